@@ -1,4 +1,4 @@
-# Five commands: make demo, make test, make check, make bench, make docs. All set themselves up; nothing clever inside.
+# Five commands: make demo, make test, make check, make bench and make docs. All set themselves up; nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
@@ -55,7 +55,7 @@ docs: | $(VENV)/.prerequisites
 
 setup: $(VENV)/.installed
 
-setup-dev: setup $(VENV)/.dev
+setup-dev: setup $(VENV)/.dev $(VENV)/.kernel
 
 # Each stamp is made when what it stands for is in place; a second call compares dates and is done.
 $(VENV)/.prerequisites: scripts/prerequisites.sh
@@ -92,6 +92,11 @@ $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.build
 	@scripts/test-prerequisites.sh
 	$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+# What a test of guests boots: a test fetches nothing.
+$(VENV)/.kernel: | $(VENV)/.installed $(VENV)/.dev
+	@$(BIN)/python scripts/fetch_test_kernel.py
 	@touch $@
 
 # After a change of a range in pyproject.toml.

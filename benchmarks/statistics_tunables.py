@@ -12,36 +12,39 @@ from math import exp
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
-from scalograph.questions.tunables.course import ONE_AT_A_TIME, SCREENING
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.truth import N_FACTORS, program, search
+from scalograph.questions.tunables.model_ranks import sensitivity_ranks
+from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Plan
 
 NOISES = {"low": LOW, "high": HIGH}
-# Runs of the array by which both of two are to be found.
-ASKED = {"low": 54, "high": 81}
-ROWS = 27
+# Runs by which both of two are to be found: blocks of 27 of the array and 3 of the default.
+ASKED = {"low": 60, "high": 90}
+BLOCK = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a search: after how many runs of the array all were found, and what else was said."""
+    """What became of a search: after how many runs all that matter were found, and what else was said."""
 
     found_after: int | None
     false: bool
     held: bool
     covers: tuple[bool, ...]
+    ranks_hold: bool
+    ranks_tell: bool
     n_runs: int
 
 
 @cache
-def outcomes(noise: str, n_active: int, plan: str, n: int) -> tuple[Outcome, ...]:
+def outcomes(noise: str, n_active: int, plan: Plan, n: int) -> tuple[Outcome, ...]:
     """Search among the settings of n programs."""
     rng = np.random.default_rng([SEED, n_active, len(noise), len(plan)])
     return tuple(_outcome(noise, n_active, plan, rng) for _ in range(n))
 
 
-def _outcome(noise: str, n_active: int, plan: str, rng: np.random.Generator) -> Outcome:
+def _outcome(noise: str, n_active: int, plan: Plan, rng: np.random.Generator) -> Outcome:
     made = program(rng, n_active, (4 if plan == ONE_AT_A_TIME else 3,) * N_FACTORS)
     course = search(made, rng, NOISES[noise], plan)
     after = next((k for k, said in enumerate(course.looks, 1) if made.active <= {*said}), None)
@@ -49,16 +52,25 @@ def _outcome(noise: str, n_active: int, plan: str, rng: np.random.Generator) -> 
     assert fit is not None
     gains = zip([made.gains[j][level] for j, level in fit.names], map(fit.gain, range(len(fit.names))), strict=True)
     fresh = factorial(course.candidates, N_FACTORS) if course.candidates else []
+    said, may_be = sensitivity_ranks(fit, N_FACTORS), _places(made)
     return Outcome(
-        found_after=None if after is None else ROWS * after,
+        found_after=None if after is None else (BLOCK if plan == SCREENING else len(course.told)) * after,
         false=bool({*course.selected} - made.active),
         held=all((e.low or 0) <= exp(x) <= (e.high or 0) for x, e in gains),
-        covers=tuple(confirmed(course.pairs, one, 0.95).contains(exp(made.log(one))) for one in fresh),
+        covers=tuple(confirmed(course.pairs, one, course.confidence).contains(exp(made.log(one))) for one in fresh),
+        ranks_hold=all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be)),
+        ranks_tell=all(said.high[j] <= n_active for j in made.active),
         n_runs=len(course.told),
     )
 
 
-def of(noise: str, n_active: int, plan: str, told: Callable[[Outcome], bool]) -> Measure:
+def _places(made: TunedProgram) -> list[tuple[int, int]]:
+    """The places by sensitivity that each factor has, first and last where some tie."""
+    true = [float(np.std(levels, ddof=1)) for levels in made.gains]
+    return [(1 + sum(x > own for x in true), sum(x >= own for x in true)) for own in true]
+
+
+def of(noise: str, n_active: int, plan: Plan, told: Callable[[Outcome], bool]) -> Measure:
     """Share of the searches of which something is true; the note has their runs."""
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
@@ -93,6 +105,11 @@ def cases() -> Iterator[Case]:
         yield Case(f"{noise} noise: confirmed gains are covered", (93.0, 97.0), covered(noise))
         held = of(noise, 2, SCREENING, lambda one: one.held)
         yield Case(f"{noise} noise: intervals of all settings hold together", (93.0, 100.0), held)
+        for k in (0, 4):
+            held = of(noise, k, SCREENING, lambda one: one.ranks_hold)
+            yield Case(f"{noise} noise, {k} active: sets of ranks of all factors hold", (93.0, 100.0), held)
+        told = of(noise, 2, SCREENING, lambda one: one.ranks_tell)
+        yield Case(f"{noise} noise: two that matter surely have ranks 1 and 2", None, told)
         name = f"{noise} noise, one at a time"
         yield Case(
             f"{name}: 2 of 11 found in 109 runs", None, of(noise, 2, ONE_AT_A_TIME, lambda one: bool(one.found_after))

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Self
+
+from scalograph.analysis.digits import decimals, enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,12 @@ class Estimate:
 
         >>> f"{Estimate(1.8312, 1.6803, 1.9911)}", f"{Estimate(1.8312, 1.6803, 1.9911):.1f}"
         ('1.83 [1.68, 1.99]', '1.8 [1.7, 2.0]')
+        >>> f"{Estimate(0.64, 0.0029, 142.0)}", f"{Estimate(1000.0)}"
+        ('0.64 [0.0029, 142]', '1,000')
         """
-        if not spec:
-            # How numbers become texts is told on a higher floor: it is found by name, where somebody asks for it.
-            return str(import_module("scalograph.text.format").estimate(self))
-        value, low, high = ("?" if x is None else format(x, spec) for x in (self.value, self.low, self.high))
+        digits = decimals(self.value, self.low, self.high)
+        none, ends = "?" if spec else "\N{EN DASH}", (self.value, self.low, self.high)
+        value, low, high = (none if x is None else format(x, spec or f",.{enough(x, digits)}f") for x in ends)
         return value if self.low is None and self.high is None else f"{value} [{low}, {high}]"
 
     def contains(self, x: float) -> bool:

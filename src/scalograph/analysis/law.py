@@ -77,6 +77,12 @@ class Law(Protocol):
         """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
 
 
+def curve(parameters: Parameters, n: float | FloatArray) -> FloatArray:
+    """Return the throughputs of a law at sizes `n`, of any shape."""
+    gamma, sigma, kappa = parameters
+    return np.asarray(gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
+
+
 class _Points:
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
         self._sizes, self._rates = sizes, rates
@@ -97,8 +103,7 @@ class _Points:
 
     def throughput(self, n: float) -> float:
         """Return the throughput of the fitted curve at a size."""
-        gamma, sigma, kappa = self.best
-        return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+        return float(curve(self.best, n))
 
     def step(self, name: str) -> float:
         """Return a step size for a parameter whose estimate is zero: it halves the throughput at the largest size."""
@@ -308,10 +313,7 @@ class Plain(_Points):
         return whole(found.x)
 
     def _residuals(self, parameters: Parameters) -> FloatArray:
-        gamma, sigma, kappa = parameters
-        n = self._sizes
-        curve: FloatArray = gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
-        return curve - self._rates
+        return curve(parameters, self._sizes) - self._rates
 
     def _squares(self, parameters: Parameters) -> float:
         residuals = self._residuals(parameters)

@@ -26,6 +26,8 @@ def proportion(n_least: int, n_most: int, n: int, confidence: float) -> Estimate
     if not n:
         return unknown(METHOD, confidence, 0, "no observation")
     low, high = _wilson(n_least / n, n, confidence)[0], _wilson(n_most / n, n, confidence)[1]
+    # Exactly so, where rounding leaves 3e-17.
+    low, high = low if n_least else 0.0, high if n_most < n else 1.0
     return Estimate(n_least / n, low, high, confidence, n, METHOD)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, need_runs, unknown
 from scalograph.analysis.flag import Flag
-from scalograph.analysis.law import Law, Plain, Relative
+from scalograph.analysis.law import Law, Plain, Relative, curve
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 
 Weights = Literal["relative", "none"]
@@ -54,9 +54,7 @@ class Usl:
 
     def __call__(self, n: Sequence[float] | FloatArray) -> FloatArray:
         """Return the throughputs of the fitted curve at sizes `n`, an array of any shape."""
-        gamma, sigma, kappa = self.law.best
-        sizes = np.asarray(n, dtype=float)
-        return np.asarray(gamma * sizes / (1 + sigma * (sizes - 1) + kappa * sizes * (sizes - 1)))
+        return curve(self.law.best, np.asarray(n, dtype=float))
 
 
 def fit_usl(

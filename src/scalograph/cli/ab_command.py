@@ -1,7 +1,7 @@
 """`scalograph ab`."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
     from scalograph.cli.adhoc.command_study import CommandStudy
+    from scalograph.protocol.claim import Claim
+    from scalograph.protocol.findings import Findings
     from scalograph.run.session import Session
 
 VERSION = "version"
@@ -39,7 +41,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
     scalograph ab --a main --b branch --setup 'make main branch' -- build/{version}/prog
-    scalograph ab --a serial --b g1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
+    scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.adhoc.declaration import study_text
     from scalograph.cli.comparing import share_of
@@ -74,30 +76,43 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
 
 def _tell(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
     """Print the answer, and return its exit code."""
-    from scalograph.cli.compare_command import exit_code
-    from scalograph.cli.comparing import labels
     from scalograph.cli.last_stops import report
     from scalograph.cli.measure_output import close
-    from scalograph.exchange.compare.compare_claim import compare_claim
-    from scalograph.exchange.compare.from_findings import counts_disturbed, from_findings
-    from scalograph.exchange.compare.paired_versions import paired_versions
     from scalograph.exchange.summary import summary
     from scalograph.report.screen import screen
-    from scalograph.study.levels import parse_levels
 
     found, _ = report(session.results.folder)
+    title, claim, document, own = _answered(found, versions, margin)
+    told = replace(screen(found), title=title, claim=claim)
+    if versions.summary is not None:
+        append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[document["answer"]]))
+    code = close(session, found, told, options, document)
+    return code if code == Exit.TREATMENT_FAILED else own
+
+
+def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> tuple[str, "Claim", dict[str, Any], int]:
+    """Return the question, what is said, the document for machines, and the exit code."""
+    from scalograph.cli.compare_command import exit_code
+    from scalograph.cli.comparing import labels
+    from scalograph.exchange.compare.compare_claim import compare_claim
+    from scalograph.exchange.compare.from_findings import counts_disturbed, from_findings
+    from scalograph.exchange.compare.paired_versions import paired_versions, unpaired
+    from scalograph.protocol.claim import Claim
+    from scalograph.study.levels import parse_levels
+
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     source = from_findings(found, found.study.name)
     # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
     if source.refused and counts_disturbed(found, "cpu"):
         source = from_findings(found, found.study.name, "cpu")
+    reference, other = names.values()
+    title = f"Is {other} faster than {reference}?"
+    if why := unpaired(source, VERSION, names):
+        claim = Claim(sentences=[f"Cannot be said: {why}."], answered=False)
+        document = {"reference": reference, "other": other, "answer": "not measurable", "why": why}
+        return title, claim, document, Exit.TREATMENT_FAILED
     made = paired_versions(source, VERSION, names, margin)
-    title = f"Is {made.results[0].other} faster than {made.results[0].reference}?"
-    told = replace(screen(found), title=title, claim=compare_claim(made))
-    if versions.summary is not None:
-        append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[made.answer]))
-    code = close(session, found, told, options, made.model_dump(mode="json"))
-    return code if code == Exit.TREATMENT_FAILED else exit_code(made)
+    return title, compare_claim(made), made.results[0].model_dump(mode="json"), exit_code(made)
 
 
 command = bundled(_ab, AbOptions, CommandOptions)

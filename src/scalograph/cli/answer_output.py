@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,8 +50,14 @@ def answer(
         raise StudyError.one("--table", f'"{table}"', "the name of a table", f"choose one of: {names}")
 
 
+def tables_place() -> list[tuple[str, str]]:
+    """Return where the tables of a command that reads files are: in this command, with all of its options."""
+    words = [word for word in sys.argv[1:] if word != "--tables"]
+    return [("tables", shlex.join(["scalograph", *words, "--tables"]))]
+
+
 def study_places(source: Path, found: "Findings", again: str = "", page: Path | None = None) -> list[tuple[str, str]]:
-    """Where the rest of a study is: its page, its tables, and the command that makes it again.
+    """Return where the rest of a study is: its page, its tables, and the command that makes it again.
 
     Args:
         source: its folder, or the journal.
@@ -75,7 +82,7 @@ def _from_here(command: str, study: Path) -> str:
 
 
 def short(path: Path) -> str:
-    """A path as a person would type it: from here, or from home; it can be pasted."""
+    """Return a path as a person would type it: from here, or from home; it can be pasted."""
     for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
         if base and path.absolute().is_relative_to(base):
             rest = str(path.absolute().relative_to(base))

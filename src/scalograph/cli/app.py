@@ -42,14 +42,14 @@ class Commands(TyperGroup):
     """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:
-        """SIGTERM has an exit code of its own, which typer would not tell."""
+        """End by SIGTERM with an exit code of its own, which typer would not tell."""
         try:
             return super().invoke(ctx)
         except Terminated:
             raise typer.Exit(Exit.TERMINATED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """In the order of the five stops."""
+        """List the commands in the order of the five stops."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -68,7 +68,7 @@ class Commands(TyperGroup):
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The table above, without importing anything."""
+        """Write the table above, without importing anything."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -1,14 +1,12 @@
 """`scalograph compare`."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer, short
-from scalograph.cli.options import Json, TableName, Tables
+from scalograph.cli.answer_output import answer, short, tables_place
+from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -16,10 +14,13 @@ if TYPE_CHECKING:
 
 SourcesToCompare = Annotated[
     list[str],
-    typer.Argument(metavar="A B...", help="Results folders, journals, findings, or published tables: published:15."),
+    typer.Argument(
+        metavar="A B...",
+        help="Results, journals, findings, published tables (published:15), or files of hyperfine, JMH and others.",
+    ),
 ]
 Margin = Annotated[
-    str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default the noise floor.')
+    str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 %.')
 ]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")
@@ -36,9 +37,7 @@ def command(
     mhz: Annotated[
         str | None, typer.Option("--mhz", help="With --per clock: the clock of each source, such as 2000,2330.")
     ] = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE", help="Both curves and their ratio, of two sources: an .html file."),
@@ -53,6 +52,8 @@ def command(
     scalograph compare results-before results-after
     scalograph compare results-before results-after --margin 5%
     scalograph compare published:8 published:15
+    scalograph compare old.json new.json                     files of hyperfine, pyperf, JMH .. : the format is found
+    scalograph compare gobench:a1.txt,a2.txt,a3.txt gobench:b1.txt,b2.txt,b3.txt
     """
     from scalograph.cli.comparing import compare_sources, compared_screen
 
@@ -60,7 +61,7 @@ def command(
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
     found = compare_sources(sources, margin, response, per, mhz, where or ())
     shown = compared_screen(found, sources)
-    places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
+    places = tables_place()
     if page is not None:
         from scalograph.report.compared_page import write
 
@@ -79,5 +80,5 @@ def _html(page: Path, n_sources: int) -> Path:
 
 
 def exit_code(found: "ResultComparisons") -> int:
-    """7 where one is slower, 8 where one is not measurable, else 0."""
+    """Return 7 where one is slower, 8 where one is not measurable, else 0."""
     return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(found.answer, Exit.DONE)

@@ -1,14 +1,12 @@
 """Sources of a comparison as they are named on a command line."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalograph.errors import StudyError
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
-    from scalograph.exchange.compare.measured_source import MeasuredSource
     from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.report.screen import Screen
 
@@ -28,8 +26,8 @@ def compare_sources(
     """Compare sources with the first of them.
 
     Args:
-        sources: two or more: results, journals, findings or published tables.
-        margin: such as "5%"; None for the noise floor.
+        sources: two or more: results, journals, findings, published tables, or files of other instruments.
+        margin: such as "5%"; None for 2 %.
         response: its name; None for that of each study.
         per: clock, cpu or None.
         mhz: the clock of each source, with commas between.
@@ -39,13 +37,14 @@ def compare_sources(
         StudyError: an option has another form, or two sources have nothing in common.
         ProtocolError: one cannot be read.
     """
+    from scalograph.cli.compared_source import compared_source
     from scalograph.exchange.compare.measured_source import PER, divided, narrowed
     from scalograph.exchange.compare.result_answer import compared
 
     if per is not None and per not in PER:
         raise StudyError.one("--per", f'"{per}"', f"one of {', '.join(PER)}")
     clocks = _clocks(mhz, len(sources), per)
-    opened = [_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
+    opened = [compared_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
     opened = narrowed(opened, where)
     if per:
         opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
@@ -89,17 +88,6 @@ def labels(sources: Sequence[str]) -> list[str]:
         if len({*found}) == len(found) and max(map(len, found)) <= LONGEST:
             return found
     return [chr(ord("A") + i) if i < 26 else f"result {i + 1}" for i in range(len(sources))]
-
-
-def _source(text: str, label: str, response: str | None) -> "MeasuredSource":
-    from scalograph.exchange.compare.from_findings import from_findings
-    from scalograph.exchange.compare.from_published import from_published, is_published
-
-    if is_published(text):
-        return from_published(text, response).called(label)
-    from scalograph.cli.last_stops import learned
-
-    return from_findings(learned(Path(text)), label, response)
 
 
 def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:

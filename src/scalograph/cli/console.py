@@ -19,12 +19,12 @@ MAX_MESSAGE = 4000
 
 
 def out() -> "Console":
-    """For results."""
+    """Return the console of results."""
     return _console(sys.stdout, stderr=False)
 
 
 def err() -> "Console":
-    """For progress and complaints."""
+    """Return the console of progress and complaints."""
     return _console(sys.stderr, stderr=True)
 
 
@@ -35,12 +35,12 @@ def _console(stream: TextIO, stderr: bool) -> "Console":
 
 
 def say(text: str, style: str = "") -> None:
-    """One line to stderr; never markup, and no control character reaches the terminal."""
+    """Print one line to stderr; never markup, and no control character reaches the terminal."""
     _print(printable(text), style, to_stderr=True)
 
 
 def tell(text: str = "", style: str = "") -> None:
-    """One line to stdout."""
+    """Print one line to stdout."""
     _print(printable(text), style, to_stderr=False)
 
 
@@ -55,17 +55,17 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
 
 
 def emit_json(document: Any) -> None:
-    """A document for machines, alone on stdout."""
+    """Print a document for machines, alone on stdout."""
     json.dump(document, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 
 def complain(error: "ScalographError") -> None:
-    """Every problem on a line of its own."""
+    """Print every problem on a line of its own."""
     for problem in error.problems:
         say(shortened(str(problem), MAX_MESSAGE), "red")
 
 
 def printable(text: str) -> str:
-    """Text without what could steer a terminal; line ends stay."""
+    """Return a text without what could steer a terminal; line ends stay."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.console import say, tell
+from scalograph.cli.console import tell
 from scalograph.cli.options import Source
 
 if TYPE_CHECKING:
     from scalograph.exchange.export import Columns
-    from scalograph.findings.table import Table
     from scalograph.protocol.figure import Figure, Overlay
     from scalograph.protocol.findings import Findings
 
@@ -50,9 +49,10 @@ def command(
 
 def _of_runs(source: Path, form: str, to: Path) -> str:
     """Write what is in the journal, and say how much it is."""
+    from scalograph.cli.last_stops import loaded
     from scalograph.exchange import export, modeling
 
-    table = _loaded(source)
+    table = loaded(source)
     if form == "extra-p":
         text = modeling.extra_p(table)
         export.write_text(text, to)
@@ -88,16 +88,6 @@ def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
 
     found = learned(source)
     return found, figures(found)
-
-
-def _loaded(source: Path) -> "Table":
-    from scalograph.findings import table
-    from scalograph.protocol import results
-
-    read = table.load(results.journal_of(source))
-    for text in read.warnings:
-        say(f"warning: {text}", "yellow")
-    return read
 
 
 def _size(columns: "Columns") -> str:

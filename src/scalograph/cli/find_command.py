@@ -14,7 +14,7 @@ from scalograph.questions.registry import having, role
 
 
 class Searches(TyperGroup):
-    """A command for each question that has a role `find` (scalograph.questions.asked)."""
+    """Make a command for each question that has a role `find` (scalograph.questions.asked)."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the questions that a command line can ask."""

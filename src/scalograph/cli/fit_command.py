@@ -1,6 +1,5 @@
 """`scalograph fit`."""
 
-import shlex
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 
 
@@ -54,9 +53,7 @@ def command(
         tables=fit_tables(found),
         remarks={"Flags": found["flags"]},
     )
-    named = [*(["--x", x] if x != "n" else []), *(["--y", y] if y else []), *["--times"] * times]
-    again = shlex.join(["scalograph", "fit", str(file), *named, "--tables"])
-    answer(shown, [("tables", again)] if str(file) != "-" else [], tables, table, found if json else None)
+    answer(shown, tables_place() if str(file) != "-" else [], tables, table, found if json else None)
 
 
 def _refuse(weights: str, predict: Sequence[float]) -> None:

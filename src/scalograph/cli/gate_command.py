@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.compare_command import ComparedResponse, Margin, exit_code
+from scalograph.cli.options import Where
 from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
@@ -20,13 +21,11 @@ SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the sa
 
 
 def command(
-    results: Annotated[str, typer.Argument(help="What was measured now: a results folder, a journal, or findings.")],
+    results: Annotated[str, typer.Argument(help="What was measured now: a source as of `compare`.")],
     against: Annotated[str, typer.Option("--against", metavar="KEPT", help="What it is compared with.")],
     margin: Margin = None,
     response: ComparedResponse = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
     summary: SummaryFile = None,
     allow_unmeasurable: Annotated[

@@ -1,30 +1,26 @@
 """`scalograph history`."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
-from scalograph.cli.options import Json, TableName, Tables
+from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
 
-# The newest ones; a result of a hundred treatments takes a second to read.
+# By when they began; a result of a hundred treatments takes a second to read.
 MOST_RESULTS = 200
 
 
 def command(
     name: Annotated[str, typer.Argument(help="Of a study with results here, or a folder of results folders.")],
     response: ComparedResponse = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
@@ -36,7 +32,7 @@ def command(
     scalograph history kept/first --where threads=8 --tables
     """
     from scalograph.exchange.compare.series import series
-    from scalograph.exchange.compare.series_claim import series_claim, series_tables
+    from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
     from scalograph.report.screen import Screen
 
     every, left_out = _read(_folder(name), response, where or ())
@@ -46,10 +42,10 @@ def command(
         title=found.title or name,
         machine=", ".join(filter(None, [f"{len(found.results)} results", lost])),
         claim=series_claim(found),
+        trust=series_trust(found),
         tables=series_tables(found),
     )
-    places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
-    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
+    answer(shown, tables_place(), tables, table, found.model_dump(mode="json") if json else None)
 
 
 def _folder(name: str) -> Path:
@@ -66,14 +62,17 @@ def _folder(name: str) -> Path:
 def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
-    """Every result in a folder, links left out, and what cannot be read."""
+    """The newest results in a folder, links left out, and what is not read."""
     from scalograph.cli.last_stops import learned
     from scalograph.exchange.compare.from_findings import from_findings
     from scalograph.exchange.compare.measured_source import narrowed
     from scalograph.exchange.compare.series import DatedSource
+    from scalograph.text.quantities import counted
 
     found, left_out = [], []
-    folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    folders = sorted((path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()), key=_begun)
+    if n_older := len(folders[:-MOST_RESULTS]):
+        left_out.append(f"{counted(n_older, 'older result')}: the newest {MOST_RESULTS} are read")
     for path in folders[-MOST_RESULTS:]:
         try:
             findings = learned(path)
@@ -82,3 +81,16 @@ def _read(
         except (ProtocolError, StudyError) as error:
             left_out.append(f"{path.name}: {error.problems[0].found}")
     return found, left_out
+
+
+def _begun(folder: Path) -> tuple[str, str]:
+    """When results began, and their name: without a journal, or with a broken one, by the name alone, before all."""
+    from scalograph.protocol import findings_file, journal, results
+
+    try:
+        here = results.at(folder)
+        if here.journal.exists():
+            return str(journal.first_event(here.journal).get("at", "")), folder.name
+        return findings_file.read(here.findings).runs.started or "", folder.name
+    except ProtocolError:
+        return "", folder.name

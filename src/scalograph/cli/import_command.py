@@ -1,21 +1,18 @@
 """`scalograph import`: what other instruments measured, alone or beside a study."""
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.bundles import bundled
-from scalograph.cli.console import say
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.readers.registry import READERS, read
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark
-    from scalograph.findings.table import Table
     from scalograph.report.screen import Screen
 
 
@@ -42,9 +39,7 @@ class ImportOptions:
     ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            "--where", metavar="NAME=LEVEL", help="A factor that is no param there, or with --over a param; repeatable."
-        ),
+        typer.Option("--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."),
     ] = None
     tables: Tables = False
     table: TableName = None
@@ -67,13 +62,9 @@ def _import(options: ImportOptions) -> int:
     if o.over is not None:
         shown, document = _over(every, o.over, where)
     else:
-        shown, document = _alone(every, name) if o.beside is None else _beside(every, _loaded(o.beside), where, name)
-    again = ["scalograph", "import", o.instrument, *map(str, files)]
-    again += [*(["--beside", str(o.beside)] if o.beside else []), *(["--over", o.over] if o.over else [])]
-    again += [word for level in where for word in ("--where", level)]
-    places = [("tables", shlex.join([*again, "--tables"]))]
+        shown, document = _alone(every, name) if o.beside is None else _beside(every, o.beside, where, name)
     named = {"file": ", ".join(file.name for file in files)}
-    answer(shown, places, o.tables, o.table, {**named, **document} if o.json else None)
+    answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
     return 0
 
 
@@ -89,7 +80,7 @@ def _refuse(o: ImportOptions) -> None:
     if o.over and o.beside:
         raise StudyError.one("--over", "--beside with it", "one of the two")
     if o.where and o.beside is None and o.over is None:
-        raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
+        raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
 
 
 def _how(instrument: str) -> str:
@@ -120,7 +111,8 @@ def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Scre
     return Screen(title=title, claim=fit_claim(found, param), tables=fit_tables(found), remarks=remarks), found
 
 
-def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
+def _beside(every: "list[Benchmark]", source: Path, where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.cli.last_stops import loaded
     from scalograph.exchange.agreement import sentences
     from scalograph.exchange.benchmark_claim import agreement_claim
     from scalograph.exchange.comparison import beside, tables
@@ -129,6 +121,7 @@ def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: st
     from scalograph.report.screen import Screen
     from scalograph.study.responses import primary
 
+    table = loaded(source, keep_observations=False)
     response = primary(table.study)
     found = beside(every, table, parse_where(where, table), name)
     said = sentences(found)
@@ -140,13 +133,3 @@ def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: st
         remarks={"Answer": said},
     )
     return shown, {"study": table.study.name, "response": response, "benchmarks": told}
-
-
-def _loaded(source: Path) -> "Table":
-    from scalograph.findings import table
-    from scalograph.protocol import results
-
-    read = table.load(results.journal_of(source), keep_observations=False)
-    for text in read.warnings:
-        say(f"warning: {text}", "yellow")
-    return read

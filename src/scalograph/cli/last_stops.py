@@ -12,6 +12,7 @@ from scalograph.study.model import with_claims
 from scalograph.study.published_claim import PublishedClaim
 
 if TYPE_CHECKING:
+    from scalograph.findings.table import Table
     from scalograph.protocol.figure import Figure, Overlay
 
 
@@ -94,6 +95,25 @@ def learned(source: Path) -> Findings:
     return _in_memory(source)
 
 
+def loaded(source: Path, keep_observations: bool = True) -> "Table":
+    """Read the journal of results as a table, and say what is odd about it.
+
+    Args:
+        source: a folder of results, or a journal.
+        keep_observations: keep each iteration's figures.
+
+    Raises:
+        ProtocolError: there is no readable journal.
+    """
+    from scalograph.cli.console import say
+    from scalograph.findings import table
+
+    read = table.load(results.journal_of(source), keep_observations)
+    for text in read.warnings:
+        say(f"warning: {text}", "yellow")
+    return read
+
+
 def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
@@ -112,12 +132,12 @@ def figures(found: Findings) -> "list[Figure | Overlay]":
 
 
 def is_current(source: Path) -> bool:
-    """Whether findings.json is there, of this journal, and no file beside it is newer; without a journal it is."""
+    """Tell whether findings.json is there, of this journal, and no file beside it is newer; without a journal it is."""
     folder = results.at(source)
     if not folder.findings.is_file():
         return False
     if not folder.journal.exists():
-        return True
+        return not source.is_file() or source == folder.findings  # no journal by another name
     if source.is_file() and source != folder.journal:  # a second journal in one folder
         return False
     others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))
@@ -126,7 +146,7 @@ def is_current(source: Path) -> bool:
 
 
 def exit_code(found: Findings) -> Exit:
-    """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
+    """Return 4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
 
     5 also where a search ended without its answer.
 

@@ -82,7 +82,7 @@ def _print(measured: "Floor", conducted: "Session") -> None:
 
 
 def grid(measured: "Floor") -> "Grid":
-    """The floor as a table: a row for each figure, a column for each number of CPUs."""
+    """Return the floor as a table: a row for each figure, a column for each number of CPUs."""
     from rich.table import Table
     from rich.text import Text
 

@@ -63,6 +63,14 @@ Env = Annotated[
 ]
 HostName = Annotated[str, typer.Option("--host", help="Where runs are made, by name.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="FACTOR=LEVEL",
+        help="Only configurations with this level; of one factor named again, with either.",
+    ),
+]
 NoHost = Annotated[
     bool,
     typer.Option(
@@ -136,7 +144,7 @@ class SearchOptions(CommandOptions):
     dangerous: Dangerous = None
 
     def consent(self) -> "Consent":
-        """What the start is allowed to do to the machine."""
+        """Return what the start is allowed to do to the machine."""
         from scalograph.control.consent import Consent
 
         return Consent(self.machine_wide, tuple(self.dangerous or ()))

@@ -47,7 +47,7 @@ def interrupted(session: "Session", resume: list[str]) -> int:
 
 
 def tell_how_on(reason: str, command: list[str]) -> None:
-    """Where a study ended before its end: the command that resumes it, without the limits that ended it."""
+    """Print the command that resumes a study that did not come to its end, without the limits that ended it."""
     if reason == "busy":
         say(f"the machine was too busy; go on with: {shlex.join(command)}", "yellow")
     if reason == "budget":

@@ -42,7 +42,7 @@ def overridden(
 
 
 def refuse_unused(pilot: bool, resume: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool) -> None:
-    """Options that would have no effect.
+    """Refuse options that would have no effect.
 
     Raises:
         StudyError: names the first.

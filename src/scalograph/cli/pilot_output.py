@@ -57,7 +57,7 @@ def run_pilot(
 
 
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
-    """What a journal lets propose for a study."""
+    """Return what a journal lets propose for a study."""
     from scalograph.questions.pilot.plan import takes_iterations
     from scalograph.questions.pilot.plan_prior_runs import earlier
     from scalograph.questions.pilot.plan_proposal import propose
@@ -67,18 +67,18 @@ def proposal(planned: "Plan", journal: Path) -> "Proposal":
 
 
 def document(made: "Proposal", budget_s: float | None) -> dict[str, Any]:
-    """For machines; `toml` holds the lines for the study, null where nothing can be proposed."""
+    """Return the document for machines; `toml` holds the lines for the study, null where nothing can be proposed."""
     chosen = made.within(budget_s)
     return {**asdict(made), "toml": None if chosen is None else toml(chosen)}
 
 
 def toml(offer: "Offer") -> str:
-    """The lines that make a study follow an offer."""
+    """Return the lines that make a study follow an offer."""
     return f"[protocol]\nruns = {offer.runs}\niterations = {offer.iterations}\n"
 
 
 def show(made: "Proposal", budget_s: float | None) -> None:
-    """Noise and cost in a sentence each, offers as a table, the lines for the study."""
+    """Tell noise and cost in a sentence each, offers as a table, the lines for the study."""
     from scalograph.text.units import format_duration
 
     tell(f"{made.study}: {made.n_runs} runs of {made.n_treatments} configurations")

@@ -10,7 +10,7 @@ from scalograph.run.plan import Plan
 
 
 def examined(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
-    """`noise` where a floor of this machine is kept (ten runs, about 3 s); `ceiling` where that was asked for.
+    """Look at the machine first: `noise` where it has a floor (ten runs, 3 s), `ceiling` where that was asked for.
 
     Args:
         planned: the study.

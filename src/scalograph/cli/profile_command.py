@@ -12,7 +12,7 @@ from scalograph.cli.console import (
     say,
     tell,
 )
-from scalograph.cli.options import Dangerous, Json, MachineWide
+from scalograph.cli.options import Dangerous, Json, MachineWide, Where
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
@@ -24,20 +24,10 @@ if TYPE_CHECKING:
 
 # What the recorder of a JVM can be asked for.
 LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
-Where = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="FACTOR=LEVEL",
-        help="Only configurations with this level; of one factor named again, with either.",
-    ),
-]
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
 ]
 Period = Annotated[str, typer.Option("--period", help="A thread is sampled so often: 1ms to 1s.")]
-
-
 Iterations = Annotated[
     int | None,
     typer.Option(min=1, max=1_000_000, help="Tasks of a run, instead of the study's: more of them, more samples."),

@@ -69,12 +69,12 @@ class LiveProgress:
         return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
 
     def asked(self, run: Run, n_left: int) -> None:
-        """A run begins."""
+        """Tell that a run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         self._levels = printable(_levels(run.treatment))
 
     def told(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """A run has ended."""
+        """Tell that a run has ended."""
         self._done += 1
         self._told = time.monotonic()
         word = {"contaminated": "disturbed", "failed": "failed"}.get(judgment.verdict)
@@ -87,7 +87,7 @@ class LiveProgress:
             self._n_forgone = len(reached.forgone)
 
     def noted(self, text: str, about: str = "") -> None:
-        """Something that a person should know; above the live line, where there is one."""
+        """Tell what a person should know; above the live line, where there is one."""
         self._noted[about] += 1
         if about in AGAIN and self._noted[about] > 1:
             return

@@ -14,7 +14,7 @@ BUSY = 0.1
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether more runs of a finished part were disturbed than one would leave it at."""
+    """Tell whether more runs of a finished part were disturbed than one would leave it at."""
     return disturbed(folder) > BUSY
 
 

@@ -54,7 +54,7 @@ class Reproducing:
     again: set[str] = field(default_factory=set)
 
     def document(self) -> Reproduction:
-        """What is known so far."""
+        """Return what is known so far."""
         is_over = all(part.state in ("done", "failed", "skipped") for part in self.parts.values())
         used = [found.machine for found in self.found.values()]
         jvms = {name: build for one in used for name, build in (one.get("jvms_used") or {}).items()}
@@ -75,7 +75,7 @@ class Reproducing:
         return made
 
     def left(self) -> list[str]:
-        """The parts that are still to be run, in order."""
+        """Return the parts that are still to be run, in order."""
         return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in self.again]
 
     def tell(self, name: str, **changes: Any) -> None:
@@ -129,7 +129,7 @@ def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing
 
 
 def is_finished(folder: Path, declared: Declared) -> bool:
-    """Whether a part has ended: all runs, or its own budget."""
+    """Tell whether a part has ended: all runs, or its own budget."""
     file = folder / "journal.jsonl"
     if not file.exists() or not results.is_begun(file):
         return False

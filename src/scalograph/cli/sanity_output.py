@@ -52,14 +52,14 @@ def _proofs() -> "list[Proof]":
 
 
 def document(proofs: "Sequence[Proof]") -> dict[str, object]:
-    """What `--json` prints: every proof, and the closing sentence."""
+    """Return what `--json` prints: every proof, and the closing sentence."""
     from dataclasses import asdict
 
     return {"proofs": [asdict(proof) for proof in proofs], "sentence": closing(proofs)}
 
 
 def closing(proofs: "Sequence[Proof]") -> str:
-    """One sentence about all proofs."""
+    """Return one sentence about all proofs."""
     n = {status: sum(proof.status == status for proof in proofs) for status in _STYLES}
     counts = f"{n['proved']} of {len(proofs)} proved, {n['failed']} failed, {n['not provable']} not provable here"
     if n["failed"]:
@@ -83,7 +83,7 @@ def _print(proofs: "Sequence[Proof]") -> None:
 
 
 def sentence(proof: "Proof") -> str:
-    """What a proof came to: what was found; for a failure also what should have been, and what to do."""
+    """Return what a proof came to: what was found; for a failure also what should have been, and what to do."""
     if proof.status == "failed":
         return f"{proof.what}: not so. Found {proof.found}, expected {proof.expected or 'no refusal'}; {proof.fix}"
     return f"{proof.found}; what would help: {proof.fix}" if proof.fix else proof.found

@@ -64,7 +64,7 @@ def _guarded(name: str, fd: int) -> Unfailing | None:
 
 
 def refusal(answer: Unfailing | None) -> OSError | None:
-    """Why the answer did not arrive, if somebody wanted it."""
+    """Return why the answer did not arrive, if somebody wanted it."""
     with suppress(ValueError):
         sys.stdout.flush()
     lost = answer.lost if answer else None

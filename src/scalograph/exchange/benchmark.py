@@ -24,6 +24,7 @@ class Benchmark:
         unit: of the shots: "s", or "1/s" if they are rates.
         forks: the experimental units; shots of one fork are no replicates.
         notes: what a reader must know of how it was measured.
+        disturbed: runs that were disturbed, and of how many; None where nobody looked.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Benchmark:
     threads: int = 1
     batch: int = 1
     notes: tuple[str, ...] = ()
+    disturbed: tuple[int, int] | None = None
 
 
 def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
@@ -80,9 +82,16 @@ def _joined(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
             same[0],
             forks=tuple(fork for one in same for fork in one.forks),
             notes=tuple(dict.fromkeys(note for one in same for note in one.notes)),
+            disturbed=_disturbed(same),
         )
         for same in found.values()
     ]
+
+
+def _disturbed(same: Sequence[Benchmark]) -> tuple[int, int] | None:
+    """Of all together, where somebody looked at each."""
+    known = [one.disturbed for one in same if one.disturbed]
+    return (sum(n for n, _ in known), sum(of for _, of in known)) if len(known) == len(same) else None
 
 
 def _pooled(forks: Iterable[Fork]) -> Fork:

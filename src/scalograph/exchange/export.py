@@ -15,7 +15,8 @@ from scalograph.study.scalars import as_text
 Columns = dict[str, list[Any]]
 Line = dict[str, Any]
 
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
+# Text that begins so is run as a formula by a spreadsheet.
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 _HEAD = ("run", "block", "replicate", "warmup", "status", "verdict")
 _TAIL = ("response", "iteration", "value", "unit")
 
@@ -87,7 +88,7 @@ def csv_text(columns: Columns) -> str:
 def _field(value: Any) -> Any:
     if isinstance(value, bool):
         return as_text(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_DANGEROUS) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(DANGEROUS) else value
 
 
 def _write(content: bytes, file: Path) -> None:

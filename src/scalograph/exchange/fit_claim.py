@@ -124,7 +124,7 @@ def _matrix(found: dict[str, Any], x: str) -> Matrix:
 
 
 def fit_tables(found: dict[str, Any]) -> list[TableDoc]:
-    """The coefficients, and every size with what it gained."""
+    """Return the coefficients, and every size with what it gained."""
     parts: list[list[Cell]] = [[name, Estimate(**found[name]), text] for name, text in _MEANINGS.items()]
     columns = [Column(name="coefficient", kind="label"), Column(name="value", kind="estimate")]
     law = TableDoc(id="law", title="Scaling law", columns=[*columns, Column(name="meaning", kind="text")], rows=parts)

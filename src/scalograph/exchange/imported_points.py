@@ -18,12 +18,16 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
         where: levels of other params, where these have several.
 
     Raises:
-        StudyError: no benchmark has the param as a number, or several benchmarks have it.
+        StudyError: no benchmark has the param as a number, none of those the levels, or several benchmarks have both.
     """
-    chosen = [one for one in every if param in one.params and where.items() <= one.params.items()]
-    if not chosen:
+    having = [one for one in every if param in one.params]
+    if not having:
         known = ", ".join(dict.fromkeys(name for one in every for name in one.params)) or "none"
         raise StudyError.one("--over", f'no benchmark with the param "{param}"', f"one of these params: {known}")
+    chosen = [one for one in having if where.items() <= one.params.items()]
+    if not chosen:
+        known = "; ".join(dict.fromkeys(_rest(one, param) for one in having))
+        raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {known[:200]}")
     names = list(dict.fromkeys(_rest(one, param) for one in chosen))
     if len(names) > 1:
         fix = "choose one with --where PARAM=LEVEL, or import its file alone"

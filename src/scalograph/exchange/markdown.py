@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from scalograph.protocol.claim import Matrix
 from scalograph.protocol.findings import Findings, TableDoc
 from scalograph.report.cells import sheet
-from scalograph.report.first_screen import WORDS, matrix_text
+from scalograph.report.first_screen import WORDS
+from scalograph.report.terminal_matrix import matrix_legend, matrix_title
+from scalograph.text.compact import compact, matrix_scale
 from scalograph.text.escape import prose
 
 # What Markdown, or HTML inside it, would read as more than a letter.
@@ -19,14 +22,31 @@ def markdown(findings: Findings) -> str:
     claim = findings.claim
     said = claim.sentences if claim else findings.answer[:1]
     parts = [f"# {plain(findings.study.title or findings.study.name)}", f"**{plain(' '.join(said))}**" if said else ""]
-    if claim and claim.matrix:
-        matrix = matrix_text(claim.matrix)
-        rows = [[label, *(" ".join(filter(None, cell[:2])) for cell in cells)] for label, cells in matrix.rows]
-        parts += [plain(matrix.caption), table_text(matrix.head, rows), plain(matrix.note)]
+    parts += matrix_parts(claim.matrix) if claim and claim.matrix else []
     parts.append(f"**{WORDS[findings.trust.level]}.** {plain(findings.trust.sentence)}")
     parts += [f"- {plain(point)}" for point in findings.trust.points]
     parts += [text for doc in findings.tables for text in _table(doc)]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def matrix_parts(matrix: Matrix) -> list[str]:
+    """Return what a matrix shows, the matrix as a table, and what its signs mean; the last may be empty."""
+    scale = matrix_scale(matrix)
+    rows = [
+        [row.label, *(f"{cell.text or compact(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells)]
+        for row in matrix.rows
+    ]
+    table = table_text([matrix.rows_are, *matrix.columns], rows)
+    return [plain(matrix_title(matrix, scale)), table, plain(matrix_legend(matrix))]
+
+
+def sheet_parts(doc: TableDoc, most: int | None = None) -> list[str]:
+    """Return a table with at most so many rows, how many more there are, its note, and its footnotes."""
+    shown = sheet(doc)
+    rows = [[str(cell) for cell in row] for row in shown.rows[:most]]
+    more = f"{len(shown.rows) - len(rows)} more rows" if len(rows) < len(shown.rows) else ""
+    footnotes = [f"({mark}) {plain(text)}" for mark, text in shown.footnotes]
+    return [table_text([*map(str, shown.headings)], rows), more, plain(doc.note), *footnotes]
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -47,8 +67,5 @@ def plain(text: str) -> str:
 
 
 def _table(doc: TableDoc) -> Iterator[str]:
-    shown = sheet(doc)
     yield f"## {plain(doc.title)}"
-    yield table_text([str(heading) for heading in shown.headings], [[str(cell) for cell in row] for row in shown.rows])
-    yield plain(doc.note)
-    yield from (f"({mark}) {plain(text)}" for mark, text in shown.footnotes)
+    yield from sheet_parts(doc)

@@ -8,6 +8,7 @@ from scalograph.exchange.export import Columns
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point, PointResponse
+from scalograph.protocol.plain import is_number
 from scalograph.study.scalars import as_text
 
 
@@ -20,7 +21,7 @@ def extra_p(table: Table) -> str:
         StudyError: no factor is a number in all of its levels, so nothing can be modeled.
     """
     levels = {name: [t[name] for t in table.treatments] for name in table.study.factors}
-    params = [name for name, every in levels.items() if all(_is_number(level) for level in every)]
+    params = [name for name, every in levels.items() if all(is_number(level) for level in every)]
     if not params:
         raise StudyError.one("export", "no factor with numbers as levels", "one, such as threads or size")
     return "".join(f"{json.dumps(line)}\n" for line in _lines(table, params))
@@ -45,7 +46,7 @@ def law_points(findings: Findings) -> Columns:
     """
     study = findings.study
     better = next((one.better for one in study.responses if one.name == study.primary), "lower")
-    curves = [one for one in findings.curves if all(_is_number(point.level) for point in one.points)]
+    curves = [one for one in findings.curves if all(is_number(point.level) for point in one.points)]
     if not curves:
         raise StudyError.one("export", "no curve along numbers", "a factor such as threads or CPUs")
     groups = list(dict.fromkeys(name for one in curves for name in one.group if name not in ("n", "throughput")))
@@ -63,7 +64,3 @@ def _rates(point: Point, response: PointResponse, better: str, work: str) -> Ite
     counted = (score for score, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out)
     per_time = float(point.level) if work == "per-worker" else 1.0
     yield from (score if better == "higher" else per_time / score for score in counted if score > 0)
-
-
-def _is_number(level: object) -> bool:
-    return isinstance(level, int | float) and not isinstance(level, bool)

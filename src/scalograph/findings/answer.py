@@ -26,7 +26,7 @@ class Answer:
         doubts: why the answer is not to be believed, or is none.
         warnings: about the whole.
         curves: all of them, where the question has something to add to them.
-        at_levels: what is known of a treatment, where runs were compared in pairs and none stands for itself.
+        at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
     """
 
     document: Model | None = None

@@ -51,7 +51,7 @@ def decided_claims(table: Table, taken: Taken, offered: Offered, at_levels: Look
         table: its runs.
         taken: the sample of each treatment.
         offered: what its question has to offer for claims of kinds `location` and `count`.
-        at_levels: what is known of a treatment, where runs were compared in pairs and none stands for itself.
+        at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
     """
     published = table.study.published
     return [_decided(table, taken, offered, at_levels, claim) for claim in (published.claims if published else ())]

@@ -1,7 +1,7 @@
 """A search told run by run: by its planner as they are made, and again by the answer from those of the journal."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -138,13 +138,24 @@ class SearchSteps:
         return self._course.add(level, score)
 
 
-def retold(search: Search[C], table: Table) -> C:
-    """Tell a search what its planner knew after the last run: it is a function of the runs in their order."""
+def telling(search: Search[Any], table: Table) -> Iterator[Row]:
+    """Tell a search what its planner knew, run by run: it is a function of the runs in their order.
+
+    Yields:
+        Each run that was told: none that was made again, and none of a treatment that no step has.
+    """
     steps = SearchSteps(search)
     for row in table.rows:
         if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.treatment) is not None:
             steps.begin(row.block)
             steps.take(row.treatment, time_of(table, row))
+            yield row
+
+
+def retold(search: Search[C], table: Table) -> C:
+    """Tell a search all runs of a study; returns its course."""
+    for _ in telling(search, table):
+        pass
     return search.course
 
 

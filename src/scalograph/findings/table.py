@@ -22,7 +22,7 @@ from scalograph.findings.restored_settings import restored
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.events import Record
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
@@ -38,7 +38,7 @@ from scalograph.study.responses import (
 from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE, Cause
 from scalograph.verdict.judge import Asked, Judgment, judge
-from scalograph.verdict.preemption import wanted
+from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
 
 T = TypeVar("T")
@@ -60,10 +60,10 @@ class Row(Struct, frozen=True, gc=False):
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
-    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
-    had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
-    in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of each setting that it
-    changed of the machine, with the values before and after; `counters` are the kernel's.
+    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others had of what it
+    wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
+    changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
+    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
@@ -282,7 +282,7 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
+            taken=_taken(record, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
             settings=self._once(restored(record)), counters=record.counters,
         )  # fmt: skip
 
@@ -346,16 +346,17 @@ def _finish(record: Record) -> tuple[float, ...]:
     return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
 
 
-def _taken(run: RunFigures, judgment: Judgment) -> float | None:
-    """What was measured of a clean run, of what it wanted or of its worst CPU's time; an unverified one's bound."""
+def _taken(record: Record, judgment: Judgment) -> float | None:
+    """What was measured of a clean run, by which it may be longer, or its worst CPU; an unverified one's bound."""
     if judgment.verdict == "undecided":
         bounds = [cause.amount for cause in judgment.causes]
         return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
+    run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
     taken = run.neighbor_ns + (run.steal_ns or 0)
     worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
-    return max(taken / wanted(run, taken) if taken else 0.0, worst / run.wall_ns)
+    return max(lengthening(taken, record) if taken else 0.0, worst / run.wall_ns)
 
 
 def _work(iterations: Windows) -> int | None:

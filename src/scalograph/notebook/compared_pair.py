@@ -20,9 +20,10 @@ def compare_results(
     """Compare a result with another one, treatment by treatment.
 
     Args:
-        reference: a results folder, a journal, a file of findings, or a published table such as "published:15".
+        reference: a results folder, a journal, a file of findings, a published table such as "published:15", or a file
+            of another instrument, whose format is found or named before it: "hyperfine:old.json".
         other: the same.
-        margin: differences within it are none, such as "5%"; None for the noise floor.
+        margin: differences within it are none, such as "5%"; None for 2 %.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the treatments that are compared; none for all.
 

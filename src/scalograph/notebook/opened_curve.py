@@ -7,6 +7,7 @@ from scalograph.exchange.export import Columns
 from scalograph.exchange.frames import frame
 from scalograph.notebook.drawn import Drawn, curve_plot
 from scalograph.protocol.findings import Curve, LawDoc, Point, StudyDoc
+from scalograph.protocol.plain import is_number
 
 
 class OpenedCurve:
@@ -52,7 +53,7 @@ class OpenedCurve:
             ValueError: the levels are no numbers, or no point has such an estimate; with the names that there are.
         """
         known = [(point.level, found) for point in self.points if (found := self._estimates(point).get(name))]
-        shown = [(float(level), e) for level, e in known if isinstance(level, int | float) and e.value is not None]
+        shown = [(float(level), e) for level, e in known if is_number(level) and e.value is not None]
         if not shown:
             names = ", ".join(dict.fromkeys(one for point in self.points for one in self._estimates(point)))
             raise ValueError(f'no "{name}" over numbers along {self.factor}, expected one of: {names}')

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.plain import Level, Model, Text
+from scalograph.protocol.plain import Level, Model, Text, is_number
 
 Answer = Literal["faster", "slower", "same", "not measurable"]
 Shown = Literal["faster", "slower", "same", "not shown"]
@@ -72,6 +72,9 @@ class ResultComparison(Model):
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
     alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
     laws: list[LawChange] = Field(default_factory=list, description="coefficients of the scaling law that changed")
+    laws_left_out: bool = Field(
+        default=False, description="laws of another response, or of more levels than are compared, are not compared"
+    )
     causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 
@@ -86,7 +89,7 @@ class ResultComparisons(Model):
 def ordered(found: ResultComparison) -> list[TreatmentRatio]:
     """In the order of the levels of the curves' factor, where these are numbers."""
     levels = [one.levels.get(found.along) for one in found.treatments]
-    numbers = [float(level) for level in levels if isinstance(level, int | float)]
+    numbers = [float(level) for level in levels if is_number(level)]
     if len(numbers) < len(levels):
         return [*found.treatments]
     return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]

@@ -4,7 +4,7 @@ They come from files that anybody may have written: long texts are cut, numbers 
 earlier protocol had as a text is one without a code.
 """
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
@@ -14,6 +14,15 @@ from scalograph.analysis.flag import Flag
 Level = bool | int | float | str
 FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
 MAX_TEXT = 4096
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Tell whether a value is a number: true and false are none.
+
+    >>> is_number(1), is_number(0.5), is_number(True), is_number("1")
+    (True, True, False, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cut(x: Any) -> Any:

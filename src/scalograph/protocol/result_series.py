@@ -15,12 +15,14 @@ class SeriesResult(Model):
         started: when its first run was; empty where that is not told.
         level: its figures over those of the first result, the mean over all treatments.
         stretch: results with one number have one level; counted from 1.
+        doubt: what its study says against itself; empty where it is believed.
     """
 
     name: Text
     started: str = ""
     level: Estimate
     stretch: int = 1
+    doubt: Text = ""
 
 
 class SeriesStep(Model):

@@ -29,9 +29,9 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal
 
-# What an answer rests on: treatments of which each stands for itself; levels of a search, with figures of single ones
-# beside the answer; all runs of a search together; or pairs of runs, or the rows of an array, of which none stands for
-# its treatment.
+# What an answer rests on: treatments, each with figures of its own; levels of a search, with figures of single ones
+# beside the answer; all runs of a search together; or pairs of runs, or the rows of an array, whose
+# treatments have no figures of their own.
 Basis = Literal["treatments", "levels", "runs", "pairs", "array"]
 
 # What a study asks that names no question.
@@ -94,8 +94,16 @@ def basis(question: str) -> Basis:
 
 
 def has_curves(question: str) -> bool:
-    """Tell whether treatments stand for themselves, so that curves run through them."""
-    return basis(question) not in ("pairs", "array")
+    """Tell whether treatments have figures of their own, so that curves run through them."""
+    return not without_curves(question)
+
+
+def without_curves(question: str) -> str:
+    """Say why no treatment of a question has figures of its own; empty where each has."""
+    rests_on = basis(question)
+    if rests_on == "pairs":
+        return "its runs were compared in pairs"
+    return "all its runs are compared in one fit" if rests_on == "array" else ""
 
 
 def is_search(question: str) -> bool:

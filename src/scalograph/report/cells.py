@@ -8,6 +8,7 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
+from scalograph.protocol.plain import is_number
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import (
     DASH,
@@ -155,12 +156,12 @@ def _is_scaled(column: Column) -> bool:
 def _magnitude(x: Any) -> float | None:
     if isinstance(x, Estimate):
         return x.value
-    return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
+    return float(x) if is_number(x) else None
 
 
 def _label(x: Any) -> Cell:
     """A level: printed as declared, without grouping or rounding."""
-    if isinstance(x, int | float) and not isinstance(x, bool):
+    if is_number(x):
         return Cell(level_text(x), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
@@ -172,7 +173,7 @@ def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell
         told = x.value is not None or x.n > 0  # that nothing was run is what the dash says
         marks = footnotes.mark([w for w in x.warnings if w not in shared]) if told else ""
         return Cell(shown.value, shown.interval, marks, title, _magnitude(x))
-    if isinstance(x, int | float) and not isinstance(x, bool):
+    if is_number(x):
         return Cell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 

@@ -46,7 +46,7 @@ def _most_telling(figure: Figure) -> Plot:
     plot = max(view.plots, key=lambda plot: (len(plot.data), -view.plots.index(plot)))
     beside = view.name if plot.size == "large" else plot.title
     title = " \N{MIDDLE DOT} ".join(filter(None, [figure.title, beside]))
-    return replace(plot, title=title + (f" ({figure.unit})" if figure.unit else ""), note=_shades(plot))
+    return replace(plot, title=title + (f" ({figure.unit})" if figure.unit else ""), note=_shades(plot) or plot.note)
 
 
 def _has_ranges(plot: Plot) -> bool:

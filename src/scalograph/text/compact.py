@@ -2,9 +2,10 @@
 
 import math
 
+from scalograph.analysis.digits import step
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.claim import Matrix
-from scalograph.text.format import DASH, minus, number, significant, step, trimmed
+from scalograph.text.format import DASH, minus, number, significant, trimmed
 from scalograph.text.scale import PLAIN, Scale, scale_for
 
 # Ends farther apart than this are no number, and halves of an interval more unlike than this are told as its ends.

@@ -3,13 +3,12 @@
 import math
 from dataclasses import dataclass
 
+from scalograph.analysis.digits import decimals, decimals_of, enough
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level
 from scalograph.text.scale import PLAIN, Scale
 
 DASH = "\N{EN DASH}"
-MAX_DIGITS = 7
-UNITS_PER_HALF_WIDTH = 3.0  # the last digit shown is at most a third of the interval's half-width
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def number(x: float | None, scale: Scale = PLAIN) -> str:
         return minus(f"{int(scaled):,}")
     if scaled != 0 and not 1e-4 <= abs(scaled) < 1e9:
         return minus(f"{scaled:.3g}")
-    return minus(trimmed(f"{scaled:,.{_decimals_of(scaled, 6)}f}"))
+    return minus(trimmed(f"{scaled:,.{decimals_of(scaled, 6)}f}"))
 
 
 def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
@@ -52,7 +51,7 @@ def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
     if e is None or e.value is None:
         return Shown(DASH)
     if e.low is None and e.high is None:
-        return Shown(rounded(e.value * scale.factor, _decimals_of(e.value * scale.factor, 4)))
+        return Shown(rounded(e.value * scale.factor, decimals_of(e.value * scale.factor, 4)))
     if e.low == e.high == e.value:
         return Shown(number(e.value, scale))
     value, low, high = (None if x is None else x * scale.factor for x in (e.value, e.low, e.high))
@@ -63,46 +62,13 @@ def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
     return Shown(value_, f"[{low_}, {high_}]")
 
 
-def enough(x: float | None, digits: int) -> int:
-    """Return the decimals for `x` beside numbers with `digits`: at least two significant ones, so that it is never 0.
-
-    >>> enough(0.0029, 0), enough(142.0, 0), enough(0.64, 3)
-    (4, 0, 3)
-    """
-    return max(digits, _decimals_of(x, 2)) if x is not None and x > 0 else digits
-
-
 def significant(x: float, digits: int = 3) -> str:
     """Format a number to so many significant digits, if its precision is unknown.
 
     >>> significant(0.0123456), significant(1234.5), significant(0.0)
     ('0.0123', '1,234', '0')
     """
-    return rounded(x, _decimals_of(x, digits))
-
-
-def decimals(value: float | None, low: float | None, high: float | None) -> int:
-    """Return how many decimals an interval supports: its half-width is at least 3 units of the last one.
-
-    >>> decimals(1.92, 1.88, 1.96), decimals(512.0, 400.0, 640.0)
-    (2, 0)
-    """
-    known = [x for x in (value, low, high) if x is not None]
-    half_width = (max(known) - min(known)) / 2 if low is not None and high is not None else 0.0
-    largest = max((abs(x) for x in known), default=0.0)
-    most = _decimals_of(largest, MAX_DIGITS)
-    if half_width <= 0:
-        return _decimals_of(largest, 4)
-    return min(max(step(-half_width, half_width), 0), most)
-
-
-def step(low: float, high: float) -> int:
-    """Return the decimals that an interval supports; below 0 for tens and hundreds.
-
-    >>> step(1.88, 1.96), step(28329.0, 32593.0)
-    (2, -2)
-    """
-    return -math.floor(math.log10((high - low) / 2 / UNITS_PER_HALF_WIDTH) + 1e-9)
+    return rounded(x, decimals_of(x, digits))
 
 
 def rounded(x: float | None, digits: int) -> str:
@@ -145,13 +111,6 @@ def version_name(factor: str, level: Level) -> str:
     ('stream', 'buffer size 8')
     """
     return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
-
-
-def _decimals_of(x: float, digits: int) -> int:
-    """Return the decimals with which `x` shows so many digits in all."""
-    if x == 0:
-        return 0
-    return min(max(digits - 1 - math.floor(math.log10(abs(x))), 0), 12)
 
 
 def trimmed(text: str) -> str:

@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalograph.analysis.digits import decimals
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import decimals, estimate, minus, rounded, significant
+from scalograph.text.format import estimate, minus, rounded, significant
 
 # Figures that differ by no more have one number.
 ALIKE = 1.1
@@ -113,6 +114,15 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
     low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
     shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
     return f"{shown.value} % {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
+
+
+def performance(noun: str, better: str) -> str:
+    """Name what grows as a response gets better: a rate, or one over a time.
+
+    >>> performance("requests", "higher"), performance("wall time", "lower")
+    ('requests', '1 / wall time')
+    """
+    return noun if better == "higher" else f"1 / {noun}"
 
 
 def between(ratio: Estimate) -> str:

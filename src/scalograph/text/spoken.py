@@ -2,10 +2,11 @@
 
 import math
 
+from scalograph.analysis.digits import step
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level
 from scalograph.text.compact import NOT_RESOLVED, WIDEST, at_step
-from scalograph.text.format import level_text, number, step
+from scalograph.text.format import level_text, number
 from scalograph.text.scale import PLAIN, Scale
 from scalograph.text.short_names import is_counted, short_setting
 

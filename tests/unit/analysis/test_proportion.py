@@ -24,3 +24,7 @@ def test_what_was_not_looked_at_widens_it_upward() -> None:
 def test_no_observation_gives_no_value() -> None:
     estimate = proportion(0, 0, 0, 0.95)
     assert estimate.value is None and estimate.warnings == ("no observation",)
+
+
+def test_none_of_many_begins_at_nothing() -> None:
+    assert (proportion(0, 0, 9, 0.95).low, proportion(9, 9, 9, 0.95).high) == (0.0, 1.0)

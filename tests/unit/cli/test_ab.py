@@ -88,6 +88,32 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     assert learned(tmp_path).runs.n_short == short
 
 
+@pytest.mark.parametrize(("failed", "words"), [((1,), "new.sh has no run"), ((0, 1), "old.sh and new.sh have no run")])
+def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], failed: tuple[int, ...], words: str
+) -> None:
+    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
+    text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
+    broken = recorded(status="failed", reason="exit code 1")
+    runs = [(t, broken if i in failed else recorded()) for _ in range(4) for i, t in enumerate(treatments)]
+    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4, 4]})
+    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    told = json.loads(capsys.readouterr().out)
+    assert told["answer"] == "not measurable" and words in told["why"] and told["claim"]["sentences"][0].count(words)
+
+
+def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
+    text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
+    runs = [(t, recorded(1 + i % 3 / 100)) for i in range(6) for t in treatments]
+    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [6, 6]})
+    _tell(Session(Results(tmp_path), "complete", 0), asked, None, options)
+    told = json.loads(capsys.readouterr().out)
+    assert told["answer"] == "same" and len(told["treatments"]) == 1 and told["results"] == str(tmp_path)
+
+
 def test_on_a_busy_machine_cpu_times_are_compared_where_that_was_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from scalograph.cli.answer_output import short, study_places
 
+from ...golden.command import scalograph
 from ..report import sample
 
 
@@ -53,3 +54,12 @@ def test_the_latest_results_have_a_short_name_and_a_page_that_is_not_made_has_a_
     places = dict(study_places(made, found))
     assert places["report"] == "results/latest/report.html"
     assert places["tables"] == "scalograph report results/latest --tables"
+
+
+def test_the_command_for_all_tables_has_every_option_that_was_given(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("users,rate\n" + "".join(f"{n},{n / (1 + n / 40)}\n" for n in (1, 2, 4, 8)))
+    asked = ["fit", "data.csv", "--x", "users", "--y", "rate", "--weights", "none", "--predict", "16"]
+    said = scalograph(asked, tmp_path)
+    assert f"scalograph {' '.join(asked)} --tables" in " ".join(said.printed.split())
+    again = scalograph([*asked, "--tables"], tmp_path)
+    assert again.printed.count("--tables") == 1 and "11.4" in again.printed

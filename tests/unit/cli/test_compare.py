@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
 
 from ...golden.command import scalograph
@@ -69,3 +70,11 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, arguments: list[str]
     journal(tmp_path, "a")
     said = scalograph(["compare", *arguments], tmp_path)
     assert said.code in (Exit.STUDY, Exit.UNREADABLE) and message in said.printed
+
+
+def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
+    """The law of a study is of its wall times; CPU times have none of their own."""
+    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
+    (own,) = compare_sources([str(tmp_path / name) for name in sources]).results
+    (other,) = compare_sources([str(tmp_path / name) for name in sources], response="cpu").results
+    assert not own.laws_left_out and other.laws_left_out and other.laws == []

@@ -60,7 +60,7 @@ def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
 
 def test_what_is_wrong_has_a_code_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, result([[1.0]]))
-    assert "--beside with its results" in said(capsys, file, "--where", "lock=cas", code=2)
+    assert "neither --beside nor --over" in said(capsys, file, "--where", "lock=cas", code=2)
     assert said(capsys, tmp_path / "none", code=2).count("\n") == 1
     assert "run the study first" in said(capsys, file, "--beside", tmp_path, code=6)
     (tmp_path / "journal.jsonl").write_text("{}\n")

@@ -4,9 +4,12 @@ import polars as pl
 import pytest
 
 from scalograph.errors import HostError, StudyError
+from scalograph.exchange.benchmark_figures import scores
 from scalograph.exchange.export import Columns, csv_text, observations, write
 from scalograph.exchange.frames import polars_frame
+from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
+from scalograph.findings.sample import samples
 
 from ..findings.test_table import TREATMENTS
 from ..findings.test_table import write as write_journal
@@ -95,3 +98,30 @@ def test_a_disk_that_is_read_only_is_told_in_one_line(tmp_path: Path, monkeypatc
         monkeypatch.setattr(Path, name, refuse)
     with pytest.raises(HostError, match=r"out\.csv: cannot be written: .*Read-only file system"):
         write({"a": [1]}, tmp_path / "out.csv")
+
+
+def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> None:
+    """Peak memory is no time, one run in four was disturbed, and a level begins as a formula would."""
+    text = VALID.replace('levels = ["none", "cas"]', 'levels = ["+XX", "cas"]').replace("lock", "run")
+    text += '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
+    text += '\n[responses.kept]\nfrom = "value.kept"\nunit = "bytes"\nbetter = "none"\n'
+    treatments = [{"threads": n, "run": lock} for n in (1, 2) for lock in ("+XX", "cas")]
+    runs = [
+        (treatment, recorded(2.0 + i / 10, neighbor_s=1.5 if i == 3 else 0.0, values={"kept": [1000 + i]}))
+        for i in range(4)
+        for treatment in treatments
+    ]
+    journal = write_journal(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4] * 4})
+    loaded = table.load(journal)
+    write(observations(loaded), tmp_path / "out.csv")
+    imported = read("csv", tmp_path / "out.csv")
+    walls = [one for one in imported if one.name == "wall"]
+    assert [dict(one.params) for one in walls] == [{k: str(x) for k, x in t.items()} for t in treatments]
+    assert [scores(one) for one in walls] == [sample.scores("wall") for sample in samples(loaded).values()]
+    assert imported[0].notes == ("1 of 4 runs disturbed, left out", "neither times nor rates, left out: kept (bytes)")
+
+
+def test_where_all_runs_were_disturbed_that_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("run,verdict,value,unit\na,contaminated,1,s\nb,clean,2,s\nc,impossible,3,s\n")
+    (one,) = read("csv", tmp_path / "out.csv")
+    assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)

@@ -29,6 +29,8 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
     ):
         points_over(sizes, "threads", {})
     assert points_over(sizes, "threads", {"size": "9"}).sizes == [2, 2, 4, 4]
+    with pytest.raises(StudyError, match="--where: no benchmark with size=8, expected one of x size=7; x size=9"):
+        points_over(sizes, "threads", {"size": "8"})
 
 
 @pytest.mark.parametrize(

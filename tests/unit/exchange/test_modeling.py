@@ -8,9 +8,11 @@ import pytest
 from scalograph.cli.last_stops import learned
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
-from scalograph.exchange.markdown import markdown, plain
+from scalograph.exchange.markdown import markdown, matrix_parts, plain
 from scalograph.exchange.modeling import extra_p, law_points
+from scalograph.exchange.summary import summary
 from scalograph.findings import table
+from scalograph.report.screen import screen
 
 from ..findings.test_table import TREATMENTS, write
 from ..records import recorded
@@ -66,3 +68,15 @@ def test_what_cannot_be_written_is_refused(
 ) -> None:
     assert _code(["export", str(results), *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> None:
+    found = learned(results)
+    assert found.claim and found.claim.matrix
+    row = found.claim.matrix.rows[0]
+    cells = [row.cells[0].model_copy(update={"doubt": "rests on disturbed runs"}), *row.cells[1:]]
+    matrix = found.claim.matrix.model_copy(update={"rows": [row.model_copy(update={"cells": cells})]})
+    marked = found.model_copy(update={"claim": found.claim.model_copy(update={"matrix": matrix})})
+    parts = matrix_parts(matrix)
+    for text in (markdown(marked), summary(screen(marked))):
+        assert "\n\n".join(parts) in text and " ! |" in parts[1] and "rests on disturbed runs" in parts[2]

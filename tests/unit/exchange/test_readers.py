@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from statistics import mean, median
 
@@ -10,7 +11,8 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, across
 from scalograph.exchange.benchmark_figures import figures, scores
-from scalograph.exchange.readers.registry import READERS, read
+from scalograph.exchange.readers import foreign_file, registry
+from scalograph.exchange.readers.registry import READERS, read, recognized
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"
 RECORDED = {
@@ -154,6 +156,24 @@ def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
     assert len(caught.value.problems) == 1
 
 
+@pytest.mark.parametrize("name", [*RECORDED, "jmh", "csv"])
+def test_the_format_of_a_file_is_found_by_one_reader_alone(tmp_path: Path, name: str) -> None:
+    others = {"jmh": HOME / "jmh-fork-join.json", "csv": given(tmp_path, TABLE, "table.csv")}
+    file = others.get(name) or HOME / RECORDED[name]
+    taken = []
+    for reader in READERS:
+        with suppress(StudyError):
+            taken.append((reader, read(reader, file)))
+    assert taken == [(name, read(name, file))] and recognized(file) == taken[0]
+
+
+def test_what_no_reader_takes_has_no_format(tmp_path: Path) -> None:
+    for content in (b"", b"\x00\xff" * 50, b"{}", b"[" * 10_000):
+        (tmp_path / "odd").write_bytes(content)
+        assert recognized(tmp_path / "odd") is None
+    assert recognized(tmp_path) is None and recognized(Path("/dev/null")) is None
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_no_such_file_is_refused_in_one_message(tmp_path: Path, name: str) -> None:
     for text in ("", "{}", "[]", "x,y\n1,2\n", "\x00" * 100, "value,unit\n", "[" * 100_000):
@@ -210,3 +230,33 @@ def test_criterion_follows_no_link_and_reads_files_that_belong_together(tmp_path
     (tmp_path / "other" / "new").symlink_to(home)
     with pytest.raises(StudyError, match="no benchmark"):
         read("criterion", tmp_path / "other")
+
+
+@pytest.mark.parametrize(("name", "most"), [("MAX_TOGETHER", 3000), ("MAX_PARTS", 300)])
+def test_files_that_are_read_together_are_limited_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    """Each of them is small: twenty benchmarks of a folder, or twenty files of one command."""
+    for i in range(20):
+        home = tmp_path / "criterion" / f"b{i}" / "new"
+        home.mkdir(parents=True)
+        (home / "benchmark.json").write_text('{"group_id": "g"}')
+        (home / "sample.json").write_text(json.dumps({"iters": [1.0] * 20, "times": [5.0] * 20}))
+    timed = given(tmp_path, json.dumps({"results": [{"command": "x", "times": [0.1] * 30}]}))
+    rows = given(tmp_path, "value,unit\n" + "1,s\n" * 30, "rows.csv")
+    asked = [("criterion", [tmp_path / "criterion"]), ("hyperfine", [timed] * 20), ("csv", [rows] * 30)]
+    for reader, files in asked:
+        read(reader, *files)
+    monkeypatch.setattr(foreign_file, name, most)
+    for reader, files in asked:
+        read(reader, *(files[:2] if len(files) > 1 else [tmp_path / "criterion" / "b0"]))
+        with pytest.raises(StudyError, match=r"with the files before it larger than|more than 300 values"):
+            read(reader, *files)
+
+
+def test_many_files_hold_no_more_benchmarks_than_one_may_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "MOST_BENCHMARKS", 5)
+    with pytest.raises(StudyError, match="more than 5 benchmarks"):
+        read("hyperfine", *[HOME / RECORDED["hyperfine"]] * 3)

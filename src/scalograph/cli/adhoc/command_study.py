@@ -15,6 +15,16 @@ COUNTED = (
 )  # fmt: skip
 
 
+# What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
+# title.
+OWN = (
+    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
+    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
+    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
+)
+
+
 @dataclass(frozen=True)
 class PrintedFigure:
     """A figure to read from the output: `place` is a pattern, or a JSON pointer where it begins with /."""
@@ -59,7 +69,7 @@ class CommandStudy:
 
     @property
     def along(self) -> tuple[str, int] | None:
-        """The factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
+        """Return the factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
 
         Other numbers may be a size, of which more is more work: they have no speedup.
         """
@@ -71,7 +81,7 @@ class CommandStudy:
 
     @property
     def reference(self) -> tuple[str, Level] | None:
-        """The factor whose versions are compared, and the first of them.
+        """Return the factor whose versions are compared, and the first of them.
 
         Texts are versions; numbers are where they count no workers and nothing else varies.
         """

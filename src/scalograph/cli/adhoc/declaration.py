@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
-from scalograph.cli.adhoc.command_study import WORKERS, CommandStudy, PrintedFigure
+from scalograph.cli.adhoc.command_study import OWN, WORKERS, CommandStudy, PrintedFigure
 from scalograph.errors import (
     HostError,
     Problem,
@@ -16,13 +16,6 @@ from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.scalars import Level, as_text
 
 MAX_TITLE, MAX_COMMAND = 60, 28
-# Response, where it is read where it is the first and where it is not, unit, direction, title.
-_OWN = (
-    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
-    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
-    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
-    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
-)
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 _KEY = re.compile(r"workload\.(\w+)")
@@ -30,7 +23,7 @@ _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--respon
 
 
 def study_text(study: CommandStudy) -> str:
-    """The declaration: what varies, what is read, how runs are made."""
+    """Return the declaration: what varies, what is read, how runs are made."""
     along = study.along
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
@@ -57,7 +50,7 @@ def study_text(study: CommandStudy) -> str:
 
 
 def name(command: Sequence[str], asked: str = "measure") -> str:
-    """What the study and its folder are called.
+    """Return what the study and its folder are called.
 
     >>> name(["./Prog_2", "-t"]), name(["make"], "effective-cpus")
     ('measure-prog-2', 'effective-cpus-make')
@@ -67,13 +60,13 @@ def name(command: Sequence[str], asked: str = "measure") -> str:
 
 
 def as_options(error: ScalographError) -> ScalographError:
-    """What is wrong with the study, or with this host, told of the options: nobody has seen the file."""
+    """Return what is wrong with the study, or with this host, told of the options: nobody has seen the file."""
     problems = [_as_option(problem) for problem in error.problems]
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quoted(text: str) -> str:
-    """A text of TOML.
+    """Return a text of TOML.
 
     Raises:
         StudyError: it holds bytes that are no UTF-8.
@@ -125,7 +118,7 @@ def _responses(study: CommandStudy) -> Iterator[str]:
     directed = [printed for printed in study.responses if printed.better != "none"]
     for printed in directed:
         yield from _printed(printed)
-    for own, first, later, unit, better, title in _OWN:
+    for own, first, later, unit, better, title in OWN:
         yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
         yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
     for printed in study.responses:

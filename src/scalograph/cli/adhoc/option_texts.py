@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from scalograph.cli.adhoc.command_study import PrintedFigure
+from scalograph.cli.adhoc.command_study import OWN, PrintedFigure
 from scalograph.errors import StudyError
 from scalograph.run.own_threads import of_caller
 
@@ -18,7 +18,7 @@ _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
-    """The argv of the command.
+    """Return the argv of the command.
 
     Raises:
         StudyError: none, several words for a shell, or a command line in one word without one.
@@ -34,7 +34,7 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
 
 
 def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
-    """The argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
+    """Return the argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
 
     Raises:
         StudyError: no word, or a quote that does not end.
@@ -51,7 +51,7 @@ def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
 
 
 def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
-    """The argv of each step that was given, by its name.
+    """Return the argv of each step that was given, by its name.
 
     Raises:
         StudyError: as `split`.
@@ -60,16 +60,20 @@ def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
 
 
 def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
-    """What `--response` asks to be read from the output.
+    """Return what `--response` asks to be read from the output.
 
     Raises:
-        StudyError: another form, or a name twice.
+        StudyError: another form, a name twice, or one of what is read of every command.
     """
-    return tuple(unique("--response", [(r.name, r) for r in map(read_response, texts or ())]).values())
+    found = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
+    if taken := next((name for name, *_ in OWN if name in found), None):
+        expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
+        raise StudyError.one("--response", f'"{taken}"', expected, f"name it printed_{taken}, say")
+    return tuple(found.values())
 
 
 def variables(texts: Iterable[str] | None) -> dict[str, str]:
-    """What `--env` adds to the environment.
+    """Return what `--env` adds to the environment.
 
     Raises:
         StudyError: another form.
@@ -78,7 +82,7 @@ def variables(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """A table of what was given by name.
+    """Return a table of what was given by name.
 
     Raises:
         StudyError: a name was given twice.
@@ -92,7 +96,7 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def read_response(text: str) -> PrintedFigure:
-    """`NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out.
+    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out.
 
     Raises:
         StudyError: it has another form.
@@ -111,7 +115,7 @@ def read_response(text: str) -> PrintedFigure:
 
 
 def read_factor(text: str) -> tuple[str, str]:
-    """`NAME=LEVELS`.
+    """Parse `NAME=LEVELS`.
 
     Raises:
         StudyError: it has another form.
@@ -123,7 +127,7 @@ def read_factor(text: str) -> tuple[str, str]:
 
 
 def read_variable(text: str) -> tuple[str, str]:
-    """`NAME=VALUE`, or `NAME` of a variable that is set here.
+    """Parse `NAME=VALUE`, or `NAME` of a variable that is set here.
 
     Raises:
         StudyError: it has another form, or no such variable is set.
@@ -138,7 +142,7 @@ def read_variable(text: str) -> tuple[str, str]:
 
 
 def read_exits(text: str) -> list[int]:
-    """Codes that are no failure.
+    """Parse codes that are no failure.
 
     Raises:
         StudyError: it is no list of codes from 0 to 255.

@@ -23,6 +23,7 @@ from scalograph.text.short_names import heads, short_setting
 
 MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
 _NOTE = "all intervals hold at once"
+_LEFT_OUT = "Scaling laws are compared only of the primary response over whole curves."
 
 
 def compare_claim(found: ResultComparisons) -> Claim:
@@ -33,20 +34,20 @@ def compare_claim(found: ResultComparisons) -> Claim:
 
 
 def compare_trust(found: ResultComparisons) -> Trust | None:
-    """What the studies say against themselves; None where they say nothing."""
+    """Return what the studies say against themselves; None where they say nothing."""
     doubts = list(dict.fromkeys(text for one in found.results for text in one.doubts))
     return Trust(level="doubt", sentence=doubts[0], points=doubts[1:3]) if doubts else None
 
 
 def differences(found: ResultComparisons) -> str:
-    """What is not the same around the runs, in one line."""
+    """Tell what is not the same around the runs, in one line."""
     every = ((f"{r.other}: " * (len(found.results) > 1), one) for r in found.results for one in r.differences)
     told = [f"{whose}{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for whose, one in every]
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
 def noun(found: ResultComparison) -> str:
-    """What the figures are of, in a sentence."""
+    """Name what the figures are of, in a sentence."""
     title = found.response_title or found.response.replace("_", " ")
     is_time = found.unit in SECONDS and found.better == "lower"
     if found.per == "clock":
@@ -57,7 +58,7 @@ def noun(found: ResultComparison) -> str:
 
 
 def verb(found: ResultComparison) -> str:
-    """Times are taken, all else is had."""
+    """Choose the verb: times are taken, all else is had."""
     return "takes" if found.unit in SECONDS and found.better == "lower" else "has"
 
 
@@ -85,7 +86,7 @@ def _printed(found: ResultComparison) -> str:
 def _span(found: ResultComparison, span: ResultSpan) -> str:
     low, high = (significant(x, 3) for x in span.ratios)
     factor = f"{low}x" if low == high else f"{low}x to {high}x"
-    return f"{where(found, span)} {factor}"
+    return f"{where(found, span)} {factor}".strip()
 
 
 def _same(found: ResultComparison) -> str:
@@ -151,7 +152,9 @@ def _opposite(found: ResultComparison) -> str:
 
 
 def _laws(found: ResultComparison) -> str:
-    """Which coefficient of the scaling law changed, of a single curve."""
+    """Which coefficient of the scaling law changed, of a single curve; or why no law was compared."""
+    if found.laws_left_out:
+        return _LEFT_OUT
     if len(list(curves(found))) > 1 or not found.laws:
         return ""
     told = (

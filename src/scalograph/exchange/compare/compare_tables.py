@@ -11,7 +11,7 @@ _NOTE = (
 
 
 def compare_tables(found: ResultComparisons) -> list[TableDoc]:
-    """One table for each result, and one of what differs around the runs."""
+    """Return one table for each result, and one of what differs around the runs."""
     tables = [_table(one, f"ratios-{i}" if i else "ratios") for i, one in enumerate(found.results)]
     rows: list[list[Cell]] = [
         [one.other, d.what, d.reference, d.other] for one in found.results for d in one.differences

@@ -25,6 +25,8 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         StudyError: it has no such response, or one without a better direction.
     """
     response = _response(found, label, name)
+    # A law is of the primary response.
+    is_primary = name in (None, found.study.primary)
     return MeasuredSource(
         label=label,
         name=found.study.name,
@@ -37,7 +39,8 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         facts={"study or program": found.study.hash[:12]},
         refused=_refused(found, response.name),
         trust=found.trust,
-        curves=tuple(found.curves),
+        curves=tuple(found.curves) if is_primary else (),
+        laws_left_out=not is_primary and any(curve.law is not None for curve in found.curves),
     )
 
 
@@ -70,7 +73,7 @@ def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
     kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
-    # Runs of a search are no blocks; each stands for itself.
+    # Runs of a search are no blocks.
     named = [_BLOCK.match(run) for _, run in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import SourceDifference
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.text.format import level_text
 from scalograph.text.quantities import gibibytes
 
@@ -113,8 +113,9 @@ def _machine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Sou
 
 
 def _is_close(one: Any, two: Any) -> bool:
-    both = isinstance(one, float | int) and isinstance(two, float | int)
-    return both and max(one, two) > 64 and abs(one - two) <= _CLOSE * max(one, two)
+    if not (is_number(one) and is_number(two)):
+        return False
+    return max(one, two) > 64 and abs(one - two) <= _CLOSE * max(one, two)
 
 
 def _said(name: str, value: Any) -> str:

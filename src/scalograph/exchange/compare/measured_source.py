@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import as_text
 
 # What a response may be divided by.
@@ -50,7 +50,8 @@ class MeasuredSource:
         facts: what else is told of it, by name.
         refused: why nothing can be said from it; empty where something can.
         trust: whether to believe it; None of a published table.
-        curves: whose laws are compared too.
+        curves: whose laws are compared too: those of the primary response that are compared over all of their points.
+        laws_left_out: whether other curves have laws.
     """
 
     label: str
@@ -65,18 +66,19 @@ class MeasuredSource:
     refused: str = ""
     trust: Trust | None = None
     curves: tuple[Curve, ...] = ()
+    laws_left_out: bool = False
 
     @property
     def is_printed(self) -> bool:
-        """Whether its figures are those of a paper, without runs."""
+        """Tell whether its figures are those of a paper, without runs."""
         return self.trust is None
 
     def levels_of(self, factor: str) -> list[Level]:
-        """The levels that its treatments have, each once."""
+        """Return the levels that its treatments have, each once."""
         return list(dict.fromkeys(treatment.levels[factor] for treatment in self.treatments))
 
     def called(self, label: str) -> "MeasuredSource":
-        """The same under another name."""
+        """Return the same under another name."""
         return replace(self, label=label)
 
 
@@ -101,7 +103,18 @@ def _narrowed(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Seq
     if not kept:
         why = f"no treatment with {', '.join(where)}" if where else "no treatment with figures of its own"
         raise StudyError.one(source.label, why, "one or more")
-    return replace(source, treatments=tuple(kept))
+    cut = [one for one in source.curves if one.factor in wanted]
+    whole = tuple(one for one in source.curves if one.factor not in wanted and _is_of(one, wanted))
+    return replace(without_laws(source, cut), treatments=tuple(kept), curves=whole)
+
+
+def without_laws(source: MeasuredSource, curves: Sequence[Curve]) -> MeasuredSource:
+    """Return a source that remembers that laws of these curves are not of what is compared."""
+    return replace(source, laws_left_out=source.laws_left_out or any(curve.law is not None for curve in curves))
+
+
+def _is_of(curve: Curve, wanted: Mapping[str, set[str]]) -> bool:
+    return all(as_text(level) in wanted.get(name, {as_text(level)}) for name, level in curve.group.items())
 
 
 def _wanted(known: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
@@ -134,16 +147,16 @@ def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> Measu
         )
         for one, f in zip(source.treatments, factors, strict=True)
     ]
-    return replace(source, treatments=tuple(made))
+    return replace(without_laws(source, source.curves), treatments=tuple(made), curves=())
 
 
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
     """In MHz: the highest that its CPUs have, else the one that was read."""
     highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
-    known = [khz / 1e3 for khz in highest if isinstance(khz, int | float) and khz > 0]
+    known = [khz / 1e3 for khz in highest if is_number(khz) and khz > 0]
     told = source.machine.get("clock_mhz")
     found = mhz or (max(known) if known else told)
-    if not isinstance(found, int | float) or found <= 0:
+    if not is_number(found) or found <= 0:
         fix = "give it for each source: --mhz 2000,2330"
         raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
     return float(found)

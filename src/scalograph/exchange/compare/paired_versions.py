@@ -45,6 +45,23 @@ def paired_versions(
     return ResultComparisons(answer=found.answer, results=[found])
 
 
+def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> str:
+    """Say why no run of one version can be paired with one of the other; empty where some can.
+
+    Args:
+        source: a study that was to run both in each block.
+        factor: whose two levels are the versions.
+        names: what the first and the second are called, in this order.
+    """
+    first, second = names
+    if _pairs(source, factor, first, second):
+        return ""
+    known = source.levels_of(factor)
+    if lost := [name for level, name in names.items() if level not in known]:
+        return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
+    return "no setting has a run of both that succeeded"
+
+
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:
     by_rest: dict[tuple[tuple[str, Level], ...], dict[Level, SourceTreatment]] = {}
     for one in source.treatments:

@@ -20,7 +20,7 @@ from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import Answer, ResultComparison, ResultComparisons, Shown, TreatmentRatio
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.text.quantities import counted, inverse, percent_at_most
 
 # A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
@@ -39,7 +39,7 @@ def compared(
     Args:
         reference: the first.
         others: one or more.
-        margin: differences within it are none, as a share; None for the noise floor.
+        margin: differences within it are none, as a share; None for 2 %.
         confidence: of all intervals at once.
 
     Raises:
@@ -77,14 +77,20 @@ def _compared(
         margin=margin, **answered(refused, treatments, words, margin), differences=pairs.differences,
         unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
-        doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
+        doubts=_doubts((reference, other)),
         laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
+        laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
 
 
-def _doubt(source: MeasuredSource) -> str:
-    return f"Of {source.label}: {source.trust.sentence}" if source.trust else ""
+def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
+    """What each says against itself; what several say alike, once."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        if source.trust and source.trust.level == "doubt":
+            found.setdefault(source.trust.sentence, []).append(source.label)
+    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in found.items()]
 
 
 def _causes(source: MeasuredSource) -> list[str]:
@@ -105,7 +111,7 @@ def _ratios(
 def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
     """The upper half of a curve's levels, ranked; none where there are few, or they are no numbers."""
     levels = {levels.get(reference.along, "") for levels, *_ in pairs.pairs}
-    numbers = sorted(level for level in levels if isinstance(level, int | float) and not isinstance(level, bool))
+    numbers = sorted(level for level in levels if is_number(level))
     upper = numbers[len(numbers) // 2 :] if len(numbers) == len(levels) >= FEWEST_LEVELS else []
     return {level: rank for rank, level in enumerate(upper, 1)}
 

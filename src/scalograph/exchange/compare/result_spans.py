@@ -25,7 +25,7 @@ class ResultSpan(NamedTuple):
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """The smallest and the largest, either way around, so that both are above 1."""
+        """Return the smallest and the largest, either way around, so that both are above 1."""
         values = [one.ratio.value or 1.0 for one in self.treatments]
         found = sorted(value if self.is_more else 1 / value for value in values)
         return found[0], found[-1]
@@ -54,7 +54,9 @@ def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpa
 
 
 def where(found: ResultComparison, span: ResultSpan) -> str:
-    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"."""
+    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty where they differ."""
+    if found.along not in span.treatments[0].levels:
+        return ""
     levels = [one.levels[found.along] for one in span.treatments]
     title, unit = found.titles.get(found.along, found.along), found.units.get(found.along, "")
     if len(levels) == 1:

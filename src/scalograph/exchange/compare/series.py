@@ -15,6 +15,7 @@ from scalograph.exchange.compare.matched_treatments import matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.exchange.compare.result_answer import logs_of
 from scalograph.protocol.result_series import ResultSeries, SeriesResult, SeriesStep
+from scalograph.text.quantities import counted
 
 
 class DatedSource(NamedTuple):
@@ -46,6 +47,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
         SeriesResult(
             name=one.source.label, started=one.started, level=_over(first, found),
             stretch=1 + sum(change.place <= i for change in changes),
+            doubt=_doubt(one.source),
         )
         for i, (one, found) in enumerate(zip(kept, treatments, strict=True))
     ]  # fmt: skip
@@ -57,11 +59,26 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
 
 
 def _kept(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]:
-    """Results that have all treatments of the newest one that says something."""
-    told = [one for one in ordered if not one.source.refused]
-    why = [f"{one.source.label}: {one.source.refused}" for one in ordered if one.source.refused]
+    """Results that say something, and have all treatments of the newest of them."""
+    refused = [(one, _refused(one.source)) for one in ordered]
+    why = [f"{one.source.label}: {text}" for one, text in refused if text]
+    told = [one for one, text in refused if not text]
     kept = [one for one in told if _has_all(one.source, told[-1].source)]
     return kept, why + [f"{one.source.label}: other treatments" for one in told if one not in kept]
+
+
+def _refused(source: MeasuredSource) -> str:
+    """Why a result has no level: what decides nothing in a comparison would decide it."""
+    if source.refused:
+        return source.refused
+    if n := sum(bool(one.doubt) for one in source.treatments):
+        return f"{n} of {counted(len(source.treatments), 'setting')} {'rests' if n == 1 else 'rest'} on disturbed runs"
+    return "a score of 0 or less" if any(min(one.scores) <= 0 for one in source.treatments) else ""
+
+
+def _doubt(source: MeasuredSource) -> str:
+    """What a study says against itself; empty where it is believed."""
+    return source.trust.sentence if source.trust and source.trust.level == "doubt" else ""
 
 
 def _has_all(source: MeasuredSource, newest: MeasuredSource) -> bool:

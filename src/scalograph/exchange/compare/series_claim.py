@@ -2,7 +2,7 @@
 
 from scalograph.analysis.change_points import FEWEST
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc, Trust
 from scalograph.protocol.plain import Level
 from scalograph.protocol.result_series import ResultSeries, SeriesStep
 from scalograph.text.compact import NOT_RESOLVED
@@ -25,6 +25,16 @@ def series_claim(found: ResultSeries) -> Claim:
     return Claim(sentences=[head, *told[1:]], matrix=_matrix(found))
 
 
+def series_trust(found: ResultSeries) -> Trust | None:
+    """Return what single results say against themselves, the newest first; None where none does."""
+    doubted = [one for one in reversed(found.results) if one.doubt]
+    if not doubted:
+        return None
+    n = f"{len(doubted)} of {counted(len(found.results), 'result')} {'is' if len(doubted) == 1 else 'are'}"
+    points = [f"Of {one.name}: {one.doubt}" for one in doubted[:MOST_STEPS]]
+    return Trust(level="doubt", sentence=f"{n} to be used with care.", points=points)
+
+
 def _step(found: ResultSeries, step: SeriesStep) -> str:
     title = found.response_title or found.response.replace("_", " ")
     is_time = found.unit in SECONDS and found.better == "lower"
@@ -37,7 +47,10 @@ def _step(found: ResultSeries, step: SeriesStep) -> str:
 def _matrix(found: ResultSeries) -> Matrix:
     """The newest results: level over the first, and which stretch it is of."""
     rows = [
-        MatrixRow(label=_label(one.name, one.started), cells=[MatrixCell(estimate=one.level), _stretch(one.stretch)])
+        MatrixRow(
+            label=_label(one.name, one.started),
+            cells=[MatrixCell(estimate=one.level, doubt=one.doubt), _stretch(one.stretch)],
+        )
         for one in found.results[-MOST_ROWS:]
     ]
     title = f"{found.response_title or found.response}, over the first result"
@@ -56,10 +69,11 @@ def _stretch(number: int) -> MatrixCell:
 
 
 def series_tables(found: ResultSeries) -> list[TableDoc]:
-    """Every result, every step, and what was left out."""
+    """Return tables of all results, of all steps, and of what was left out."""
     columns = [Column(name="result", kind="label"), Column(name="started", kind="label")]
     columns += [Column(name="over the first", kind="estimate"), Column(name="level")]
-    rows: list[list[Cell]] = [[one.name, one.started, one.level, one.stretch] for one in found.results]
+    columns += [Column(name="with care", kind="text")]
+    rows: list[list[Cell]] = [[one.name, one.started, one.level, one.stretch, one.doubt] for one in found.results]
     tables = [TableDoc(id="results", title="Results, the oldest first", columns=columns, rows=rows)]
     if found.steps:
         columns = [Column(name="from", kind="label"), Column(name="over the level before", kind="estimate")]

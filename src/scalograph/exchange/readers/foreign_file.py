@@ -1,5 +1,9 @@
 """The file of another instrument as a text or a checked document: bounded, and refused in one message."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -11,8 +15,9 @@ from scalograph.protocol.bounded import read_whole
 T = TypeVar("T")
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000
-# A value takes one of these bytes; without a limit, 64 MiB of "[],[]," would become gigabytes.
-MAX_PARTS = 4_000_000
+# Of all files that are read together. A value takes one byte of these; without a limit, 64 MiB of "[],[]," would
+# become gigabytes.
+MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
 Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -23,6 +28,27 @@ class ForeignPart(BaseModel):
     """A part of a document that others define; keys that are not read here may hold anything."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+@dataclass
+class _Left:
+    """What the files that are read together may still have."""
+
+    n_bytes: int
+    n_parts: int
+
+
+_LEFT: ContextVar[_Left | None] = ContextVar("left", default=None)
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Limit the files that are read within to MAX_TOGETHER bytes and MAX_PARTS values in all."""
+    before = _LEFT.set(_Left(MAX_TOGETHER, MAX_PARTS))
+    try:
+        yield
+    finally:
+        _LEFT.reset(before)
 
 
 def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
@@ -37,11 +63,8 @@ def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
     Raises:
         StudyError: it is missing, too large, or something else; says where and what was expected.
     """
-    data = _bytes(file, kind)
-    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_PARTS:
-        raise StudyError.one(str(file), f"more than {MAX_PARTS} values", kind, "import its benchmarks in several files")
     try:
-        return adapter.validate_json(data)
+        return adapter.validate_json(content(file, kind, (b",", b"[", b"{")))
     except ValidationError as error:
         raise _refused(file, error, kind, fix) from error
 
@@ -53,16 +76,35 @@ def text(file: Path, kind: str) -> str:
         StudyError: it is missing, too large, or no text.
     """
     try:
-        return _bytes(file, kind).decode("utf-8-sig")
+        return content(file, kind, (b"\n",)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", kind) from error
 
 
-def _bytes(file: Path, kind: str) -> bytes:
+def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
+    """Read the bytes of a file, and count them.
+
+    Args:
+        file: what the instrument wrote.
+        kind: what was expected, in words.
+        signs: of which each value in it has one.
+
+    Raises:
+        StudyError: it is missing, or too large, alone or together with those before.
+    """
+    left = _LEFT.get() or _Left(MAX_TOGETHER, MAX_PARTS)
     try:
-        return read_whole(file, MAX_BYTES)
+        data = read_whole(file, MAX_BYTES)
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", kind) from error
+    left.n_bytes -= len(data)
+    left.n_parts -= sum(map(data.count, signs))
+    if left.n_bytes < 0:
+        found = f"with the files before it larger than {MAX_TOGETHER >> 20} MiB"
+        raise StudyError.one(str(file), found, kind, "read fewer files at once")
+    if left.n_parts < 0:
+        raise StudyError.one(str(file), f"more than {MAX_PARTS} values", kind, "read fewer benchmarks at once")
+    return data
 
 
 def _refused(file: Path, error: ValidationError, kind: str, fix: str) -> StudyError:

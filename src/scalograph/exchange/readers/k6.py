@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
 from scalograph.exchange.readers.foreign_file import Figure, ForeignPart, Text, document
+from scalograph.protocol.plain import is_number
 
 _KIND = "a summary of k6"
 _FIX = "write it anew with: k6 run --summary-export FILE script.js"
@@ -74,5 +75,4 @@ def _values(found: _Written, name: str) -> _Values:
 
 def _number(value: Any) -> float:
     """Return a number of a summary; 0 for anything else."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < float("inf") else 0.0
+    return float(value) if is_number(value) and 0 <= value < float("inf") else 0.0

@@ -1,50 +1,75 @@
 """A table of measured values as CSV: one value in each row, with what it belongs to. Executes nothing.
 
-Columns: `value` with its `unit` (or --unit), `run` for the process that it comes from, `benchmark` or `response` for
-what it is; every other column is a param. What `scalograph export` writes is such a table.
+Columns: `value` with its `unit`, `run` for the process that it comes from, `benchmark` or `response` for what it is;
+every other column is a param. What `scalograph export` writes is such a table: of it the runs count that count there.
 """
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
-from scalograph.protocol.bounded import read_csv
+from scalograph.exchange.export import DANGEROUS
+from scalograph.exchange.readers.foreign_file import content
+from scalograph.findings.sample import REPEATED
+from scalograph.protocol.bounded import parse_csv
 from scalograph.text.units import unit_of
 
 MAX_ROWS = 1_000_000
-MAX_BYTES = 64 << 20
 _KIND = "a CSV file with the columns value and unit"
 _FIX = "name the column of the figures `value`, and give each a unit such as s, ms or 1/s in a column `unit`"
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
 _OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup")
 _OWN = ("value", "unit", "run", "benchmark", "response", *_OF_RUNS)
+# What `scalograph export` sets before a factor that is called like one of these columns.
+_FACTOR = "factor."
 
-Key = tuple[str, tuple[tuple[str, str], ...], Kind]
+Row = Mapping[str, str | None]
+
+
+class _Key(NamedTuple):
+    name: str
+    mode: str
+    params: tuple[tuple[str, str], ...]
+    unit: Kind
+
+
+@dataclass
+class _Table:
+    """Values by benchmark and run, the runs that were disturbed, and the units of what is neither time nor rate."""
+
+    values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
+    disturbed: set[str] = field(default_factory=set)
+    is_judged: bool = False
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def read(file: Path) -> list[Benchmark]:
     """Read the values of a table; those of one run are shots of a fork, and without a column `run` each row is one.
 
-    Rows without a value, of warm-up, and of runs that failed are left out.
+    Rows without a value, of warm-up, and of runs that failed are left out; so are those of runs that the column
+    `verdict` calls disturbed, unless fewer than two others are left, and responses that are neither times nor rates.
 
     Raises:
         StudyError: the file is missing or too large, lacks a column, or has a value that is no number; with the line.
     """
     try:
-        found = _read(file, read_csv(file, MAX_BYTES))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StudyError.one(str(file), f"cannot be read: {why}", _KIND, _FIX) from error
-    if not found:
-        raise StudyError.one(str(file), "no row with a value", _KIND, _FIX)
-    return [_benchmark(key, runs) for key, runs in found.items()]
+        found = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise StudyError.one(str(file), f"cannot be read: {error}", _KIND, _FIX) from error
+    if not found.values:
+        raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
+    first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
+    lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in found.left_out.items())
+    notes = (*first.notes, f"neither times nor rates, left out: {lost}") if lost else first.notes
+    return [replace(first, notes=notes), *others]
 
 
-def _read(file: Path, reader: "csv.DictReader[str]") -> dict[Key, dict[str, list[float]]]:
-    """Return the values by benchmark and run."""
+def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
     names = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = names
     for name in ("value", "unit"):
@@ -52,7 +77,7 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> dict[Key, dict[str, list
             have = ", ".join(names)[:200] or "none"
             found = f'{names.count(name)} columns "{name}" (columns: {have})'
             raise StudyError.one(str(file), found, _KIND, _FIX)
-    every: dict[Key, dict[str, list[float]]] = {}
+    table = _Table(is_judged="verdict" in names)
     for n, row in enumerate(reader):
         where = f"{file.name}:{reader.line_num}"
         if n == MAX_ROWS:
@@ -60,26 +85,50 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> dict[Key, dict[str, list
         if row.get(None):
             raise StudyError.one(where, "more fields than the header has", f"{len(names)}", "quote texts with commas")
         if _counts(row):
-            key, value = _key(where, row), _value(where, row)
-            every.setdefault(key, {}).setdefault(row.get("run") or f"row {n}", []).append(value)
-    return every
+            _take(table, where, row, row.get("run") or f"row {n}")
+    return table
 
 
-def _counts(row: Mapping[str, str | None]) -> bool:
+def _counts(row: Row) -> bool:
     is_warmup = (row.get("warmup") or "false").lower() in ("true", "1")
     return bool((row.get("value") or "").strip()) and not is_warmup and (row.get("status") or "ok") == "ok"
 
 
-def _key(where: str, row: Mapping[str, str | None]) -> Key:
+def _take(table: _Table, where: str, row: Row, run: str) -> None:
+    response, unit = row.get("response") or "", row["unit"] or ""
+    if response and unit_of(unit) is None:
+        table.left_out[_written(response)[:80]] = unit[:40]
+        return
+    table.values.setdefault(_key(where, row), {}).setdefault(run, []).append(_value(where, row))
+    if row.get("verdict") in REPEATED:
+        table.disturbed.add(run)
+
+
+def _key(where: str, row: Row) -> _Key:
     kind = unit_of(row["unit"] or "")
     if kind is None:
         raise StudyError.one(where, f"unit {(row['unit'] or '')[:40]!r}", "a time or a rate, such as ms or 1/s", _FIX)
-    name = row.get("benchmark") or row.get("response") or "value"
-    params = {column: text or "" for column, text in row.items() if column and column not in _OWN}
-    return name, tuple(params.items()), kind[0]
+    response = _written(row.get("response") or "")
+    return _Key(_written(row.get("benchmark") or "") or response or "value", response or "value", _params(row), kind[0])
 
 
-def _value(where: str, row: Mapping[str, str | None]) -> float:
+def _params(row: Row) -> tuple[tuple[str, str], ...]:
+    named = ((name, _written(text or "")) for name, text in row.items() if name and name not in _OWN)
+    return tuple((_factor(name), text) for name, text in named)
+
+
+def _factor(column: str) -> str:
+    """The factor of a column: `factor.run` is one that is called `run`."""
+    name = column.removeprefix(_FACTOR)
+    return name if name in _OWN else column
+
+
+def _written(text: str) -> str:
+    """A text without the quote that keeps a spreadsheet from running it."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(DANGEROUS) else text
+
+
+def _value(where: str, row: Row) -> float:
     """Return the value in seconds, or per second."""
     text, kind = (row["value"] or "").strip(), unit_of(row["unit"] or "")
     try:
@@ -91,6 +140,18 @@ def _value(where: str, row: Mapping[str, str | None]) -> float:
     return value
 
 
-def _benchmark(key: Key, runs: Mapping[str, list[float]]) -> Benchmark:
-    name, params, unit = key
-    return Benchmark(name, "value", dict(params), unit, tuple(fork(values) for values in runs.values()))
+def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
+    """As in a study, disturbed runs count where fewer than two others are left."""
+    clean = {run: values for run, values in runs.items() if run not in table.disturbed}
+    kept = clean if len(clean) >= 2 else runs
+    forks = tuple(fork(values) for values in kept.values())
+    return Benchmark(
+        key.name, key.mode, dict(key.params), key.unit, forks, notes=tuple(_notes(runs, clean, kept)),
+        disturbed=(len(runs) - len(clean), len(runs)) if table.is_judged else None,
+    )  # fmt: skip
+
+
+def _notes(runs: Mapping[str, object], clean: Mapping[str, object], kept: Mapping[str, object]) -> Iterator[str]:
+    if n := len(runs) - len(clean):
+        share = f"{n} of {len(runs)}"
+        yield f"{share} runs disturbed, left out" if kept is clean else f"rests on disturbed runs: {share}"

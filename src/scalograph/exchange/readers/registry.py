@@ -1,5 +1,6 @@
 """Formats of other instruments by name. A further one is a module beside this and a row here."""
 
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,8 @@ class Reader(NamedTuple):
     how: str = ""
 
 
+# Of all files together.
+MOST_BENCHMARKS = 100_000
 _HOME = "scalograph.exchange.readers"
 READERS = {
     "jmh": Reader("JMH", f"{_HOME}.jmh", "java -jar benchmarks.jar -rf json -rff FILE"),
@@ -47,9 +50,35 @@ def read(name: str, *files: Path) -> list[Benchmark]:
         files: what the instrument wrote.
 
     Raises:
-        StudyError: no reader has that name (lists the existing ones), or a file has another format.
+        StudyError: no reader has that name (lists the existing ones), a file has another format, or all files together
+            are too large.
     """
     if name not in READERS:
         raise StudyError.one("import", f'no format "{name}"', f"one of {', '.join(READERS)}")
-    module = import_module(READERS[name].module)
-    return across(module.read(file) for file in files)
+    from scalograph.exchange.readers.foreign_file import together  # it takes a tenth of a second
+
+    with together():
+        return across(_each(name, files))
+
+
+def recognized(file: Path) -> tuple[str, list[Benchmark]] | None:
+    """Return the first format whose reader takes a file, or a folder, with its benchmarks; None where none does."""
+    if not file.is_file() and not file.is_dir():
+        return None  # a pipe can be read once
+    for name in READERS:
+        try:
+            return name, read(name, file)
+        except StudyError:
+            continue
+    return None
+
+
+def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
+    module, left = import_module(READERS[name].module), MOST_BENCHMARKS
+    for file in files:
+        found: list[Benchmark] = module.read(file)
+        left -= len(found)
+        if left < 0:
+            more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
+            raise StudyError.one(str(file), more, "fewer", "read fewer files at once")
+        yield found

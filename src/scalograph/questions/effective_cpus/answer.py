@@ -15,7 +15,7 @@ from scalograph.findings.search_steps import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
 from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
@@ -166,7 +166,7 @@ def _figures(seen: Figures) -> dict[str, Any]:
 def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
     """The least of what the machine grants and what the study sets; None where nothing limits."""
     factors, granted = table.study.factors, table.machine.get("cpu_quota")
-    asked = [x for name, x in group.items() if factors[name].control == "quota" and isinstance(x, int | float)]
+    asked = [x for name, x in group.items() if factors[name].control == "quota" and is_number(x)]
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 

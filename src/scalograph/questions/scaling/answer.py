@@ -10,7 +10,8 @@ from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc
-from scalograph.questions.registry import basis, has_curves
+from scalograph.protocol.plain import is_number
+from scalograph.questions.registry import without_curves
 from scalograph.questions.scaling.answer_neighbors import swept
 from scalograph.questions.scaling.answer_next import beyond
 from scalograph.questions.scaling.claim import claim
@@ -22,8 +23,8 @@ from scalograph.questions.scaling.tables import laws_table
 
 def applies(table: Table) -> str | None:
     """Say why no curve of the study has a speedup; None where curves may have one."""
-    if not has_curves(table.study.question):
-        return "its runs were compared in pairs" if basis(table.study.question) == "pairs" else "none stands for itself"
+    if why := without_curves(table.study.question):
+        return why
     if not table.study.baseline:
         return "no baseline that a speedup could be over"
     return None
@@ -94,4 +95,4 @@ def throughput(how: Gain, size: float, score: float) -> float:
 
 def _size(sample: Sample, factor: str) -> float:
     level = sample.treatment[factor]
-    return float(level) if isinstance(level, int | float) else 0.0
+    return float(level) if is_number(level) else 0.0

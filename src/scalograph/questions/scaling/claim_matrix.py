@@ -10,7 +10,7 @@ from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.questions.matrices import Line, columns_of, matrix, rows
 from scalograph.questions.scaling.model_claim import End, Lead, cpus_factor
 from scalograph.questions.scaling.model_contrasts import Compared
@@ -56,7 +56,7 @@ def _n_clean(sample: Sample) -> int:
 
 def _number(line: Line, name: str) -> float:
     levels = line.levels.get(name, ())
-    return max((float(level) for level in levels if isinstance(level, int | float)), default=0.0)
+    return max((float(level) for level in levels if is_number(level)), default=0.0)
 
 
 def _rank(line: Line, columns: Sequence[Level], found: Lead | None) -> tuple[bool, float]:

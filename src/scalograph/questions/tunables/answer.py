@@ -5,22 +5,24 @@ from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.sample import REPEATED
-from scalograph.findings.search_steps import retold
+from scalograph.findings.search_steps import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
+from scalograph.questions.claims import unsaid
 from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity, sensitivity_ranks
+from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures
 from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_ranks import Ranks, ranks, sensitivity_ranks
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.responses import CPU_TIMES
+from scalograph.text.quantities import percent_at_most
 
 # Other responses that are looked at, and the share of the runs that have a figure above 0 of each.
 MOST_WATCHED, NEARLY_ALL = 12, 0.9
@@ -28,76 +30,78 @@ MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
-    course = retold(begin(table.study, table.treatments), table)
-    found = tunables(table, course)
+    search = begin(table.study, table.treatments)
+    told = list(telling(search, table))
+    found = tunables(table, search.course, told)
     return Answer(
         document=found,
         decided=found.decided,
-        claim=tunables_claim(table, found),
+        claim=tunables_claim(table, found, unsaid(table, taken)),
         sentences=tunables_sentences(table, found),
         tables=tunables_tables(table, found),
-        doubts=_open(found),
+        doubts=_open(search.course, found),
     )
 
 
-def _open(found: Tunables) -> list[str]:
+def _open(course: TunablesCourse, found: Tunables) -> list[str]:
     """The doubt of a search that ended without an answer."""
     if found.decided:
         return []
-    if found.visible is None:
+    if course.default_fails:
+        return ["runs of the default fail: nothing can be compared with it"]
+    if found.half_width is None:
         return ["too few runs to compare settings"]
-    if found.visible <= RESOLVED:
-        return ["the runs end before what they found is confirmed"]
-    return [f"effects below {100 * found.visible:.2g} % are not seen: the runs end before that"]
+    if found.half_width > RESOLVED:
+        wide, asked = percent_at_most(found.half_width), percent_at_most(RESOLVED)
+        return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
+    unmade = "what they found is confirmed" if course.resolved else "the planned blocks are complete"
+    return [f"the runs end before {unmade}"]
 
 
-def tunables(table: Table, course: TunablesCourse) -> Tunables:
+def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunables:
     """Say what is known of each setting.
 
     Args:
         table: the study.
         course: the search, told of all runs.
+        told: the row of each, in that order.
     """
-    confidence = table.study.protocol.confidence
-    fit = course.fitted(confidence=confidence)
-    screening, fits = course.screening, _watched(table, course, confidence)
+    fit, fits = course.fitted(), _watched(table, course, told)
+    screening = course.screening
     band = null_band(fit) if fit else None
     return Tunables(
-        plan="one-at-a-time" if table.study.plan == "one-at-a-time" else "screening",
-        response=primary(table), decided=course.decided, margin=course.margin,
-        noise_percent=100 * fit.sd if fit else None, visible=expm1(fit.widest) if fit else None,
+        plan=course.plan, response=primary(table), decided=course.decided, margin=course.margin,
+        noise_percent=100 * fit.sd if fit else None, half_width=expm1(fit.surely_within) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
         n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,
         factors=_factors(course, fit),
-        settings=_settings(table, course, fit, fits, confidence), watched=list(fits),
-        combinations=_combinations(course, confidence),
+        settings=_settings(table, course, fit, fits), watched=list(fits),
+        combinations=_combinations(course),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
     )  # fmt: skip
 
 
 def _factors(course: TunablesCourse, fit: SettingFit | None) -> list[FactorEffect]:
     n = len(course.space.names)
-    places = sensitivity_ranks(fit, n) if fit else []
+    places = sensitivity_ranks(fit, n) if fit else None
     return [_factor(course, fit, j, places) for j in range(n)]
 
 
-def _factor(
-    course: TunablesCourse, fit: SettingFit | None, j: int, places: Sequence[tuple[int, int, int]]
-) -> FactorEffect:
+def _factor(course: TunablesCourse, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
     space, told = course.space, {}
-    if fit is not None:
+    if fit is not None and places is not None:
         found = sensitivity(fit, j)
         told = {
             "sensitivity": found.value, "sensitivity_noise": found.most, "plain": found.plain,
-            "plain_noise": found.noise, "sensitivity_rank": places[j],
+            "plain_noise": found.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
         }  # fmt: skip
     p = course.screened.p[j] if course.screened else None
     return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)
 
 
 def _settings(
-    table: Table, course: TunablesCourse, fit: SettingFit | None, fits: Mapping[str, SettingFit], confidence: float
+    table: Table, course: TunablesCourse, fit: SettingFit | None, fits: Mapping[str, SettingFit]
 ) -> list[SettingEffect]:
     space, runs = course.space, course.screening
     out = course.left_out
@@ -108,7 +112,8 @@ def _settings(
     for j, level in space.settings:
         # Failures that another setting is why of say nothing of this one.
         fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
-        failures_ = failures([run.settings for run in fair], [run.log is None for run in fair], j, level)
+        failed = [run.log is None for run in fair]
+        failures_ = failures([run.settings for run in fair], failed, j, level, course.confidence)
         k, over = places.get((j, level)), _over_default(fits, (j, level))
         known = {}
         if fit is not None and k is not None and placed is not None:
@@ -117,7 +122,7 @@ def _settings(
             SettingEffect(
                 factor=space.names[j],
                 level=space.levels[j][level],
-                alone=_alone(course, (j, level), confidence),
+                alone=_alone(course, (j, level)),
                 cpu_time=over.get(cpu),
                 moved=_moved(over, course.margin),
                 n=failures_.n,
@@ -131,17 +136,17 @@ def _settings(
     return found
 
 
-def _alone(course: TunablesCourse, setting: tuple[int, int], confidence: float) -> Estimate | None:
+def _alone(course: TunablesCourse, setting: tuple[int, int]) -> Estimate | None:
     if setting not in course.candidates:
         return None
-    found = confirmed(course.pairs, course.space.alone(*setting), confidence)
+    found = confirmed(course.pairs, course.space.alone(*setting), course.confidence)
     return found if found.low is not None else None
 
 
-def _combinations(course: TunablesCourse, confidence: float) -> list[Combination]:
+def _combinations(course: TunablesCourse) -> list[Combination]:
     space = course.space
     treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
-    found = [(settings, confirmed(course.pairs, settings, confidence)) for settings in treatments]
+    found = [(settings, confirmed(course.pairs, settings, course.confidence)) for settings in treatments]
     # A gain without an interval is none.
     return [Combination(levels=_levels(course, one), gain=gain) for one, gain in found if gain.low is not None]
 
@@ -151,16 +156,16 @@ def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int 
     return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
 
 
-def _watched(table: Table, course: TunablesCourse, confidence: float) -> dict[str, SettingFit]:
-    """The same fit of every other response that nearly all runs have above 0."""
-    rows, fits = _told_rows(table), dict[str, SettingFit]()
-    for name in [name for name in table.study.responses if name != primary(table)][:MOST_WATCHED]:
-        logs = {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
-        n_ok = sum(row.status == "ok" for row in rows)
-        fit = course.fitted(logs, confidence) if len(logs) >= NEARLY_ALL * n_ok else None
-        if fit is not None:
-            fits[name] = fit
-    return fits
+def _watched(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> dict[str, SettingFit]:
+    """Fits of the other responses that nearly all runs have above 0, each by the factors that matter to it."""
+    n_ok = sum(row.status == "ok" for row in rows)
+    logs = {
+        name: {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
+        for name in [name for name in table.study.responses if name != primary(table)][:MOST_WATCHED]
+    }
+    known = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}
+    fits = {name: course.fitted_to(each, len(known)) for name, each in known.items()}
+    return {name: fit for name, fit in fits.items() if fit is not None}
 
 
 def _over_default(fits: Mapping[str, SettingFit], setting: tuple[int, int]) -> dict[str, Estimate]:
@@ -174,8 +179,3 @@ def _moved(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
         name: e for name, e in over.items()
         if e.low is not None and e.high is not None and not (e.low <= 1 + margin and e.high >= 1 - margin)
     }  # fmt: skip
-
-
-def _told_rows(table: Table) -> list[Row]:
-    """The rows that the course was told, in that order."""
-    return [row for row in table.rows if not row.warmup and row.verdict not in REPEATED]

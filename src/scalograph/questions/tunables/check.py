@@ -6,9 +6,9 @@ from typing import Any
 from scalograph.questions.registry import Basis
 from scalograph.study.check_question import Factors, no_role, not_asked, several
 from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.model import ONE_AT_A_TIME
 
 BASIS: Basis = "array"
-ONE_AT_A_TIME = "one-at-a-time"
 # Levels of a factor: each block of an array tries two beside the default.
 MOST_LEVELS = 9
 

@@ -7,9 +7,10 @@ from scalograph.findings.names import short, title
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.questions.claims import fitting
+from scalograph.questions.claims import fitting, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
-from scalograph.text.quantities import change, counted, inverse, percent_at_most, two_digits
+from scalograph.questions.tunables.model_failures import is_why
+from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import listed
 
 FIGURE = "tunables-effects"
@@ -17,54 +18,76 @@ FIGURE = "tunables-effects"
 MOST_ROWS = 6
 
 
-def tunables_claim(table: Table, found: Tunables) -> Claim:
-    """Say what the search has found, an open end too."""
-    if found.visible is None:
-        n = counted(found.n_runs, "run")
-        return Claim(
-            sentences=[f"Cannot be said: {n} are too few to compare {len(found.settings)} settings."], answered=False
-        )
+def tunables_claim(table: Table, found: Tunables, unsaid: str) -> Claim:
+    """Say what the search has found, an open end too.
+
+    Args:
+        table: the study.
+        found: what the search came to.
+        unsaid: why its runs say nothing; empty where they do.
+    """
+    if found.half_width is None:
+        return Claim(sentences=list(_too_few(table, found, unsaid)), answered=False)
     told = [*_matter(table, found), *_fails(table, found), *_others(table, found)]
-    sentences = fitting(told)
     answered = found.decided or bool(found.matter)
-    return Claim(sentences=sentences, answered=answered, matrix=_matrix(table, found), figure=FIGURE)
+    return Claim(sentences=fitting(told), answered=answered, matrix=_matrix(table, found), figure=FIGURE)
+
+
+def _too_few(table: Table, found: Tunables, unsaid: str) -> Iterator[str]:
+    """Why settings cannot be compared, and what helps."""
+    if not unsaid:
+        runs, settings = counted(found.n_runs, "run"), counted(len(found.settings), "setting")
+        yield f"Cannot be said: {runs} {'is' if found.n_runs == 1 else 'are'} too few to compare {settings}."
+        return
+    yield f"Cannot be said: {unsaid}."
+    if worst := worst_disturbance(table):
+        yield f"The worst: {worst}."
+        yield "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine."
 
 
 def _matter(table: Table, found: Tunables) -> Iterator[str]:
     """The factors that matter: confirmed gains first, then what is only lost."""
     n = len(found.factors)
     if not found.matter:
-        visible = percent_at_most(found.visible or 0)
-        if found.decided:
-            yield f"None of {n} matters: effects from {visible} would have been seen."
-        else:
-            yield f"Cannot be said: none of {n} is seen to matter, but effects below {visible} are not visible."
+        yield _nothing(table, found)
         return
     parts = [_part(table, found, one) for one in found.matter]
     together = _together(table, found)
     verb = "matters" if len(found.matter) == 1 else "matter"
-    yield f"{len(found.matter)} of {n} {verb}: {'; '.join([*parts, *together])}."
+    who = f"{len(found.matter)} of {n} {verb}" if n > 1 else "It matters"
+    yield f"{who}: {'; '.join([*parts, *together])}."
+
+
+def _nothing(table: Table, found: Tunables) -> str:
+    """What is known where no factor was found to matter."""
+    n, what, aside = len(found.factors), title(table, primary(table)), _unknown(table, found.settings)
+    most = percent_at_most(max(map(_far, found.settings), default=0.0))
+    if not found.decided:
+        none = f"none of {n} is" if n > 1 else "it is not"
+        return f"Cannot be said: {none} seen to matter, but a setting{aside} may change the {what} by up to {most}."
+    none = f"None of {n} matters" if n > 1 else "It does not matter"
+    if all(one.label == "equivalent" for one in found.settings):
+        return f"{none}: all are equivalent to the default within {two_digits(100 * found.margin)} %."
+    return f"{none}: no setting{aside} changes the {what} by more than {most}."
 
 
 def _part(table: Table, found: Tunables, factor: FactorEffect) -> str:
     own = [one for one in found.settings if one.factor == factor.factor]
-    fresh = [one for one in own if one.alone is not None]
-    for one in fresh:
-        name = short(table, {one.factor: one.level})
-        if _is_gain(one.alone):
-            return f"{name} {_verb(table)} {difference(table, one.alone)}"
+    fresh = next((one for one in own if one.alone is not None), None)
+    if fresh is not None:
+        name = short(table, {fresh.factor: fresh.level})
+        if _is_gain(fresh.alone):
+            return f"{name} {_verb(table)} {difference(table, fresh.alone)}"
         return f"{name} seemed better, fresh runs do not confirm it"
     known = sorted((one for one in own if one.gain), key=lambda one: _value(one.gain))
-    if not known:
-        return title(table, factor.factor)
-    worst, best = known[0], known[-1]
-    if best.label == "positive":
-        name = short(table, {best.factor: best.level})
-        return f"{name} seems to {_verb(table)[:-1]} {difference(table, best.gain)}, not confirmed"
-    if _value(worst.gain) >= 1:
+    if known and known[-1].label == "positive":
+        name = short(table, {known[-1].factor: known[-1].level})
+        return f"{name} seems to {_verb(table)[:-1]} {difference(table, known[-1].gain)}, not confirmed"
+    if not known or known[0].label != "negative":
         return f"{title(table, factor.factor)}, by how much is not resolved"
-    name = short(table, {worst.factor: worst.level})
-    return f"{name} {_verb(table)} {difference(table, worst.gain)}, the default is best"
+    name = short(table, {known[0].factor: known[0].level})
+    is_best = all(one.label == "negative" for one in own)
+    return f"{name} {_verb(table)} {difference(table, known[0].gain)}{', the default is best' * is_best}"
 
 
 def _together(table: Table, found: Tunables) -> list[str]:
@@ -78,32 +101,36 @@ def _together(table: Table, found: Tunables) -> list[str]:
 
 
 def _others(table: Table, found: Tunables) -> Iterator[str]:
-    """What is known of the factors that were not found to matter."""
-    rest = [one.factor for one in found.factors if not one.matters]
-    settings = {name: [one for one in found.settings if one.factor == name] for name in rest}
-    same = [name for name, own in settings.items() if own and all(one.label == "equivalent" for one in own)]
+    """What is known of the factors that were not found to matter, beside others that do."""
+    rest = {one.factor for one in found.factors if not one.matters}
+    own = [one for one in found.settings if one.factor in rest]
+    if not rest or not found.matter:
+        return
+    who, does = ("The others", "change") if len(rest) > 1 else ("The other", "changes")
+    if not any(one.gain for one in own):
+        yield f"Nothing is known of the other{'s' * (len(rest) > 1)}."
+        return
+    same = rest - {one.factor for one in own if one.label != "equivalent"}
     margin = two_digits(100 * found.margin)
-    if not rest:
+    if same == rest:
+        number = f" {len(rest)} are" if len(rest) > 1 else " is"
+        yield f"The other{number} equivalent to the default within {margin} %."
         return
-    if len(same) == len(rest):
-        what = "The other" if found.matter else "All" if len(rest) > 1 else "It"
-        n = f" {len(rest)} are" if len(rest) > 1 else " is"
-        yield f"{what}{n} equivalent to the default within {margin} %."
-        return
-    if found.matter:
-        within = percent_at_most(max((_far(one) for own in settings.values() for one in own), default=0.0))
-        also = f", {len(same)} of them within {margin} %" if same else ""
-        yield f"No other setting changes it by more than {within}{also}."
+    most = percent_at_most(max(map(_far, own)))
+    also = f", {len(same)} of them by at most {margin} %" if same else ""
+    yield f"{who}{_unknown(table, own)} {does} it by at most {most}{also}."
+
+
+def _unknown(table: Table, settings: Sequence[SettingEffect]) -> str:
+    """Those of which nothing is known, as an exception."""
+    names = [short(table, {one.factor: one.level}) for one in settings if not one.gain]
+    return f", {listed(names[:3])} aside," if names else ""
 
 
 def _fails(table: Table, found: Tunables) -> Iterator[str]:
-    names = [
-        short(table, {one.factor: one.level})
-        for one in found.settings
-        if one.fails_p is not None and one.fails_p * len(found.settings) < 0.05
-    ]
-    if names:
-        yield f"Runs fail with {listed(names[:3])}."
+    why = [one for one in found.settings if is_why(one.fails_p, len(found.settings))]
+    if why:
+        yield f"Runs fail with {listed([short(table, {one.factor: one.level}) for one in why[:3]])}."
 
 
 def difference(table: Table, gain: Estimate | None) -> str:
@@ -145,7 +172,8 @@ def _matrix(table: Table, found: Tunables) -> Matrix:
         )
         for one in known[:MOST_ROWS]
     ]
-    return Matrix(title="performance over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
+    what = performance(title(table, primary(table)), table.study.responses[primary(table)].better)
+    return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 
 
 def _cells(one: SettingEffect, is_fresh: bool) -> Sequence[Estimate | None]:

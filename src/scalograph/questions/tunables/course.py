@@ -9,18 +9,18 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 from scalograph.errors import StudyError
 from scalograph.findings.search_steps import Search, Treatment, key_of
-from scalograph.questions.tunables.course_order import N_DEFAULT, Ordered, array_block, confirming, replicate
+from scalograph.questions.tunables.course_order import Ordered, array_block, confirming, replicate
 from scalograph.questions.tunables.model_array import SYMBOLS, Settings, n_rotations, orthogonal_array
-from scalograph.questions.tunables.model_confirm import PAIRS, chosen, factorial
+from scalograph.questions.tunables.model_confirm import MOST_CONFIRMED, PAIRS, chosen, factorial
 from scalograph.questions.tunables.model_failures import hopeless
 from scalograph.questions.tunables.model_fit import SettingFit, fit
 from scalograph.questions.tunables.model_screen import Screened, screen
 from scalograph.questions.tunables.model_space import Tuned, tuned
-from scalograph.study.model import Study
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Plan, Study
 
 # Probability of calling any factor one that matters which does not, over all looks together.
 ALPHA = 0.05
-# Effects from so much on are to be seen: blocks are added until every interval is narrower.
+# Blocks are added until every interval is narrower than that to each side, as a share.
 RESOLVED = 0.04
 # A factor that is that nearly selected is worth another block.
 NEARLY = 0.2
@@ -30,7 +30,6 @@ MOST_ROWS = 108
 MARGIN = 0.01
 # The default fails so often: nothing can be held against it.
 DEFAULT_FAILURES = 3
-SCREENING, ONE_AT_A_TIME = "screening", "one-at-a-time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,13 @@ class TunablesCourse:
         looks: the same after each look.
         candidates: settings that are confirmed.
         left_out: settings that fail.
-        resolved: whether the intervals of all settings are narrow enough.
+        resolved: whether the intervals of all settings are narrow enough, every level having been tried.
     """
 
-    def __init__(self, space: Tuned, seed: int, plan: str, margin: float, n_runs: int) -> None:
-        self.space, self.plan, self.margin = space, plan, margin
+    def __init__(
+        self, space: Tuned, seed: int, plan: Plan, margin: float, n_runs: int, confidence: float = 0.95
+    ) -> None:
+        self.space, self.plan, self.margin, self.confidence = space, plan, margin, confidence
         self._seed, self._n_runs = seed, n_runs
         self.steps: list[Settings] = []
         self._places: dict[Settings, int] = {}
@@ -79,35 +80,41 @@ class TunablesCourse:
 
     @property
     def decided(self) -> bool:
-        """Whether all planned runs were made, and what they had to resolve is resolved."""
-        return self.over and self.resolved and not self._default_fails
+        """Tell whether all planned runs were made, and what they had to resolve is resolved."""
+        return self.over and self.resolved and not self.default_fails
+
+    @property
+    def default_fails(self) -> bool:
+        """Tell whether so many runs of the default fail that nothing can be compared with it."""
+        default = [run for run in self.told if run.settings == self.space.default]
+        return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Return where the next run is wanted; None when the search is over."""
         return self._places[self.queue[0].settings] if self.queue else None
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Return how many runs are still to come, as far as is known by now; at least 1."""
         return max(1, len(self.queue))
 
     @property
     def most(self) -> int:
-        """Runs at most, none of them repeated."""
+        """Return how many runs there are at most, none of them repeated."""
         if self.plan == ONE_AT_A_TIME:
             return len(self.queue) + len(self.told)
-        return self.most_blocks * self._block_size + PAIRS * SYMBOLS**2
+        return self.most_blocks * self._block_size + PAIRS * (1 << MOST_CONFIRMED)
 
     @property
     def most_blocks(self) -> int:
-        """Blocks of the array at most."""
+        """Return how many blocks of the array there are at most."""
         rows = len(orthogonal_array(len(self.space.names)))
         return max(MOST_ROWS // rows, 2 * n_rotations(self.space.n_levels))
 
     @property
     def state(self) -> str:
-        """What is known by now, in a few words."""
+        """Say what is known by now, in a few words."""
         if self.screened is None:
             return ""
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
@@ -123,30 +130,39 @@ class TunablesCourse:
 
     @property
     def screening(self) -> list[ToldRun]:
-        """Runs that compare all settings."""
+        """Return the runs that compare all settings."""
         return [run for run in self.told if not run.confirms]
 
     @property
     def pairs(self) -> list[dict[Settings, float | None]]:
-        """Log performance of each treatment in each block of the fresh runs."""
+        """Return the log performance of each treatment in each block of the fresh runs."""
         found: dict[int, dict[Settings, float | None]] = {}
         for run in self.told:
             if run.confirms:
                 found.setdefault(run.block, {})[run.settings] = run.log
         return list(found.values())
 
-    def fitted(self, logs: Mapping[int, float] | None = None, confidence: float = 0.95) -> SettingFit | None:
-        """Fit all settings to the runs that compare them.
-
-        Args:
-            logs: log performance by the place of the run in `told`, of another response; None for the primary one.
-            confidence: of all intervals together.
-        """
-        known = [(run, run.log if logs is None else logs.get(i)) for i, run in enumerate(self.told) if not run.confirms]
-        rows, values, blocks = _arrays([(run, value) for run, value in known if value is not None])
+    def fitted(self) -> SettingFit | None:
+        """Fit all settings to the runs that compare them; None where there are too few."""
+        rows, values, blocks = _arrays([(run, run.log) for run in self.screening if run.log is not None])
         if not rows:
             return None
-        return fit(rows, values, blocks, self.space.n_levels, self.selected, confidence, self._seed)
+        return fit(rows, values, blocks, self.space.n_levels, self.selected, self.confidence, self._seed)
+
+    def fitted_to(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
+        """Fit all settings to another response, by the factors that matter to it.
+
+        Args:
+            logs: log of it, by the place of the run in `told`.
+            n_others: such responses, which share what one may err by (Bonferroni).
+        """
+        known = [(run, logs[i]) for i, run in enumerate(self.told) if not run.confirms and i in logs]
+        if len(known) < SYMBOLS:
+            return None
+        rows, values, blocks = _arrays(known)
+        n_levels, seed = self.space.n_levels, self._seed
+        selected = screen(rows, values, blocks, n_levels, ALPHA / n_others, seed % 2**31).selected
+        return fit(rows, values, blocks, n_levels, selected, 1 - (1 - self.confidence) / n_others, seed)
 
     def _first(self) -> list[Ordered]:
         if self.plan == ONE_AT_A_TIME:
@@ -159,17 +175,12 @@ class TunablesCourse:
     def _block_size(self) -> int:
         return len(array_block(self.space, 0, self._seed, set()))
 
-    @property
-    def _default_fails(self) -> bool:
-        default = [run for run in self.told if run.settings == self.space.default]
-        return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
-
     def _take(self, level: int, value: float | None) -> str | None:
         settings = self.steps[level]
         place = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
         asked = self.queue.pop(place) if place is not None else Ordered(settings, self.n_blocks - 1)
         self.told.append(ToldRun(settings, asked.block, value, asked.confirms))
-        if self._default_fails:
+        if self.default_fails:
             self.queue, self.over = [], True
             return "runs of the default fail: nothing can be held against it"
         return self._next() if not self.queue else None
@@ -265,8 +276,11 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCours
     Raises:
         StudyError: some of those were left out: an array needs them all.
     """
-    margin = MARGIN if study.protocol.precision is None else study.protocol.precision
-    course = TunablesCourse(tuned(study), study.seed, study.plan or SCREENING, margin, study.protocol.runs)
+    protocol = study.protocol
+    margin = MARGIN if protocol.precision is None else protocol.precision
+    course = TunablesCourse(
+        tuned(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
+    )
     _refuse_holes(course, treatments)
     first = [course.steps.index(run.settings) for run in course.queue]
     return Search(
@@ -286,6 +300,3 @@ def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> No
 def _arrays(runs: Sequence[tuple[ToldRun, float | None]]) -> tuple[list[Settings], FloatArray, list[int]]:
     values = np.array([value for _, value in runs], dtype=np.float64)
     return [run.settings for run, _ in runs], values, [run.block for run, _ in runs]
-
-
-__all__ = ["N_DEFAULT", "TunablesCourse", "begin"]

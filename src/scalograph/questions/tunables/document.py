@@ -6,6 +6,7 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model
+from scalograph.study.model import Plan
 
 
 class SettingEffect(Model):
@@ -46,7 +47,7 @@ class FactorEffect(Model):
     sensitivity: float | None = Field(default=None, description="standard deviation of its levels without the noise")
     sensitivity_noise: float | None = Field(default=None, description="what noise alone shows as that, at most")
     sensitivity_rank: tuple[int, int, int] | None = Field(
-        default=None, description="place by sensitivity, 1 the most: lowest, its own, highest of 95 %"
+        default=None, description="place by sensitivity, 1 the most: lowest that it may have, its own, highest"
     )
     plain: float | None = Field(default=None, description="standard deviation of its levels with the noise")
     plain_noise: float | None = Field(default=None, description="what noise alone shows as that, typically")
@@ -62,12 +63,14 @@ class Combination(Model):
 class Tunables(Model):
     """Which of the settings matter, by how much, and which only seem to."""
 
-    plan: Literal["screening", "one-at-a-time"]
+    plan: Plan
     response: str
     decided: bool
     margin: float = Field(description="performance that counts as none, as a share")
     noise_percent: float | None = Field(default=None, description="standard deviation of runs of one treatment")
-    visible: float | None = Field(default=None, description="effects from so much on would be seen, as a share")
+    half_width: float | None = Field(
+        default=None, description="of the widest interval where the noise is as large as it may be, as a share"
+    )
     n_runs: int = Field(description="runs that compare settings")
     n_default: int = Field(description="of them, of the default")
     n_failed: int = Field(default=0, description="of them, those that failed")
@@ -84,5 +87,5 @@ class Tunables(Model):
 
     @property
     def matter(self) -> list[FactorEffect]:
-        """Factors that do."""
+        """Return the factors that do."""
         return [one for one in self.factors if one.matters]

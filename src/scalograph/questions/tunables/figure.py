@@ -11,11 +11,14 @@ from scalograph.questions.tunables.figure_bars import bars, ranked, rows
 from scalograph.text.axes import Factors
 from scalograph.text.format import estimate
 from scalograph.text.plots import axis, faded, hover, line
+from scalograph.text.quantities import performance
 
-CAPTION = (
-    "Bars: intervals that hold for all settings together. Shaded: where the best or worst would lie by noise alone."
+CAPTION = "Each setting beside all others, with intervals that hold for all of them together."
+SHADED = (
+    "Shaded: the worst to the best of as many settings without effect, 95 times in 100. Between the dotted lines a "
+    "difference counts as none."
 )
-FRESH = "Above them: the same settings alone, in fresh runs."
+FRESH = " Above a setting: it alone, in fresh runs beside the default."
 # How far above its setting a fresh gain is drawn.
 BESIDE = 0.25
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
@@ -26,18 +29,22 @@ MOST, MANY = 36, 15
 def figures(findings: Findings) -> list[Figure]:
     """Draw what is known of settings and factors; none where too few runs were made."""
     part = findings.document("tunables", Tunables)
-    if part is None or part.visible is None:
+    if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
+    (response,) = (one for one in findings.study.responses if one.name == part.response)
+    what = performance(response.title or response.name, response.better or "lower")
     names = {(one.factor, str(one.level)): factors.treatment({one.factor: one.level}) for one in part.settings}
     return [
-        Figure("tunables-effects", "Settings against the default", CAPTION, [View([_effects(part, names)])], unit="%"),
+        Figure(
+            "tunables-effects", "Settings against the default", CAPTION, [View([_effects(part, names, what)])], unit="%"
+        ),
         *bars(part, {one.factor: factors[one.factor].title for one in part.factors}),
         *ranked(part, names),
     ]
 
 
-def _effects(part: Tunables, names: dict[tuple[str, str], str]) -> Plot:
+def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:
     given = [one for one in part.settings if one.gain]
     # Those that do most, in order: the others lie in the middle, and in the table.
     far = sorted(given, key=lambda one: -abs(_percent(one.gain)[1]))[:MOST]
@@ -51,11 +58,11 @@ def _effects(part: Tunables, names: dict[tuple[str, str], str]) -> Plot:
     spare = 0.06 * (high - low) or 1.0
     layout = {
         "margin": MARGIN, "shapes": [_band(*noise), *_margins(part)],
-        "xaxis": axis("performance over the default (%)", (low - spare, high + spare)),
+        "xaxis": axis(f"{what} over the default (%)", (low - spare, high + spare)),
         "yaxis": rows([k for k, _, _ in every], [names[one.factor, str(one.level)] for one in known]),
     }  # fmt: skip
     label = "each setting against the default; numbers in the table of settings"
-    return Plot(label, data, layout, key=FRESH if fresh else "", size="tall" if len(known) >= MANY else "large")
+    return Plot(label, data, layout, note=SHADED + FRESH * bool(fresh), size="tall" if len(known) >= MANY else "large")
 
 
 def _percent(found: Estimate | None) -> tuple[float, float, float]:

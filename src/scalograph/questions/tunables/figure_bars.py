@@ -5,14 +5,16 @@ from typing import Any
 from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.questions.tunables.document import Tunables
 from scalograph.text.plots import at, axis, faded, hover, line
+from scalograph.text.quantities import two_digits
 
 # Rows at most; from so many on the figure is taller.
 MOST, MANY = 36, 15
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
 SENSITIVITY = (
-    "Standard deviation over a factor's levels without the noise. Shaded: a factor without effect shows no more."
+    "Standard deviation over a factor's levels, without the share of the noise. Shaded: what a factor without effect "
+    "shows at most, 95 times in 100."
 )
-RANKS = "Rank 1 is the worst. Bars: all ranks that a setting may have."
+RANKS = "Rank 1 is the worst. Lines: all ranks that a setting may have."
 # What a label is drawn in.
 COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "uncertain": "line-0"}
 
@@ -25,7 +27,7 @@ def bars(part: Tunables, titles: dict[str, str]) -> list[Figure]:
         return []
     places = [float(k) for k in range(len(ordered))]
     values, noise = ([getattr(one, name) or 0.0 for one in ordered] for name in ("sensitivity", "sensitivity_noise"))
-    texts = [hover([titles[one.factor], f"{one.sensitivity:.2g} %"]) for one in ordered]
+    texts = [hover([titles[one.factor], f"{two_digits(one.sensitivity or 0.0)} %"]) for one in ordered]
     data = [
         _bar(noise, places, faded("muted", 0.25), 0.8, hoverinfo="skip"),
         _bar(values, places, "line-0", 0.4, text=texts, hoverinfo="text", textposition="none"),

@@ -50,7 +50,7 @@ class TunablesOptions:
     same: Annotated[str, Option("A difference of so much counts as none.")] = "1%"
 
     def factors(self) -> AskedFactors:
-        """The settings, the first level of each being the default."""
+        """Make a factor of each setting, its first level the default. Raises StudyError where there is none."""
         knobs = [*_options(self.option), *_variables(self.env), *_kernel(self.sysctl), *_templates(self.factor)]
         if not knobs:
             expected = "one or more of --option, --env, --sysctl, --factor"
@@ -75,7 +75,7 @@ OPTIONS = TunablesOptions
 
 
 def figures(found: "Findings") -> dict[str, Any]:
-    """What is known of each setting, those that matter by their names."""
+    """Return what is known of each setting, and the names of those that matter."""
     from scalograph.questions.tunables.document import Tunables
 
     part = found.document("tunables", Tunables)

@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratios import paired_ratio
+import numpy as np
+
+from scalograph.analysis.center import trim_note
+from scalograph.analysis.contrast import PAIRED, paired
+from scalograph.analysis.estimate import Estimate, unknown
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_fit import SettingFit
 
@@ -52,9 +55,10 @@ def confirmed(blocks: Sequence[Mapping[Settings, float | None]], treatment: Sett
         treatment: which is confirmed.
         confidence: of the interval.
     """
-    from math import exp
-
     default = tuple(0 for _ in treatment)
     both = [(block.get(treatment), block.get(default)) for block in blocks]
-    known = [(exp(a), exp(b)) for a, b in both if a is not None and b is not None]
-    return paired_ratio([a for a, _ in known], [b for _, b in known], confidence, trim=TRIM)
+    known = [(a, b) for a, b in both if a is not None and b is not None]
+    if not known:
+        return unknown(PAIRED, confidence, 0, "no block has a run of both")
+    own, beside = np.array(known).T
+    return paired(own, beside, TRIM).estimate(confidence).warned(*trim_note(len(known), TRIM))

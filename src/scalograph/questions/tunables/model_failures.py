@@ -9,8 +9,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.proportion import proportion
 from scalograph.questions.tunables.model_array import Settings
 
-# A setting that fails more than the default for sure, and at least in that share of its runs, gets no more of them.
-HOPELESS = 0.5
+# Probability of blaming any setting for failures that come by chance; a setting that is why, and fails in at least that
+# share of its runs, gets no more of them.
+BLAME, HOPELESS = 0.05, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,9 @@ class FailedRuns:
     p: float | None
 
 
-def failures(rows: Sequence[Settings], failed: Sequence[bool], factor: int, level: int) -> FailedRuns:
+def failures(
+    rows: Sequence[Settings], failed: Sequence[bool], factor: int, level: int, confidence: float = 0.95
+) -> FailedRuns:
     """Count failures of a setting beside those of all runs that have its factor at the default.
 
     Args:
@@ -39,11 +42,17 @@ def failures(rows: Sequence[Settings], failed: Sequence[bool], factor: int, leve
         failed: which of them failed.
         factor: of the setting.
         level: of the setting.
+        confidence: of the share that fails.
     """
     own = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == level]
     default = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == 0]
-    share = proportion(sum(own), sum(own), len(own), 0.95)
+    share = proportion(sum(own), sum(own), len(own), confidence)
     return FailedRuns(sum(own), len(own), share, _fisher(own, default) if any(own) else None)
+
+
+def is_why(p: float | None, n_settings: int) -> bool:
+    """Tell whether a setting is why runs fail: beyond chance, as one of so many that may be blamed (Bonferroni)."""
+    return p is not None and p * n_settings < BLAME
 
 
 def _fisher(own: Sequence[bool], default: Sequence[bool]) -> float:
@@ -59,8 +68,4 @@ def hopeless(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequenc
         return set()
     settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
     found = {one: failures(rows, failed, *one) for one in settings}
-    return {
-        one
-        for one, each in found.items()
-        if each.p is not None and each.p * len(settings) < 0.05 and each.n_failed >= HOPELESS * each.n
-    }
+    return {one for one, each in found.items() if is_why(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n}

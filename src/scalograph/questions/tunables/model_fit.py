@@ -51,12 +51,12 @@ class SettingFit:
 
     @property
     def errors(self) -> FloatArray:
-        """Standard errors of the gains."""
+        """Return standard errors of the gains, shape (settings,)."""
         return np.asarray(self.spread * np.sqrt(np.diag(self.covariance)))
 
     @cached_property
     def noise(self) -> FloatArray:
-        """Gains of programs on which no setting has an effect, shape (draws, settings)."""
+        """Draw gains of programs on which no setting has an effect, shape (draws, settings)."""
         draw = np.random.default_rng(self.seed % 2**63)
         value, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(np.maximum(value, 0.0))
@@ -64,24 +64,24 @@ class SettingFit:
 
     @cached_property
     def studentized(self) -> FloatArray:
-        """What divides `noise` for its spread to be as uncertain as ours, shape (draws, 1)."""
+        """Draw what divides `noise` for its spread to be as uncertain as ours, shape (draws, 1)."""
         draw = np.random.default_rng((self.seed + 1) % 2**63)
         return np.asarray(np.sqrt(draw.chisquare(self.freedom, (DRAWS, 1)) / self.freedom))
 
     @cached_property
     def critical(self) -> float:
-        """Standard errors of a half-width so that all intervals hold together."""
+        """Return how many standard errors a half-width has, so that all intervals hold together."""
         t = np.abs(self.noise) / np.maximum(self.errors, 1e-300) / self.studentized
         return float(np.quantile(t.max(axis=1), self.confidence))
 
     @property
     def widest(self) -> float:
-        """The largest half-width, as a log."""
+        """Return the largest half-width, as a log."""
         return float(self.critical * self.errors.max(initial=0.0))
 
     @cached_property
     def surely_within(self) -> float:
-        """The largest half-width if the noise is as large as it may be, 9 times in 10: few runs often look quiet."""
+        """Return the largest half-width if the noise is as large as it may be, 9 times in 10: few runs look quiet."""
         from scipy.special import chdtri  # it takes a tenth of a second
 
         return self.widest * float(np.sqrt(self.freedom / chdtri(self.freedom, 0.9)))
@@ -143,7 +143,7 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
     if freedom < LEAST_FREEDOM:
         return None
     _, residuals = _robust(columns, logs)
-    clip = _clip(residuals, freedom)
+    clip = clip_at(residuals, freedom)
     drawn, kept = np.clip(residuals, -clip, clip), float(np.mean(np.abs(residuals) <= clip))
     sd = float(np.sqrt(np.square(drawn).sum() / freedom))
     # Huber's correction for a share of residuals that are drawn in (1981, 7.6.2).
@@ -161,13 +161,14 @@ def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], 
     if SEEN_FROM * freedom < len(logs):
         return logs
     _, residuals = _robust(whole, logs)
-    clip = _clip(residuals, freedom)
+    clip = clip_at(residuals, freedom)
     return np.asarray(logs - residuals + np.clip(residuals, -clip, clip))
 
 
-def _clip(residuals: FloatArray, freedom: int) -> float:
-    scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / freedom) ** 0.5
-    return HUBER * scale if scale > 0 else np.inf
+def clip_at(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:
+    """Return the size from which on residuals are drawn in: so many robust standard deviations of theirs."""
+    scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / max(1, freedom)) ** 0.5
+    return deviations * scale if scale > 0 else np.inf
 
 
 def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) -> tuple[FloatArray, FloatArray]:
@@ -176,7 +177,7 @@ def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) ->
     beta = solve @ logs
     for _ in range(STEPS):
         residuals = logs - columns @ beta
-        most = _clip(residuals, len(logs) - columns.shape[1]) if clip is None else clip
+        most = clip_at(residuals, len(logs) - columns.shape[1]) if clip is None else clip
         step = solve @ np.clip(residuals, -most, most)
         beta = beta + step
         if float(np.abs(step).max(initial=0.0)) < 1e-10:

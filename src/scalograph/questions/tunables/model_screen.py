@@ -7,7 +7,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.tunables.model_array import Settings, dummies, indicators
-from scalograph.questions.tunables.model_fit import drawn_in
+from scalograph.questions.tunables.model_fit import clip_at, drawn_in
 
 # Permutations; a factor that would be selected, or nearly, is weighed with more.
 FEW, MANY = 199, 999
@@ -82,12 +82,14 @@ class _ScreenStep:
         # A factor that the reduced model explains, or that leaves no residual, is no candidate.
         self.candidates = [k for k, b in enumerate(bases) if 0 < b.shape[1] < freedom]
         self._bases, self._freedom = [bases[k] for k in self.candidates], freedom
-        self._residuals = _clipped(self._residual(logs[None, :])[0], freedom)
+        residuals = self._residual(logs[None, :])[0]
+        most = clip_at(residuals, freedom, CLIP)
+        self._residuals = np.clip(residuals, -most, most)
         self._seen = self._scores(self._residual(self._residuals[None, :]))[0]
 
     @property
     def strongest(self) -> int:
-        """Place among the candidates."""
+        """Return its place among the candidates."""
         return int(np.argmax(self._seen))
 
     def p_values(self, n: int) -> list[float]:
@@ -124,8 +126,3 @@ def _basis(columns: FloatArray) -> FloatArray:
         return columns
     u, size, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(u[:, size > 1e-8 * max(1.0, float(size[0]))])
-
-
-def _clipped(residuals: FloatArray, freedom: int) -> FloatArray:
-    spread = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / max(1, freedom)) ** 0.5
-    return np.clip(residuals, -CLIP * spread, CLIP * spread) if spread > 0 else residuals

@@ -27,17 +27,17 @@ class Tuned:
 
     @cached_property
     def n_levels(self) -> list[int]:
-        """Levels of each factor."""
+        """Return how many levels each factor has."""
         return [len(levels) for levels in self.levels]
 
     @property
     def default(self) -> Settings:
-        """All factors at their defaults."""
+        """Return all factors at their defaults."""
         return tuple(0 for _ in self.names)
 
     @property
     def settings(self) -> list[tuple[int, int]]:
-        """Every setting that is no default, by the places of its factor and its level."""
+        """Return every setting that is no default, by the places of its factor and its level."""
         return [(j, level) for j, n in enumerate(self.n_levels) for level in range(1, n)]
 
     def alone(self, factor: int, level: int) -> Settings:

@@ -9,8 +9,8 @@ from functools import partial
 
 from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
-from scalograph.questions.tunables.course import ONE_AT_A_TIME, SCREENING, begin
-from scalograph.study.model import Study
+from scalograph.questions.tunables.course import begin
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
 from scalograph.study.treatment import Treatment
 from scalograph.text.quantities import counted
 
@@ -30,7 +30,7 @@ class TunablesPlan(SearchPlan):
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
             return f"{n}, one at a time: {first} runs"
         most = min(search.course.most, self.most_runs)
-        return f"{n}; {first} runs first, further blocks until effects of 4 % show, at most {most} runs"
+        return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
 
 
 def treatments(study: Study) -> Iterator[Treatment]:

@@ -1,6 +1,6 @@
 """What settings offer to the claims of a paper: best, worst, failures, and what moves the performance most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.proportion import proportion
@@ -11,10 +11,11 @@ from scalograph.questions.tunables.document import SettingEffect, Tunables
 QUANTITIES = {
     "best_gain": "performance of the best setting over the default",
     "worst_gain": "performance of the worst setting over the default, of those that do not fail",
+    "worst_other_gain": "performance of the worst setting of the other factors over the default",
     "failed_share": "share of all failed runs that have a setting",
     "sensitivity_rank": "place of a setting's factor by how much it moves the performance, 1 the most",
 }
-RANK = "places of 95 % of fits that differ as the noise does"
+RANK = "places that the factors may have, all together"
 
 
 def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
@@ -26,17 +27,34 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
     Returns:
         By name; none where too few runs were made.
     """
-    known = sorted((one.gain for one in document.settings if one.gain and not one.left_out), key=_value)
+    known = sorted(_known(document), key=_value)
     fresh = sorted((one.alone for one in document.settings if one.alone), key=_value)
     found = {
         "best_gain": [OfferedFigure((fresh or known)[-1])] if known else [],
         "worst_gain": [OfferedFigure(known[0])] if known else [],
-        "failed_share": [OfferedFigure(_share(document, one), _levels(document, one)) for one in document.settings],
+        "worst_other_gain": list(_worst_others(document)),
+        "failed_share": [
+            OfferedFigure(share, _levels(document, one))
+            for one in document.settings
+            if (share := _share(document, one)) is not None
+        ],
         "sensitivity_rank": [
             OfferedFigure(rank, _levels(document, one)) for one in document.settings if (rank := _rank(document, one))
         ],
     }
     return {name: each for name, each in found.items() if each}
+
+
+def _known(document: Tunables, *without: str) -> list[Estimate]:
+    """Gains of settings that do not fail, of all factors but these."""
+    return [one.gain for one in document.settings if one.gain and not one.left_out and one.factor not in without]
+
+
+def _worst_others(document: Tunables) -> Iterator[OfferedFigure]:
+    """Beside each setting the worst one of the other factors."""
+    for one in document.settings:
+        if known := _known(document, one.factor):
+            yield OfferedFigure(min(known, key=_value), _levels(document, one))
 
 
 def _value(gain: Estimate) -> float:
@@ -47,13 +65,16 @@ def _levels(document: Tunables, one: SettingEffect) -> dict[str, Level]:
     return {**{factor.factor: factor.default for factor in document.factors}, one.factor: one.level}
 
 
-def _share(document: Tunables, one: SettingEffect) -> Estimate:
-    return proportion(one.n_failed, one.n_failed, document.n_failed, 0.95)
+def _share(document: Tunables, one: SettingEffect) -> Estimate | None:
+    if one.fails is None:
+        return None
+    return proportion(one.n_failed, one.n_failed, document.n_failed, one.fails.confidence)
 
 
 def _rank(document: Tunables, one: SettingEffect) -> Estimate | None:
     (factor,) = (factor for factor in document.factors if factor.factor == one.factor)
-    if factor.sensitivity_rank is None:
+    confidence = next((other.gain.confidence for other in document.settings if other.gain), None)
+    if factor.sensitivity_rank is None or confidence is None:
         return None
     low, place, high = factor.sensitivity_rank
-    return Estimate(float(place), float(low), float(high), 0.95, document.n_runs, RANK)
+    return Estimate(float(place), float(low), float(high), confidence, document.n_runs, RANK)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.questions.tunables.model_failures import is_why
 from scalograph.text.quantities import counted, two_digits
 from scalograph.text.short_names import listed
 
@@ -19,9 +20,8 @@ def tunables_sentences(table: Table, found: Tunables) -> list[str]:
 
 def failing(table: Table, found: Tunables) -> Iterator[str]:
     """Say which settings make runs fail, for sure."""
-    many = len(found.settings)
     for one in found.settings:
-        if one.fails_p is not None and one.fails_p * many < 0.05:
+        if is_why(one.fails_p, len(found.settings)):
             yield f"With {setting(table, one)} {one.n_failed} of {counted(one.n, 'run')} failed."
 
 
@@ -33,23 +33,24 @@ def _seeming(table: Table, found: Tunables) -> Iterator[str]:
     best = max(known, key=lambda one: one.gain.value if one.gain and one.gain.value else 0.0)
     seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
     _, middle, most = found.best_of_noise
+    looks = f"looks {two_digits(seen)} % better" if seen > 0 else "looks no better than the default"
     yield (
-        f"The best of {len(known)} settings, {setting(table, best)}, looks {two_digits(seen)} % better; noise alone "
-        f"shows {two_digits(middle)} %, and up to {two_digits(most)} %."
+        f"The best of {len(known)} settings, {setting(table, best)}, {looks}; if none had an effect, the "
+        f"best would look {two_digits(middle)} % better, at most {two_digits(most)} %."
     )
 
 
 def _idle(table: Table, found: Tunables) -> Iterator[str]:
-    """Name the settings that change nothing of all that was looked at: whether they did anything is not known."""
+    """Name the settings that change nothing of all that was looked at: whether they were in effect is not known."""
     idle = [one for one in found.settings if one.gain and one.label in ("equivalent", "uncertain") and not one.moved]
     if found.watched and idle:
-        watched = listed([title(table, name) for name in found.watched])
-        yield f"Nothing is seen to change with {named([setting(table, one) for one in idle])}, {watched} included."
+        looked_at = listed([title(table, name) for name in (found.response, *found.watched)])
+        yield f"No change of {looked_at} is seen with {named([setting(table, one) for one in idle])}."
 
 
 def _made(found: Tunables) -> Iterator[str]:
     if found.noise_percent is not None:
-        fresh = f", and {found.n_fresh} fresh ones" if found.n_fresh else ""
+        fresh = f", {found.n_fresh} fresh ones confirm" if found.n_fresh else ""
         yield (
             f"{counted(found.n_runs, 'run')} compare settings ({found.n_default} of the default){fresh}; "
             f"runs of one setting differ by {two_digits(found.noise_percent)} %."

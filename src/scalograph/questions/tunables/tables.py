@@ -5,12 +5,13 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.format import level_text, significant
-from scalograph.text.quantities import two_digits
+from scalograph.text.quantities import performance, two_digits
 
 _FACTORS = (
     "sensitivity: standard deviation of a factor's levels, the noise taken away; at most by noise: what a factor "
     "without effect shows as that, 95 times in 100; plain: with the noise, as one-at-a-time studies print it; typical "
-    "of noise: what a factor without effect shows as that: more levels, more of it"
+    "of noise: what a factor without effect shows as that: more levels, more of it; rank: 1 the "
+    "most, in brackets all that it may have"
 )
 
 
@@ -21,7 +22,7 @@ def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
         table: the study.
         found: what the search came to.
     """
-    if found.visible is None:
+    if found.half_width is None:
         return []
     return [
         *([_combinations(table, found)] if found.combinations else []),
@@ -47,13 +48,14 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
         for one in found.settings
     ]  # fmt: skip
     note = (
-        f"performance over the default's, simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
+        f"{performance(title(table, found.response), table.study.responses[found.response].better)} over the default, "
+        f"simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
     )
     if found.best_of_noise and found.worst_of_noise:
         best, worst = (
             " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (found.best_of_noise, found.worst_of_noise)
         )
-        note += f"; of noise alone the best of these lies at {best} %, the worst at {worst} %; rank 1 is the worst"
+        note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
@@ -75,13 +77,14 @@ def _factors(table: Table, found: Tunables) -> TableDoc:
     columns = [
         Column(name="factor", kind="label"), Column(name="default", kind="text"), Column(name="matters", kind="text"),
         Column(name="p"), Column(name="sensitivity", unit="%"), Column(name="at most by noise", unit="%"),
-        Column(name="plain", unit="%"), Column(name="typical of noise", unit="%"),
+        Column(name="plain", unit="%"), Column(name="typical of noise", unit="%"), Column(name="rank", kind="text"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
             title(table, one.factor), level_text(one.default, table.study.factors[one.factor].unit),
             "yes" if one.matters else "not seen", _rounded(one.p, 4),
             *(_rounded(x, 2) for x in (one.sensitivity, one.sensitivity_noise, one.plain, one.plain_noise)),
+            _rank(one.sensitivity_rank),
         ]
         for one in sorted(found.factors, key=lambda one: -(one.sensitivity or 0.0))
     ]  # fmt: skip

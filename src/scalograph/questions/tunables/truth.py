@@ -1,4 +1,4 @@
-"""Searches among settings of which it is known what each does, as the planner makes them, and one at a time."""
+"""Searches among settings of which it is known what each does, as the planner makes them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,12 @@ from math import exp
 
 import numpy as np
 
-from scalograph.questions.tunables.course import SCREENING, TunablesCourse
-from scalograph.questions.tunables.course_order import replicate
+from scalograph.questions.tunables.course import TunablesCourse
 from scalograph.questions.tunables.model_array import Settings
-from scalograph.questions.tunables.model_fit import SettingFit, fit
 from scalograph.questions.tunables.model_space import Tuned
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import run_scores
+from scalograph.study.model import SCREENING, Plan
 
 # Factors of three levels each, and what the best level of an active one gains at least and at most, as a log.
 N_FACTORS, GAINS = 11, (0.06, 0.09)
@@ -30,17 +29,17 @@ class TunedProgram:
 
     @property
     def active(self) -> set[int]:
-        """Factors that do something."""
+        """Return the factors that do something."""
         return {j for j, levels in enumerate(self.gains) if any(levels)}
 
     @property
     def space(self) -> Tuned:
-        """Its factors, as a study has them."""
+        """Return its factors, as a study has them."""
         names = tuple(f"f{j}" for j in range(len(self.gains)))
         return Tuned(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
 
     def log(self, settings: Settings) -> float:
-        """Log performance of a treatment, without noise."""
+        """Return the log performance of a treatment, without noise."""
         return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
 
 
@@ -59,7 +58,7 @@ def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (
 
 
 def search(
-    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: str = SCREENING, n_runs: int = 3
+    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: Plan = SCREENING, n_runs: int = 3
 ) -> TunablesCourse:
     """Search as the planner does, to its end.
 
@@ -75,20 +74,3 @@ def search(
         off = float(run_scores(rng, (1,), noise)[0])
         course.add(level, off * exp(-made.log(course.steps[level])))
     return course
-
-
-def one_at_a_time(n_levels: Sequence[int], rng: np.random.Generator, noise_sd: float, n_runs: int = 3) -> SettingFit:
-    """Simulate the published protocol on a program on which no setting has an effect.
-
-    Args:
-        n_levels: of each factor, the default among them.
-        rng: source of randomness.
-        noise_sd: of log times between runs.
-        n_runs: of each setting; the default has ten.
-    """
-    space = TunedProgram(tuple((0.0,) * n for n in n_levels)).space
-    ordered = [run for k in range(n_runs) for run in replicate(space, k, n_runs, int(rng.integers(1 << 30)))]
-    logs = noise_sd * rng.standard_normal(len(ordered))
-    made = fit([run.settings for run in ordered], logs, [0] * len(ordered), n_levels, matter=())
-    assert made is not None
-    return made

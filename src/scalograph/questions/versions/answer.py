@@ -7,7 +7,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unpaired, unsaid
-from scalograph.questions.registry import basis, has_curves
+from scalograph.questions.registry import without_curves
 from scalograph.questions.versions.claim import claim
 from scalograph.questions.versions.model import versions
 from scalograph.questions.versions.tables import reference_table
@@ -15,8 +15,8 @@ from scalograph.questions.versions.tables import reference_table
 
 def applies(table: Table) -> str | None:
     """Say why nothing is compared; None where the study names a reference."""
-    if not has_curves(table.study.question):
-        return "its runs were compared in pairs" if basis(table.study.question) == "pairs" else "none stands for itself"
+    if why := without_curves(table.study.question):
+        return why
     return None if table.study.reference else "no reference that the others have to beat"
 
 

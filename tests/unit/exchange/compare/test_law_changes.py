@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.exchange.compare.compare_claim import compare_claim
 from scalograph.exchange.compare.law_changes import law_changes
-from scalograph.exchange.compare.measured_source import MeasuredSource
+from scalograph.exchange.compare.measured_source import MeasuredSource, divided, narrowed
 from scalograph.exchange.compare.result_answer import compared
-from scalograph.protocol.findings import Curve, LawDoc
+from scalograph.protocol.findings import Curve, FactorDoc, LawDoc
 
 from .made import source
 
@@ -36,3 +38,28 @@ def test_only_what_does_not_touch_changed() -> None:
 def test_the_claim_names_it() -> None:
     told = compare_claim(compared(with_law("old", 0.10), [with_law("new", 0.20)])).sentences
     assert told[1].startswith("Of the scaling law changed: sigma 0.10")
+
+
+@pytest.mark.parametrize("changed", ["--where", "--per"])
+def test_no_law_is_compared_of_anything_else_than_it_was_fitted_to(changed: str) -> None:
+    both = [with_law("old", 0.10), with_law("new", 0.20)]
+    made = narrowed(both, ["threads=2", "threads=4"]) if changed == "--where" else [divided(one, "cpu") for one in both]
+    (found,) = compared(made[0], made[1:]).results
+    assert found.laws == [] and found.laws_left_out
+    assert "Scaling laws are compared only of the primary response" in " ".join(
+        compare_claim(compared(made[0], made[1:])).sentences
+    )
+
+
+def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
+    every = []
+    for label, sigma in (("old", 0.10), ("new", 0.20)):
+        one = with_law(label, sigma)
+        (curve,) = one.curves
+        locks = tuple(curve.model_copy(update={"group": {"lock": lock}}) for lock in ("none", "cas"))
+        own = tuple(t._replace(levels={**t.levels, "lock": lock}) for lock in ("none", "cas") for t in one.treatments)
+        factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
+        every.append(replace(one, curves=locks, treatments=own, factors=factors))
+    old, new = narrowed(every, ["lock=cas"])
+    (found,) = compared(old, [new]).results
+    assert [one.group for one in found.laws] == [{"lock": "cas"}] and not found.laws_left_out

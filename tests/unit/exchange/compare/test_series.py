@@ -5,7 +5,8 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.series import DatedSource, series
-from scalograph.exchange.compare.series_claim import series_claim, series_tables
+from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
+from scalograph.protocol.findings import Trust
 
 from .made import source
 
@@ -48,3 +49,23 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other treatments"]
     with pytest.raises(StudyError, match="no result that can be compared"):
         series([], ["torn: no journal"])
+
+
+def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
+    every = results(9)
+    every[2] = DatedSource(every[2].started, source("fallen", {**CURVE, 1: 80.0}, doubt="rests on disturbed runs"))
+    every[4] = DatedSource(every[4].started, source("nothing", CURVE, (0.0, 0.0)))
+    found = series(every)
+    assert len(found.results) == 7 and not found.steps
+    assert found.left_out == ["fallen: 1 of 3 settings rests on disturbed runs", "nothing: a score of 0 or less"]
+
+
+def test_care_that_a_study_asks_for_is_passed_on() -> None:
+    every = results(8)
+    care = Trust(level="doubt", sentence="The machine drifted.")
+    every[5] = DatedSource(every[5].started, source("r05", CURVE, trust=care))
+    found = series(every)
+    trust, matrix = series_trust(found), series_claim(found).matrix
+    assert trust and trust.level == "doubt" and trust.points == ["Of r05: The machine drifted."]
+    assert matrix and [row.cells[0].doubt for row in matrix.rows if row.cells[0].doubt] == ["The machine drifted."]
+    assert series_trust(series(results(8))) is None

@@ -1,18 +1,20 @@
 """What is said of settings whose effects are known, from the rows of a journal: claim, labels, failures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
 
 import numpy as np
 import pytest
 
 from scalograph.findings.answer import Answer
+from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.course import begin
 from scalograph.questions.tunables.document import Tunables
 from scalograph.study.load import parse
 from scalograph.study.scalars import Level
+from scalograph.verdict.cause import Cause
 
 STUDY = """\
 version = 1
@@ -49,8 +51,10 @@ RATE, TIME = 'unit = "1/s"\nbetter = "higher"', 'unit = "s"'
 Truth = Callable[[Mapping[str, Level]], float | None]
 
 
-def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "") -> Answer:
-    """Search to the end, or to so many runs, and answer."""
+def said(
+    truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "", before: Sequence[Row] = ()
+) -> Answer:
+    """Search to the end, or to so many runs, and answer; `before` them are others in the journal."""
     study = parse(STUDY.format(more=more, response=response, title="rate" if response == RATE else "time"))
     search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
     planned = [dict(treatment) for (treatment,) in search.steps.values()]
@@ -67,7 +71,8 @@ def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 50
             Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
         )
         search.course.add(level, 1 / figure if response == RATE else figure) if figure else search.course.fail(level)
-    return answer(Table(study, "h", {}, planned, [1] * len(planned), rows), {}, [])
+    table = Table(study, "h", {}, planned, [1] * len(planned), [*before, *rows])
+    return answer(table, samples(table), [])
 
 
 def document(found: Answer) -> Tunables:
@@ -88,8 +93,9 @@ def test_gains_are_confirmed_and_losses_are_told(rated: Answer) -> None:
     assert rated.claim is not None and rated.claim.answered
     first, second = rated.claim.sentences
     assert first.startswith("2 of 4 matter: dirty ratio 80 gives 6.") and "more rate [" in first
-    assert "; c 3 gives " in first and "less rate [" in first and first.endswith("], the default is best.")
-    assert second.startswith("No other setting changes it by more than ")
+    assert "; c 3 gives " in first and "less rate [" in first
+    assert first.endswith("]."), "c 1 is as good as the default"
+    assert second.startswith("The others change it by at most ")
     assert rated.claim.matrix is not None and rated.claim.matrix.rows[0].label == "dirty ratio 80"
 
 
@@ -97,6 +103,7 @@ def test_a_time_is_told_as_time() -> None:
     found = said(two)
     assert found.claim is not None
     assert "dirty ratio 80 takes " in found.claim.sentences[0] and "less time [" in found.claim.sentences[0]
+    assert found.claim.matrix is not None and found.claim.matrix.title == "1 / time over the default"
 
 
 def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None:
@@ -108,6 +115,7 @@ def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None
     assert [one.factor for one in found.settings if one.alone] == ["a"] and len(found.combinations) == 1
     cpu = next(one.cpu_time for one in found.settings if one.level == 80)
     assert cpu is not None and cpu.value == pytest.approx(1.0, abs=0.01)
+    assert cpu.low is not None and cpu.low > 0.998, "d 4, which does not matter to the rate, is no noise of CPU time"
     assert found.n_fresh == 20 and found.n_default >= found.blocks and rated.decided
 
 
@@ -115,22 +123,36 @@ def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer
     found = document(rated)
     moved = {(one.factor, one.level): one.moved for one in found.settings if one.moved}
     assert [*moved] == [("d", 4)] and moved["d", 4]["cpu"].value == pytest.approx(1.5, abs=0.01)
-    (idle,) = [text for text in rated.sentences if text.startswith("Nothing is seen to change with ")]
-    assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle and idle.endswith(", cpu included.")
+    (idle,) = [text for text in rated.sentences if text.startswith("No change of rate and cpu is seen with ")]
+    assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle
 
 
-def test_where_nothing_matters_it_says_what_would_have_been_seen() -> None:
-    found = said(lambda treatment: 0.0, noise=0.003)
+def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
+    strange = {"a": 20, "b": "on", "c": 7, "d": 1}
+    row = Row("e9999", 9999, 0, False, strange, "ok", None, "clean", (), {}, {"figure": 1.0, "cpu": 50.0})
+    found = document(said(two, RATE, before=[row]))
+    assert found.model_dump() == document(rated).model_dump()
+
+
+def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
+    found = said(lambda treatment: -0.05 * (treatment["c"] != 2), RATE)
+    assert found.claim is not None and found.claim.sentences[0].endswith("], the default is best.")
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.002, "all are equivalent"), (0.012, "no setting changes the time by ")])
+def test_where_nothing_matters_it_says_how_much_may(noise: float, told: str) -> None:
+    found = said(lambda treatment: 0.0, noise=noise)
     assert found.claim is not None and found.decided
-    assert found.claim.sentences[0].startswith("None of 4 matters: effects from ")
+    assert found.claim.sentences[0].startswith(f"None of 4 matters: {told}") and len(found.claim.sentences) == 1
     assert document(found).n_fresh == 0
 
 
 def test_what_is_too_noisy_is_not_said() -> None:
     found = said(lambda treatment: 0.0, noise=0.3)
     assert found.claim is not None and not found.claim.answered and not found.decided
-    assert found.claim.sentences[0].startswith("Cannot be said: none of 4 is seen to matter, but effects below ")
-    assert any("are not seen" in doubt for doubt in found.doubts)
+    assert found.claim.sentences[0].startswith("Cannot be said: none of 4 is seen to matter, but a setting may change ")
+    (doubt,) = found.doubts
+    assert doubt.endswith(" to each side: 4 % was to be reached")
 
 
 def test_a_search_that_ends_early_confirms_nothing() -> None:
@@ -143,13 +165,31 @@ def test_a_search_that_ends_early_confirms_nothing() -> None:
     ]
 
 
+def test_a_busy_machine_is_named_as_the_cause() -> None:
+    told = "preempted by cc1 for {} of the CPU time that it wanted"
+    causes = [Cause("neighbor", k / 100, "of wanted", told.format(f"{k}.0 %")) for k in range(10, 20)]
+    treatment: dict[str, Level] = {"a": 20, "b": "off", "c": 2, "d": 1}
+    rows = [
+        Row(f"e000{k}", k, 0, False, treatment, "ok", None, "contaminated", (cause,), {}, {"figure": 1.0})
+        for k, cause in enumerate(causes)
+    ]
+    found = said(two, most=0, before=rows)
+    assert found.claim is not None and not found.claim.answered
+    assert found.claim.sentences == [
+        "Cannot be said: 10 of 10 runs were disturbed.",
+        f"The worst: {told.format('19.0 %')}.",
+        "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine.",
+    ]
+
+
 def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
     found = said(lambda treatment: None if treatment["b"] == "on" else two(treatment))
     broken = next(one for one in document(found).settings if one.factor == "b")
     others = [one.n_failed for one in document(found).settings if one.factor != "b"]
     assert broken.left_out and broken.n_failed == broken.n > 2 and broken.gain is None
     assert others == [0] * 7, "failures of another setting are not theirs"
-    assert found.claim is not None and "Runs fail with b on." in found.claim.sentences
+    assert found.claim is not None and found.claim.sentences[1] == "Runs fail with b on."
+    assert found.claim.sentences[2].startswith("The others, b on aside, change it by at most ")
 
 
 def test_a_default_that_fails_ends_the_search() -> None:

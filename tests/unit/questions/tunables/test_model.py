@@ -8,12 +8,14 @@ import pytest
 from scalograph.questions.tunables.course_order import array_block
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import chosen, confirmed
-from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity
+from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures, hopeless
 from scalograph.questions.tunables.model_fit import SettingFit, fit
+from scalograph.questions.tunables.model_ranks import ranks, sensitivity_ranks
 from scalograph.questions.tunables.model_screen import screen
-from scalograph.questions.tunables.truth import TunedProgram, one_at_a_time
-from scalograph.simulate.noise import FloatArray
+from scalograph.questions.tunables.truth import TunedProgram, search
+from scalograph.simulate.noise import FloatArray, Noise
+from scalograph.study.model import ONE_AT_A_TIME
 
 GAINS = ((0.0, 0.1, 0.0), (0.0, -0.06, -0.06), (0.0, 0.0, 0.0), (0.0, 0.0), (0.0, 0.0, 0.0))
 MADE = TunedProgram(GAINS)
@@ -70,6 +72,12 @@ def test_ranks_are_sets(found: SettingFit) -> None:
     assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
 
 
+def test_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
+    said = sensitivity_ranks(found, 5)
+    assert (said.low[0], said.place[0], said.high[0]) == (1, 1, 1)
+    assert [said.low[j] for j in (2, 3, 4)] == [3, 3, 3] and [said.high[j] for j in (2, 3, 4)] == [5, 5, 5]
+
+
 def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
     band = null_band(found)
     assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
@@ -78,16 +86,25 @@ def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
 def test_pure_noise_reproduces_the_published_table() -> None:
     """Best and worst of 33 three-run means against ten runs of the default, at 4.2 %, and three kinds of parameter."""
     levels = (3,) * 4 + (4,) * 3 + (5,) * 4  # 11 parameters of 2, 3 and 4 values beside the default: 33 settings
-    draw = np.random.default_rng(1)
+    idle, draw = TunedProgram(tuple((0.0,) * n for n in levels)), np.random.default_rng(1)
     best, plain = [], []
-    for _ in range(12):
-        made = one_at_a_time(levels, draw, noise_sd=0.042)
+    for _ in range(8):
+        made = search(idle, draw, Noise(within=0.0, between=0.042), ONE_AT_A_TIME).fitted()
+        assert made is not None
         best.append(100 * float(np.expm1(made.gains.max())))
         plain.append([sensitivity(made, j).plain for j in range(11)])
     typical = np.mean(plain, axis=0)
     assert 4.1 < np.mean(best) < 6.5
     few, many = typical[:4].mean(), typical[7:].mean()
     assert few < many, "more levels look more sensitive"
+
+
+def test_another_response_is_fitted_by_its_own_factors_and_shares_the_error() -> None:
+    course = search(MADE, np.random.default_rng(2), Noise(within=0.0, between=0.01))
+    moved = {i: 0.4 * (run.settings[2] == 1) + 0.001 * (i % 3) for i, run in enumerate(course.told)}
+    found = course.fitted_to(moved, n_others=5)
+    assert found is not None and 2 not in course.selected
+    assert found.sd < 0.002 and found.confidence == pytest.approx(0.99)
 
 
 def test_too_few_runs_tell_nothing() -> None:
