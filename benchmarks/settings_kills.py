@@ -59,11 +59,14 @@ runs = 2
 max_reruns = 0
 timeout = "10s"
 """
-FAULTS = ("not restored", "lost", "doubled", "not as planned", "exit code", "proof missing")
-DONE = {0, 4, 5}
+FAULTS = ("not restored", "lost", "doubled", "not as planned", "exit code", "proof missing", "hang")
+# Exit codes at the end of a study, and of one that a signal ended in order.
+DONE, ENDED = {0, 4, 5}, {130, 143}
 RESTORED = "restored after an earlier crash"
 # The longest that a start is left alone before it is killed, and that it may take to its end.
 LATEST_S, HANG_S = 2.0, 120.0
+# After so many faults a campaign ends: what fails at each start would go on for ever.
+MOST_FAULTS = 20
 # Of looks at which a setting is changed, the kill comes at one of so many.
 MOST_CHANGED = 400
 
@@ -96,25 +99,30 @@ class Campaign:
         (self.folder / "study.toml").write_text(STUDY.replace("runs = 2", f"runs = {self.runs}"))
 
     def values(self) -> dict[str, str]:
-        """The settings as they are."""
+        """Return the settings as they are."""
         return {name: KERNEL["sysctl"].place(self.kernel, name).value() for name in SETTINGS}
+
+    def is_given_up(self) -> bool:
+        """Tell whether there were so many faults that more would say nothing."""
+        return self.faults.total() >= MOST_FAULTS
 
     def study(self, enough: int) -> None:
         """Carry out one study to its end, and kill it on the way for as long as there are too few kills."""
         results = self.folder / f"results-{self.n_studies}"
         kept, code = b"", -1
-        while code not in DONE:
+        while not self.is_given_up() and (code < 0 or code in ENDED):
             wanted = self.rng.choice(SIGNALS) if self.kills.total() < enough else None
             code = self._start(results, wanted)
             kept = self._journal(results, kept, code)
         self.n_studies += 1
-        self._runs(results)
+        if code in DONE:
+            self._runs(results)
 
     def _start(self, results: Path, wanted: signal.Signals | None) -> int:
         """One start; its exit code, a signal as a negative number."""
         begun = (results / "journal.jsonl").exists() and (results / "journal.jsonl").stat().st_size > 0
         argv = ["run", str(self.folder / "study.toml"), "-o", str(results), "--machine-wide", *["--resume"] * begun]
-        began = time.monotonic()
+        began, is_hung = time.monotonic(), False
         # At any moment of a start, or at one of which a setting is changed: these are few.
         at, n_changed = self.rng.choice([(self.rng.uniform(0, LATEST_S), 0), (0.0, self.rng.randint(1, MOST_CHANGED))])
         pid = self._forked(argv)
@@ -126,7 +134,9 @@ class Campaign:
                 os.kill(pid, wanted)
                 self.kills[wanted.name] += 1
                 wanted = None
-            if time.monotonic() - began > HANG_S:
+            if time.monotonic() - began > HANG_S and not is_hung:
+                is_hung = True
+                self._fault("hang", f"no end after {HANG_S:g} s")
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.0005)
         reap()
@@ -135,7 +145,7 @@ class Campaign:
 
     def _check(self, code: int) -> None:
         said = (self.folder / "said").read_text()
-        if code not in {*DONE, 130, 143} and code >= 0:
+        if code >= 0 and code not in DONE | ENDED:
             self._fault("exit code", f"{code}: {said[-300:]}")
         is_recorded = (self.folder / "state" / CHANGES).exists()
         if self.values() != self.before and not is_recorded:
@@ -215,8 +225,8 @@ def _ended(pid: int) -> int | None:
 
 
 def figures(campaign: Campaign, n_kills: int) -> Iterator[Figure]:
-    """Carry out studies until there were so many kills; how much was done, then each fault with the limit 0."""
-    while campaign.kills.total() < n_kills:
+    """Carry out studies until there were so many kills; yield how much was done, then each fault with the limit 0."""
+    while campaign.kills.total() < n_kills and not campaign.is_given_up():
         campaign.study(n_kills)
     by_signal = ", ".join(f"{n} {name}" for name, n in sorted(campaign.kills.items()))
     yield Figure("kills", campaign.kills.total(), "", note=by_signal)
@@ -235,7 +245,7 @@ def _import_all() -> None:
 
 
 def planted(folder: Path) -> Path:
-    """Plain files for the settings."""
+    """Make plain files for the settings below a folder, and return it."""
     for name, value in SETTINGS.items():
         file = folder / "proc/sys" / name.replace(".", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -244,7 +254,7 @@ def planted(folder: Path) -> Path:
 
 
 def main() -> int:
-    """0 when the campaign came to its end, whatever it found."""
+    """Carry out the campaign that the command line asks for; return 0 whatever it found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=KILLS, help=f"go on until there were so many ({KILLS})")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the moments ({SEED})")

@@ -18,4 +18,4 @@ def test_every_setting_is_restored_and_no_run_is_lost() -> None:
     # A study that comes to its end before four kills have met it is followed by another.
     assert figures["kills"]["value"] == 4 and figures["studies"]["value"] >= 1
     faults = {name: figure["value"] for name, figure in figures.items() if figure["limit"] == 0}
-    assert len(faults) == 6 and set(faults.values()) == {0}
+    assert len(faults) == 7 and set(faults.values()) == {0}

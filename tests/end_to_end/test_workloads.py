@@ -271,6 +271,7 @@ def test_affinity_counts_and_sees_the_mask(builds: Path, who: str) -> None:
     said = Said(run("affinity", builds, who=who, threads=3, units=100_001))
     assert [work for _, _, _, work, _ in said.iterations] == [300_003, 300_003]
     assert said.values["visible_cpus"] == [len(os.sched_getaffinity(0))] * 2
+    assert said.values["online_cpus"] == [os.sysconf("SC_NPROCESSORS_ONLN")] * 2
     assert all(1 <= seen <= len(os.sched_getaffinity(0)) for seen in said.values["seen_cpus"])
 
 

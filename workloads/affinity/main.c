@@ -142,6 +142,7 @@ static void iterate(const struct arguments *a, FILE *out, uint64_t index)
     int64_t end = clock_ns(CLOCK_MONOTONIC);
     fprintf(out, "iteration %" PRIu64 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRId64 "\n", index, start, end,
             outcome.units, outcome.cpu_ns);
+    fprintf(out, "value online_cpus %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
     fprintf(out, "value visible_cpus %" PRId64 "\nvalue seen_cpus %" PRId64 "\n", outcome.visible_cpus, outcome.seen_cpus);
     fprintf(out, "value moves %" PRId64 "\nvalue busiest_percent %.4f\n", outcome.moves, outcome.busiest_percent);
 }

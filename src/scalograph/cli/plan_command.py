@@ -8,12 +8,14 @@ import typer
 from scalograph.cli.console import emit_json, tell
 from scalograph.cli.options import (
     Cpus,
+    HostName,
     Json,
     NoHost,
     Quick,
     StudyFile,
 )
 from scalograph.errors import HostError, StudyError
+from scalograph.run.hosts.host_names import LOCAL
 
 if TYPE_CHECKING:
     from scalograph.protocol.facts import HostFacts
@@ -31,19 +33,21 @@ def command(
         Path | None, typer.Option("--earlier", help="Results of an earlier run, for time and noise.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write design.jsonl into this folder.")] = None,
+    host: HostName = LOCAL,
     no_host: NoHost = False,
     cpus: Cpus = None,
     json: Json = False,
 ) -> None:
     """Stop 2: which runs, how many, how long, what effect they can detect. Starts no run.
 
-    What a level means depends on the machine ("1:all", a JVM's name), so this one is looked at: its CPUs, what it
+    What a level means depends on the machine ("1:all", a JVM's name), so the host is looked at: its CPUs, what it
     grants, which JVMs it has (each is asked for its version). One that a level gives by its path is not started, but
     taken for the latest release. With --no-host nothing is looked at and nothing started.
 
     \b
     scalograph plan my-study.toml
     scalograph plan my-study.toml --earlier scalograph-results/my-study/latest
+    scalograph plan my-study.toml --host guest
     scalograph plan my-study.toml --no-host --cpus 64
     """
     from scalograph.cli.pilot_output import document as as_document
@@ -54,15 +58,13 @@ def command(
     from scalograph.study.declare import declare
 
     declared = declare(file, quick)
-    planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
-    if output is not None:
-        _write(planned, output)
+    planned = plan(declared, _facts(declared.study, host, no_host, cpus), starts=False)
+    _write(planned, output)
     journal = results.journal_of(earlier) if earlier else None
-    document = _document(planned, expected_time(planned, journal), journal)
+    document = _document(planned, None if no_host else host, expected_time(planned, journal), journal)
     made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
-    document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
     if json:
         emit_json(document)
         return
@@ -71,7 +73,9 @@ def command(
         show(made, planned.design.study.protocol.budget_s)
 
 
-def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
+def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostFacts":
+    if no_host and name != LOCAL:
+        raise StudyError.one("--host", f"{name}, and --no-host", "one of both", "leave one out")
     if no_host:
         from scalograph.design.assumed import assumed
 
@@ -80,14 +84,16 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
         raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
     from scalograph.run.hosts.host_names import connected
 
-    with connected() as host:
+    with connected(name) as host:
         return host.facts()
 
 
-def _write(planned: "Plan", output: Path) -> None:
+def _write(planned: "Plan", output: Path | None) -> None:
     from scalograph.protocol import results
     from scalograph.run.plan import write_design
 
+    if output is None:
+        return
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -98,7 +104,7 @@ def _write(planned: "Plan", output: Path) -> None:
     write_design(planned, results.Results(output).design)
 
 
-def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
+def _document(planned: "Plan", host: str | None, seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
     from scalograph.analysis.comparisons import minimum_detectable_effect
@@ -124,6 +130,7 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
         "detectable_percent": None if effect is None else 100 * expm1(effect),
         "settings": _settings(planned),
         "dropped": list(design.dropped),
+        "host": {"assumed": host is None, "n_cpus": planned.facts.n_cpus, **({"name": host} if host else {})},
     }
 
 
@@ -184,4 +191,6 @@ def _detectable(document: dict[str, object], effect: object) -> None:
 def _shown(host: object) -> str:
     assert isinstance(host, dict)
     cpus = f"{host['n_cpus']} CPU{'s' * (host['n_cpus'] > 1)}"
-    return f"assumed, {cpus} on cores of their own, everything granted" if host["assumed"] else f"this machine, {cpus}"
+    if host["assumed"]:
+        return f"assumed, {cpus} on cores of their own, everything granted"
+    return f"{'this machine' if host['name'] == LOCAL else host['name']}, {cpus}"

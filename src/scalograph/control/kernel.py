@@ -64,7 +64,7 @@ class KernelControl(Control):
     """Levels are kernels of the distribution (`parse_kernel`), or "all" that are offered."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels, with "all" spelled out.
+        """Return the levels, with "all" spelled out where it stands; each once.
 
         Raises:
             LevelError: one is no kernel, or is not offered; or none is booted here.
@@ -73,7 +73,15 @@ class KernelControl(Control):
             if level != "all":
                 _refuse_missing(level, facts)
         _refuse_without_boot("a kernel", facts)
-        return list(facts.offered_kernels) if "all" in levels else list(levels)
+        if "all" not in levels:
+            return list(levels)
+        if not facts.offered_kernels:
+            fix = "run apt-get update, or name the kernels"
+            raise LevelError("no kernel that this machine's sources of packages offer", 'some for "all"', fix)
+        resolved = list[Level]()
+        for level in levels:
+            resolved += facts.offered_kernels if level == "all" else (level,)
+        return list(dict.fromkeys(resolved))
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Set the kernel in the launch."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.control.topology import parse_cpu_list
+from scalograph.protocol.bounded import read_below
 from scalograph.study.control_names import CONTROLS
 from scalograph.text.cpu_list import format_cpu_list
 
@@ -28,14 +29,20 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class KernelFile:
-    """A file of the kernel with one setting. With `is_choice` it lists all values, the one in force in brackets."""
+    """A file with one setting, below a root. With `is_choice` it lists all values, the one in force in brackets."""
 
-    path: Path
+    root: Path
+    name: str
     is_choice: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Return where it is."""
+        return self.root / self.name
 
     def value(self) -> str:
         """Return what is in force. Raises OSError."""
-        text = _text(self.path)
+        text = read_below(self.root, self.name, _PAGE)
         chosen = _CHOSEN.search(text) if self.is_choice else None
         return chosen[1] if chosen else plain(text)
 
@@ -52,7 +59,7 @@ class OnlineCpus:
 
     def value(self) -> str:
         """Return those that are online. Raises OSError."""
-        present = parse_cpu_list(_text(self.root / _CPUS / "present"))
+        present = parse_cpu_list(read_below(self.root, f"{_CPUS}/present", _PAGE))
         return format_cpu_list(cpu for cpu in present if self._is_online(cpu))
 
     def set(self, value: str) -> None:
@@ -65,19 +72,18 @@ class OnlineCpus:
 
     def file(self, cpu: int) -> Path:
         """Return the file that takes a CPU offline."""
-        return self.root / _CPUS / f"cpu{cpu}/online"
+        return self.root / self._name(cpu)
+
+    @staticmethod
+    def _name(cpu: int) -> str:
+        return f"{_CPUS}/cpu{cpu}/online"
 
     def _is_online(self, cpu: int) -> bool:
         """A CPU that cannot be taken offline, as the first one of most machines, has no such file."""
         try:
-            return plain(_text(self.file(cpu))) == "1"
+            return plain(read_below(self.root, self._name(cpu), _PAGE)) == "1"
         except FileNotFoundError:
             return True
-
-
-def _text(file: Path) -> str:
-    with file.open("rb") as stream:
-        return stream.read(_PAGE).decode("utf-8", "replace")
 
 
 def _write(file: Path, value: str) -> None:
@@ -101,20 +107,20 @@ class KernelSetting(NamedTuple):
 
 
 def _sysctl(root: Path, name: str) -> KernelFile:
-    return KernelFile(root / "proc/sys" / name.replace(".", "/"))
+    return KernelFile(root, f"proc/sys/{name.replace('.', '/')}")
 
 
 def _scheduler(root: Path, device: str) -> KernelFile:
-    return KernelFile(root / "sys/block" / device / "queue/scheduler", is_choice=True)
+    return KernelFile(root, f"sys/block/{device}/queue/scheduler", is_choice=True)
 
 
 def _queue(root: Path, name: str) -> KernelFile:
     device, _, file = name.partition("/")
-    return KernelFile(root / "sys/block" / device / "queue" / file)
+    return KernelFile(root, f"sys/block/{device}/queue/{file}")
 
 
 def _huge_pages(root: Path, _name: str) -> KernelFile:
-    return KernelFile(root / "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
+    return KernelFile(root, "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
 
 
 def _online(root: Path, _name: str) -> OnlineCpus:
@@ -127,9 +133,7 @@ _OF_A_QUEUE = rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})"
 KERNEL: Mapping[str, KernelSetting] = {
     "sysctl": KernelSetting(_sysctl, CONTROLS["sysctl:NAME"].named),
     "io-scheduler": KernelSetting(_scheduler, _DEVICE, "I/O scheduler of {name}"),
-    "io-queue": KernelSetting(
-        _queue, rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})", "queue of {name}"
-    ),
+    "io-queue": KernelSetting(_queue, _OF_A_QUEUE, "queue of {name}"),
     "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
     "online": KernelSetting(_online, words="CPUs online"),
 }

@@ -3,8 +3,8 @@
 import os
 import resource
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # The length of a look. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
@@ -22,19 +22,33 @@ Ticks = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Look:
-    """Shares of one look: `busy` of each CPU that we may use, the work of others and of the hypervisor together."""
+    """Shares of one look, of each CPU that we may use.
+
+    Attributes:
+        busy: what others and the hypervisor had of it together.
+        stolen: what the hypervisor had of that; none where it is empty.
+    """
 
     busy: Mapping[int, float]
+    stolen: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def quiet(self) -> bool:
-        """Whether no CPU was used by others for a tenth of the look."""
+        """Whether nobody had a CPU for a tenth of the look."""
         return max(self.busy.values(), default=0.0) < BUSY
 
     def __str__(self) -> str:
-        told = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in self.busy.items() if share >= BUSY]
-        more = f" and {len(told) - 4} more" if len(told) > 4 else ""
-        return f"used by others: {', '.join(told[:4])}{more}" if told else "quiet"
+        busy = {cpu: share for cpu, share in self.busy.items() if share >= BUSY}
+        taken = {cpu: share for cpu, share in busy.items() if 2 * self.stolen.get(cpu, 0.0) > share}
+        used = {cpu: share for cpu, share in busy.items() if cpu not in taken}
+        told = [_told("used by others", used), _told("taken by the hypervisor", taken)]
+        return "; ".join(filter(None, told)) or "quiet"
+
+
+def _told(who: str, shares: Mapping[int, float]) -> str:
+    told = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in shares.items()]
+    more = f" and {len(told) - 4} more" if len(told) > 4 else ""
+    return f"{who}: {', '.join(told[:4])}{more}" if told else ""
 
 
 @dataclass(frozen=True)
@@ -72,14 +86,31 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
     """
     if _begun and (start := _since(_begun.pop(), sleep, root)):
         return start
-    before, began = _ticks(root), time.monotonic()
+    before = _reading(root)
     sleep(GLANCE_S)
-    if (after := _ticks(root)) != before:
+    if (after := _reading(root)).ticks != before.ticks:
         sleep(LOOK_S - GLANCE_S)
-        after = _ticks(root)
-    passed = max(LOOK_S, time.monotonic() - began) * _HZ
-    used = {cpu: sum(after[cpu]) - sum(before[cpu]) for cpu in before if cpu in after}
-    return Look({cpu: min(1.0, max(0.0, ticks / passed)) for cpu, ticks in used.items()})
+        after = _reading(root)
+    return _seen(before, after, max(LOOK_S, after.at_s - before.at_s))
+
+
+def between(first: str, second: str, cpus: Iterable[int], passed_s: float) -> Look:
+    """Return the look at another machine, where we do nothing: two texts of its /proc/stat, so many seconds apart."""
+    texts = ((first, 0.0), (second, passed_s))
+    before, after = (Reading(_read(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
+    return _seen(before, after, passed_s)
+
+
+def _seen(before: Reading, after: Reading, passed_s: float) -> Look:
+    busy, stolen = dict[int, float](), dict[int, float]()
+    for cpu in sorted(before.ticks.keys() & after.ticks.keys()):
+        used, stolen[cpu] = (
+            min(1.0, max(0.0, (now - then) / _HZ / passed_s))
+            for now, then in zip(after.ticks[cpu], before.ticks[cpu], strict=True)
+        )
+        # On which CPU we ran is not known: what is left is what others had at least.
+        busy[cpu] = min(1.0, max(0.0, used - (after.own_s - before.own_s) / passed_s) + stolen[cpu])
+    return Look(busy, stolen)
 
 
 def _since(before: Reading, sleep: Callable[[float], None], root: Path) -> Look | None:
@@ -109,7 +140,11 @@ def _ticks(root: Path) -> Ticks:
         lines = (root / "proc/stat").read_text().splitlines()
     except OSError:
         return {}
-    mine = {f"cpu{cpu}": cpu for cpu in sorted(os.sched_getaffinity(0))}
+    return _read(lines, os.sched_getaffinity(0))
+
+
+def _read(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
+    mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
     return {mine[words[0]]: _of(words[1:]) for words in map(str.split, lines) if words and words[0] in mine}
 
 

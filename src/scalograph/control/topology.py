@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scalograph.protocol.facts import CpuFact
+from scalograph.protocol.record_part import MAX_CPUS
 
 
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> tuple[CpuFact, ...]:
@@ -74,7 +75,7 @@ def parse_cpu_list(text: str) -> list[int]:
     """Return the numbers of a kernel CPU list.
 
     Raises:
-        ValueError: the text is no CPU list.
+        ValueError: the text is no CPU list, or one of more CPUs than a record has room for.
 
     >>> parse_cpu_list("0-2,8")
     [0, 1, 2, 8]
@@ -82,7 +83,10 @@ def parse_cpu_list(text: str) -> list[int]:
     numbers: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, dash, last = part.partition("-")
-        numbers += range(int(first), int(last if dash else first) + 1)
+        more = range(int(first), int(last if dash else first) + 1)
+        if len(numbers) + len(more) > MAX_CPUS:
+            raise ValueError(f"more than {MAX_CPUS} CPUs")
+        numbers += more
     return numbers
 
 

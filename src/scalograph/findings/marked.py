@@ -162,7 +162,8 @@ def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim 
     for kind, count in Counter(kind for kind, _ in found.values()).most_common():
         one, several, does = _KINDS[kind]
         does = _OF_RATES.get(kind, does) if is_rate else _OF_ONE.get(kind, does) if count == 1 else does
-        reasons.append(Doubt(f"{count} of {counted(n, 'configuration')} {one if count == 1 else several}", does, whole))
+        which = "the only configuration" if n == 1 else f"{count} of {counted(n, 'configuration')}"
+        reasons.append(Doubt(f"{which} {one if count == 1 else several}", does, whole))
     off = [value for key, value in bound.items() if key not in found]
     if basis(table.study.question) != "treatments" or not off or len(off) < len(found):
         return Marked(reasons)

@@ -59,7 +59,8 @@ def _failures(failed: Sequence[Row], workload: WorkloadUse) -> dict[str, int]:
     """How many runs failed in each way, with the last words of one of them."""
     whys = [_of_whom(row.reason or row.status, workload) for row in failed]
     counts = Counter(whys).most_common(20)
-    words = {why: row.last_words for why, row in zip(whys, failed, strict=True) if row.last_words}
+    told = ((why, row.last_words) for why, row in zip(whys, failed, strict=True))
+    words = {why: last for why, last in told if last and last not in why}
     return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
 
 

@@ -22,7 +22,7 @@ from scalograph.findings.restored_settings import restored
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.events import Record
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
@@ -38,7 +38,7 @@ from scalograph.study.responses import (
 from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE, Cause
 from scalograph.verdict.judge import Asked, Judgment, judge
-from scalograph.verdict.preemption import wanted
+from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
 
 T = TypeVar("T")
@@ -60,10 +60,11 @@ class Row(Struct, frozen=True, gc=False):
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
-    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
-    had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
-    in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of each setting that it
-    changed of the machine, with the values before and after; `counters` are the kernel's.
+    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others had of what it
+    wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
+    changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
+    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's. `boot`
+    numbers the boots of its machine, from the first of the study.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
@@ -103,6 +104,7 @@ class Row(Struct, frozen=True, gc=False):
     kept_to: str = ""
     settings: tuple[tuple[str, str, str], ...] = ()
     counters: Mapping[str, int] | None = None
+    boot: int = 1
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -219,6 +221,9 @@ class _Reading:
         self._names: set[str] = set()
 
         self._set_ups: dict[object, Any] = {}
+        self._boots: dict[str, int] = {}
+        self._boot = 1
+        self._boot = self._number_of(table.machine.get("boot_id"))
         self._of_study()
 
     def _of_study(self) -> None:
@@ -240,6 +245,7 @@ class _Reading:
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
                 _resumed(table, event)
+                self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
             elif kind == "noise":
                 table.noise = Recheck.model_validate(event)
@@ -282,8 +288,9 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
+            taken=_taken(record, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
             settings=self._once(restored(record)), counters=record.counters,
+            boot=self._number_of(record.boot_id),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
@@ -299,6 +306,10 @@ class _Reading:
         self._names.add(name)
         return name
 
+    def _number_of(self, boot: Any) -> int:
+        """The number of a boot; of one that is not told, that of the start of the study or its last resume."""
+        return self._boots.setdefault(boot, len(self._boots) + 1) if isinstance(boot, str) else self._boot
+
     def _once(self, value: T) -> T:
         """The same value for all runs that have it."""
         known: T = self._set_ups.setdefault(value, value)
@@ -307,6 +318,10 @@ class _Reading:
     def _observations(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
         read = {name: observe(record, iterations) for name, observe in self._observers.items()}
         return {name: values for name, values in read.items() if values}
+
+
+def _boot_id(machine: Any) -> Any:
+    return machine.get("boot_id") if isinstance(machine, dict) else None
 
 
 def _resumed(table: Table, event: Mapping[str, Any]) -> None:
@@ -346,16 +361,17 @@ def _finish(record: Record) -> tuple[float, ...]:
     return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
 
 
-def _taken(run: RunFigures, judgment: Judgment) -> float | None:
-    """What was measured of a clean run, of what it wanted or of its worst CPU's time; an unverified one's bound."""
+def _taken(record: Record, judgment: Judgment) -> float | None:
+    """What was measured of a clean run, by which it may be longer, or its worst CPU; an unverified one's bound."""
     if judgment.verdict == "undecided":
         bounds = [cause.amount for cause in judgment.causes]
         return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
+    run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
     taken = run.neighbor_ns + (run.steal_ns or 0)
     worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
-    return max(taken / wanted(run, taken) if taken else 0.0, worst / run.wall_ns)
+    return max(lengthening(taken, record) if taken else 0.0, worst / run.wall_ns)
 
 
 def _work(iterations: Windows) -> int | None:

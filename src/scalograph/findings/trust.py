@@ -28,6 +28,11 @@ _UNMADE = {
     "interrupted": "the study was interrupted before",
     "complete": "nothing was left to run",
 }
+# Who had the CPUs of most disturbed runs -> what to do about it.
+_REMEDIES = {
+    "steal": "mostly the hypervisor took the CPUs: wait for a quiet host (--wait-quiet 10m)",
+    "neighbor": "mostly other programs had the CPUs: end them, or wait (--wait-quiet 10m)",
+}
 MOST_POINTS = 3
 # Percent: a larger effect is no measure of what can be seen.
 SEEN = 1000.0
@@ -50,7 +55,8 @@ def trust(
     causes = [*(one.text for one in known), *_by_cause(ok, ("contaminated", "impossible"), "left out")]
     causes += [*_short(table, samples), *_by_cause(_timed(ok), ("undecided",), "unverified, and counted")]
     if why := _rejected(table, ok):
-        return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
+        points = [as_sentence(text) for text in _remedies(ok)]
+        return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), points=points, causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen.
@@ -86,6 +92,14 @@ def _rejected(table: Table, ok: Sequence[Row]) -> str:
 def _is_busy(ok: Sequence[Row]) -> bool:
     """Whether most runs are disturbed; where half of them are, chance makes it a few more."""
     return _count(ok, "contaminated") > REJECT * len(ok) + BY_CHANCE * math.sqrt(len(ok))
+
+
+def _remedies(ok: Sequence[Row]) -> Iterable[str]:
+    """What to do where most runs are disturbed."""
+    if _is_busy(ok):
+        ((cause, n),) = Counter(_cause(row) for row in ok if row.verdict == "contaminated").most_common(1)
+        if cause in _REMEDIES and n > REJECT * _count(ok, "contaminated"):
+            yield _REMEDIES[cause]
 
 
 def _disturbed(ok: Sequence[Row]) -> str:

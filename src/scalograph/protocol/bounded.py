@@ -8,7 +8,9 @@ import errno
 import hashlib
 import io
 import os
+import stat
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,40 @@ def read_whole(file: Path, most: int) -> bytes:
     if len(data) > most:
         raise _too_large(file, most)
     return data
+
+
+def read_below(root: Path, name: str | Path, most: int) -> str:
+    """Return the text of a plain file in a folder that somebody else may have filled; what is no UTF-8 is replaced.
+
+    No link is followed, the folder itself included, and neither pipe nor device is opened. Below "/" the folders on the
+    way may be links, as the kernel has made some of them.
+
+    Args:
+        root: a folder.
+        name: of the file, relative to it.
+        most: bytes that it may have.
+
+    Raises:
+        OSError: it is no plain file below the folder, cannot be read, or is larger.
+    """
+    *folders, last = Path(name).parts
+    plain = 0 if root == Path("/") else os.O_NOFOLLOW
+    with ExitStack() as opened:
+
+        def found(part: str | Path, flags: int, beside: int | None) -> int:
+            fd = os.open(part, flags | os.O_PATH | os.O_CLOEXEC, dir_fd=beside)
+            opened.callback(os.close, fd)
+            return fd
+
+        at = found(root, os.O_DIRECTORY | plain, None)
+        for folder in folders:
+            at = found(folder, os.O_DIRECTORY | plain, at)
+        at = found(last, os.O_NOFOLLOW, at)
+        mode = os.fstat(at).st_mode
+        if not stat.S_ISREG(mode):
+            code = errno.ELOOP if stat.S_ISLNK(mode) else errno.EISDIR if stat.S_ISDIR(mode) else errno.ENXIO
+            raise OSError(code, "it is no plain file", str(root / name))
+        return read_whole(Path(f"/proc/self/fd/{at}"), most).decode("utf-8", "replace")
 
 
 def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":

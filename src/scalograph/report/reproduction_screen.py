@@ -60,8 +60,11 @@ def _few(remarks: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _one_line(text: str) -> str:
-    shown = prose(" ".join(text.split()))
-    return shown if len(shown) <= WIDTH - LABEL else f"{shown[: WIDTH - LABEL - 2]} \N{HORIZONTAL ELLIPSIS}"
+    """The text, or as many whole words as a line has room for."""
+    shown, room = prose(text), WIDTH - LABEL
+    if len(shown) <= room:
+        return shown
+    return f"{shown[: room - 1].rpartition(' ')[0] or shown[: room - 2]} \N{HORIZONTAL ELLIPSIS}"
 
 
 def _line(console: Console, text: str) -> None:

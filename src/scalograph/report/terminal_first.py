@@ -58,10 +58,11 @@ def _lines(
     """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     first, *more = claim.sentences[:n_sentences]
-    heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
+    first = "" if _is_unsaid(screen) else first  # the verdict says why
+    heads = ((screen.title, "bold"), *((text, "dim") for text in _machine(screen.machine, console)))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
-    said += _labelled(console, "paper", screen.published, "bold")
-    numbers = matrix_lines(claim.matrix, console, n_rows) if claim.matrix else []
+    said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")
+    numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
     told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
     blocks = [
         [line for part in heads for line in _wrapped(console, part, room=console.width)],
@@ -71,17 +72,25 @@ def _lines(
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 
 
-def _machine(text: str, console: Console) -> str:
-    """The machine in one line, where need be without how many configurations there were."""
+def _machine(text: str, console: Console) -> list[str]:
+    """The machine in one line, where need be without how many configurations there were, else the runs below it."""
     head, *rest = text.split(DOT)
-    return text if len(text) <= console.width or len(rest) < 2 else DOT.join([head, rest[-1]])
+    fitting = [line for line in (text, DOT.join([head, *rest[-1:]])) if len(line) <= console.width]
+    return fitting[:1] or [head, *rest[-1:]]
+
+
+def _is_unsaid(screen: Screen) -> bool:
+    """Whether nothing is claimed, for the reason for which the study is rejected."""
+    return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
 
 
 def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     """What is said of the claim: label, text and style of the label."""
     trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
-    verdict = [(TRUST_WORDS[trust.level], _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
-    return [*verdict, *failed]
+    if trust is None:
+        return failed
+    text = f"{'Cannot be said. ' * _is_unsaid(screen)}{_verdict(trust, n_points)}"
+    return [(TRUST_WORDS[trust.level], text, TRUST_STYLES[trust.level]), *failed]
 
 
 def _verdict(trust: Trust, n_points: int) -> str:

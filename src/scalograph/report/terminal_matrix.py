@@ -10,28 +10,33 @@ from rich.text import Text
 
 from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
 from scalograph.report.paper import words
-from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.compact import NOT_RESOLVED, compact, matrix_scale
 from scalograph.text.escape import encodable, prose
+from scalograph.text.format import DASH
 from scalograph.text.scale import Scale
 
 GAP = 2
-LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a fifth of all
+LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a quarter of all
+INDENT = 2  # of a label's further lines
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
 Plain = Callable[[str], str]
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 
-def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
+def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: bool = False) -> list[Text]:
     """Lay out a matrix in the width of a console.
 
     Args:
         matrix: of a claim.
         console: where to.
         most: rows; 0 leaves the matrix out.
+        only_resolved: leave out rows of which no figure is resolved; where that is all of them, the matrix.
     """
-    if not most:
+    told = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
+    if not most or not told:
         return []
-    rows = matrix.rows if len(matrix.rows) <= most else matrix.rows[: most - 1]
+    # One line tells how many are left out.
+    rows = told if len(told) + (len(told) < len(matrix.rows)) <= most else told[: most - 1]
     plain: Plain = lambda text: encodable(prose(text), console.encoding)  # noqa: E731
     labels = [plain(text) for text in (matrix.rows_are, *(row.label for row in rows))]
     columns = _columns(matrix, rows, plain, console.width - _width(labels))
@@ -39,13 +44,18 @@ def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
     room = console.width - sum(_width(columns[i]) + GAP for i in kept)
     width = min(_width(labels), max(room, 1))
     lines = [matrix_title(matrix, matrix_scale(matrix))]
-    for at, label in enumerate(_shortened(labels, width, plain(DOTS))):
-        lines.append((" " * GAP).join([label, *(columns[i][at] for i in kept)]))
+    for at, label in enumerate(labels):
+        first, *rest = _wrapped(label, width, console)
+        lines += [(" " * GAP).join([set_cell_size(first, width), *(columns[i][at] for i in kept)]), *rest]
     lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
     found = words(console, "\n".join(lines)).split()
     found[1].stylize("bold")
     legend = words(console, matrix_legend(matrix), "dim")
     return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
+
+
+def _is_resolved(cell: MatrixCell) -> bool:
+    return (cell.text or compact(cell.estimate)) not in (DASH, NOT_RESOLVED)
 
 
 def matrix_title(matrix: Matrix, scale: Scale) -> str:
@@ -86,7 +96,7 @@ def _width(texts: Sequence[str]) -> int:
 
 def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
     """Which columns fit beside a label of the least width: first and last, and those spread between them."""
-    least = min(label, LEAST_LABEL, room // 5)
+    least = min(label, LEAST_LABEL, room // 4)
     for n in range(len(widths), 1, -1):
         kept = sorted({round(i * (len(widths) - 1) / (n - 1)) for i in range(n)})
         if least + sum(widths[i] + GAP for i in kept) <= room:
@@ -94,11 +104,12 @@ def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
     return [len(widths) - 1]
 
 
-def _shortened(labels: Sequence[str], width: int, dots: str) -> list[str]:
-    """Labels in one width, cut in their middle: one end or the other tells them apart."""
-    n = max(width - len(dots), 2)
-    cut = [f"{label[: n // 2]}{dots}{label[-(n - n // 2) :]}" if cell_len(label) > width else label for label in labels]
-    return [set_cell_size(label, width) for label in cut]
+def _wrapped(label: str, width: int, console: Console) -> list[str]:
+    """The whole label in lines, broken between words; a word that is wider than a line is broken in itself."""
+    first = Text(label).wrap(console, width)[0].plain.rstrip() if label else ""
+    rest = label[len(first) :].lstrip()
+    more = Text(rest).wrap(console, max(width - INDENT, 1)) if rest else ()
+    return [first, *(f"{'':{INDENT}}{line.plain.rstrip()}" for line in more)]
 
 
 def _folded(n_rows: int, n_columns: int) -> list[str]:

@@ -19,6 +19,8 @@ from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
 VERDICTS = {"contaminated": "disturbed", "undecided": "unverified"}  # as people read them
+# What a name of a CPU has beside its name.
+_MARKS = re.compile(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@", re.IGNORECASE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORK = {"total": "the same total work at every level", "per-worker": "the same work for each worker"}
 
@@ -126,6 +128,8 @@ def machine(findings: Findings) -> str:
     >>> doc = {"n_cpus": 2, "cpu_model": "AMD EPYC", "hypervisor": "KVM", "kernel": "6.18.44-v4"}
     >>> _machine({**doc, "jvms_used": {"25": "25.0.3+9-LTS"}})
     ['AMD EPYC (KVM)', '2 CPUs', 'Linux 6.18', 'JDK 25.0.3']
+    >>> _machine({"cpu_model": "Intel(R) Xeon(R) Processor @ 2.80GHz"})
+    ['Intel Xeon 2.80GHz']
     """
     return DOT.join(filter(None, [machine_words(findings.machine), _made(findings)]))
 
@@ -137,7 +141,8 @@ def machine_words(doc: Mapping[str, Any]) -> str:
 
 def _machine(doc: Mapping[str, Any]) -> list[str]:
     model, hypervisor, n_cpus, jvms = (doc.get(key) for key in ("cpu_model", "hypervisor", "n_cpus", "jvms_used"))
-    parts = [f"{model or ''}{f' ({hypervisor})' if hypervisor else ''}".strip()]
+    name = " ".join(_MARKS.sub(" ", str(model or "")).split())
+    parts = [f"{name}{f' ({hypervisor})' if hypervisor else ''}".strip()]
     parts += [cpus(n_cpus)] if isinstance(n_cpus, int) else []
     parts += [f"Linux {'.'.join(str(doc['kernel']).split('.')[:2])}"] if doc.get("kernel") else []
     builds = jvms.values() if isinstance(jvms, dict) else ()

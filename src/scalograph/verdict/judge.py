@@ -30,6 +30,7 @@ from scalograph.verdict.saturation import (
     kept_out,
     n_cpus,
     no_records,
+    unseen,
 )
 from scalograph.verdict.stalls import bounds, held_up
 from scalograph.verdict.untouched import is_untouched
@@ -103,7 +104,7 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
 
 def _disturbed(record: Record) -> list[Cause]:
     run = record.run
-    causes = [*preempted(run), *held_up(run), *_if_any(crowded(record))]
+    causes = [*preempted(record), *held_up(run), *_if_any(crowded(record))]
     if not any(one.cause == "neighbor" for one in causes):
         causes += _if_any(kept_out(record, for_sure=True))
     return causes
@@ -111,8 +112,8 @@ def _disturbed(record: Record) -> list[Cause]:
 
 def _unclear(record: Record) -> list[Cause]:
     """Find what may have disturbed a run that has switch records, but could not be checked."""
-    run = record.run
-    return [*may_be_preempted(run), *_if_any(kept_out(record, for_sure=False)), *bounds(run)]
+    kept = kept_out(record, for_sure=False) or unseen(record)
+    return [*may_be_preempted(record), *_if_any(kept), *bounds(record.run)]
 
 
 def _if_any(cause: Cause | None) -> tuple[Cause, ...]:

@@ -1,6 +1,7 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
-from scalograph.protocol.record import RunFigures
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
@@ -12,14 +13,15 @@ _TELLING = 0.1
 _STEAL_TICKS = 3
 
 
-def preempted(run: RunFigures) -> list[Cause]:
-    """Find causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
-    return [cause for cause in (_neighbor(run), _observed(run), _steal(run)) if cause]
+def preempted(record: Record) -> list[Cause]:
+    """Find causes that contaminate a run: other processes, the probe, and the hypervisor."""
+    return [cause for cause in (_neighbor(record.run), _observed(record.run), _steal(record)) if cause]
 
 
-def may_be_preempted(run: RunFigures) -> list[Cause]:
-    """Find what may have taken the CPU, and could not be told from what did not. `run`: figures of its record."""
-    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(run)) if cause]
+def may_be_preempted(record: Record) -> list[Cause]:
+    """Find what may have taken the CPU of a run, and could not be told from what did not."""
+    run = record.run
+    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(record)) if cause]
 
 
 def _kernel_threads(run: RunFigures) -> Cause | None:
@@ -45,15 +47,20 @@ def _unplaced_neighbor(run: RunFigures) -> Cause | None:
     return None
 
 
-def _steal_at_most(run: RunFigures) -> Cause | None:
+def _steal_at_most(record: Record) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
-    stolen = run.steal_ns or 0
+    run = record.run
+    stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
-    if 0 < stolen < _STEAL_TICKS * TICK_NS and blamed(most, run):
-        share = most / wanted(run, most)
-        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
-        return Cause("steal", share, "of wanted, at most", text)
-    return None
+    if not 0 < stolen < _STEAL_TICKS * TICK_NS or not blamed(most, run):
+        return None
+    share, unit, of_what = at_most(most, record)
+    if most < wall:
+        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of {of_what}"
+    else:
+        lasted, tick = (format_duration(ns / 1e9) for ns in (wall, TICK_NS))
+        text = f"the hypervisor took the CPU for an unknown part of its {lasted}: that is counted in {tick}"
+    return Cause("steal", share, unit, text)
 
 
 def _observed(run: RunFigures) -> Cause | None:
@@ -78,6 +85,23 @@ def wanted(run: RunFigures, taken: float) -> float:
     return float((run.cpu_ns or 0) + taken)
 
 
+def lengthening(taken: float, record: Record) -> float:
+    """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less.
+
+    Of a run with windows it is of what it wanted: all that was taken may have been within them.
+    """
+    run = record.run
+    return taken / max(wanted(run, taken), 0 if record.iterations else run.wall_ns or 0)
+
+
+def at_most(taken: float, record: Record) -> tuple[float, str, str]:
+    """Return that share as a bound, its unit, and of what it is in words."""
+    share, of_wanted = lengthening(taken, record), taken / wanted(record.run, taken)
+    is_of_time = share < of_wanted
+    of = ("of time, at most", "its time") if is_of_time else ("of wanted, at most", "the CPU time that it wanted")
+    return share, *of
+
+
 def _neighbor(run: RunFigures) -> Cause | None:
     """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
@@ -93,13 +117,17 @@ def _neighbor(run: RunFigures) -> Cause | None:
     return None
 
 
-def _steal(run: RunFigures) -> Cause | None:
+def _steal(record: Record) -> Cause | None:
     """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
+    run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
         share = stolen / wanted(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
+        if 2 * lengthening(stolen, record) < share:  # most of it may have been while the run slept
+            taken, used = (format_duration(ns / 1e9) for ns in (stolen, run.cpu_ns or 0))
+            text = f"the hypervisor took its CPUs for {taken}; it used them for {used}"
         return Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0

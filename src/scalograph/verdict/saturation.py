@@ -1,9 +1,11 @@
 """Neighbors on the CPUs that a run may use, by the busy time of these CPUs beyond what the run itself used."""
 
+import math
+
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.mask import given
-from scalograph.verdict.preemption import blamed, wanted
+from scalograph.verdict.preemption import at_most, blamed, wanted
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
 BUSY_TICKS = 2
@@ -52,6 +54,37 @@ def kept_out(record: Record, for_sure: bool) -> Cause | None:
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
         return Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
     return None
+
+
+def unseen(record: Record) -> Cause | None:
+    """Find a run that slept while others kept all its CPUs busy: how long it waited after waking up is not seen.
+
+    Switch records tell of that wait only where a task was preempted. A CPU that was idle would have been taken at once,
+    so that one which was idle at times leaves nothing open.
+    """
+    run = record.run
+    if not may_have_waited(run) or not _is_saturated(record):
+        return None
+    held = min(_others(record) - (run.observer_ns or 0), _off_cpu(run))
+    if held < _COMPANY * wanted(run, held) or not blamed(held, run):
+        return None
+    share, unit, of_what = at_most(held, record)
+    bound = f"for at most {100 * share:.0f} % of {of_what}"
+    return Cause("neighbor", share, unit, f"others kept its CPUs busy; after sleeping it may have waited {bound}")
+
+
+def may_have_waited(run: RunFigures) -> bool:
+    """Tell whether a run may have waited where no record shows it: it slept or has several tasks, and others ran."""
+    slept = (run.n_tasks or 0) > 1 or (run.n_switches or 0) > (run.n_preemptions or 0)
+    others = (run.machine_busy_ns or 0) - (run.cpu_ns or 0)
+    return slept and others >= _COMPANY * wanted(run, others) and run.wait_scope != "preemption and wakeup"
+
+
+def _off_cpu(run: RunFigures) -> float:
+    """Return the time in which one task was neither on a CPU nor preempted; of several that is not known."""
+    if run.n_tasks != 1:
+        return math.inf
+    return max(0, (run.wall_ns or 0) - (run.cpu_ns or 0) - (run.wait_ns or 0))
 
 
 def no_records(run: RunFigures) -> bool:

@@ -4,6 +4,7 @@ from operator import attrgetter
 
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.preemption import OF_WALL
+from scalograph.verdict.saturation import may_have_waited
 from scalograph.verdict.stalls import MEASURED
 
 # Of these, less than the share of a run's time below which nothing is blamed is never a cause.
@@ -13,12 +14,12 @@ _ANY = attrgetter("steal_ns", "worst_steal_ns", "n_lost_records", *MEASURED)
 
 
 def is_untouched(run: RunFigures) -> bool:
-    """Tell whether a run surely has no cause of `preempted`, `held_up`, `kept_out` and what is unclear of them.
+    """Tell whether a run surely has no cause of `preempted`, `held_up`, `kept_out`, and none that leaves it unclear.
 
     Args:
         run: figures of its record; without switch records, its time and its CPU time nothing is sure.
     """
-    if not run.wall_ns or run.cpu_ns is None or run.neighbor_ns is None or any(_ANY(run)):
+    if not run.wall_ns or run.cpu_ns is None or run.neighbor_ns is None or any(_ANY(run)) or may_have_waited(run):
         return False
     named = sum([neighbor.taken_ns for neighbor in run.neighbors]) if run.neighbors else 0
     taken = filter(None, (named, *_TAKEN(run), *(run.neighbor_per_cpu_ns or ())))

@@ -100,3 +100,15 @@ def test_counters_are_those_of_the_run_and_limits_those_at_its_end(root: Path) -
     }  # fmt: skip
     (root / "proc/vmstat").unlink()
     assert passed(before, read_counters(root)) is None
+
+
+def test_counters_that_a_guest_wrote_are_bounded(root: Path) -> None:
+    file, most = root / "proc/vmstat", "9" * 20
+    write(file, f"nr_dirtied {'9' * 21}\nnr_written {most}\nallocstall_a {most}\nallocstall_b {most}\npgpgin \u0661\n")
+    assert read_counters(root) == {"nr_written": 2**63 - 1, "allocstall": 2**63 - 1}
+    write(file, "x" * (1 << 20))
+    assert read_counters(root) is None
+    file.unlink()
+    file.symlink_to(root / "elsewhere")
+    write(root / "elsewhere", VMSTAT)
+    assert read_counters(root) is None

@@ -54,6 +54,7 @@ def test_what_is_no_kernel_is_refused(level: str) -> None:
 def test_only_what_is_offered_is_a_level() -> None:
     facts = GUESTS.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
     assert control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
+    assert control("kernel").resolve(["rt@sid", "6.12-cloud", "all"], facts) == ["rt@sid", "6.12-cloud", "6.1-cloud"]
     assert control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
     assert control("kernel").resolve(["rt@sid"], facts) == ["rt@sid"]
     for level in ("rt", "5.10-cloud"):
@@ -61,6 +62,14 @@ def test_only_what_is_offered_is_a_level() -> None:
             LevelError, match=f"kernel {level} is not offered here, expected one of 6.1-cloud, 6.12-cloud"
         ):
             control("kernel").resolve([level], facts)
+
+
+def test_all_of_none_is_told() -> None:
+    assert GUESTS.offered_kernels == ()
+    with pytest.raises(LevelError, match=r"no kernel that .* offer, .*; run apt-get update, or name the kernels"):
+        control("kernel").resolve(["cloud", "all"], GUESTS)
+    with pytest.raises(LevelError, match="add --host guest"):
+        control("kernel").resolve(["all"], HERE)
 
 
 def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:

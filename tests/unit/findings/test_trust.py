@@ -201,6 +201,42 @@ def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_p
     assert texts(at(found, 1).flags) == ["rests on disturbed runs: 11 of 12"]
 
 
+def slept(i: int, busy_s: float) -> dict[str, Any]:
+    """A run of a program that sleeps, on two CPUs that were busy for so long together."""
+    found = recorded(0.2 + 0.0001 * i, 0.002, cpus=(0, 1))
+    found["run"].update(n_tasks=1, n_switches=1, n_preemptions=0, machine_busy_ns=round(busy_s * 1e9))
+    return found
+
+
+@pytest.mark.parametrize(("busy_s", "level"), [(0.4, "doubt"), (0.2, "believe")], ids=["both CPUs", "one of them"])
+def test_runs_that_slept_while_others_kept_all_cpus_busy_are_not_believed(
+    tmp_path: Path, busy_s: float, level: str
+) -> None:
+    found = trust(tmp_path, [({"threads": 1}, slept(i, busy_s)) for i in range(3)])
+    assert found.level == level
+    if level == "doubt":
+        assert found.sentence == "The only configuration rests on unverified runs."
+        assert any("others kept its CPUs busy" in cause for cause in found.causes)
+
+
+def test_what_is_taken_from_a_program_that_sleeps_is_weighed_by_its_time(tmp_path: Path) -> None:
+    """0.5 ms of 200 ms, though a fifth of the CPU time that it wanted."""
+    made = [({"threads": 1}, recorded(0.2 + 0.0001 * i, 0.002, neighbor_s=0.0005)) for i in range(10)]
+    found = trust(tmp_path, made)
+    assert (found.level, found.error_percent) == ("believe", 1)
+
+
+@pytest.mark.parametrize(
+    ("figures", "who"), [({"neighbor_s": 1.0}, "other programs"), ({"steal_s": 1.0}, "hypervisor")]
+)
+def test_a_busy_machine_is_told_with_who_had_it_and_what_to_do(
+    tmp_path: Path, figures: dict[str, float], who: str
+) -> None:
+    found = trust(tmp_path, changed(30, **figures))
+    assert (found.level, len(found.points)) == ("reject", 1)
+    assert who in found.points[0] and "--wait-quiet" in found.points[0]
+
+
 def test_declared_order_is_a_doubt(tmp_path: Path) -> None:
     found = trust(tmp_path, runs(), ONE_FACTOR.replace("runs = 3", 'runs = 3\norder = "declared"'))
     assert found.level == "doubt" and found.points[0] == "A drift of the machine looks like an effect."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol.bounded import MAX_COLUMNS, digest_files, read_csv, read_whole
+from scalograph.protocol.bounded import MAX_COLUMNS, digest_files, read_below, read_csv, read_whole
 
 MIB = 1 << 20
 
@@ -50,3 +50,27 @@ def test_files_are_digested_together_up_to_their_limit(tmp_path: Path) -> None:
     assert found.digest() == expected.digest()
     with pytest.raises(OSError, match="larger than 11 bytes"):
         digest_files(hashlib.sha256(), tmp_path, files, 11)
+
+
+def test_what_another_left_in_a_folder_leads_nowhere_and_keeps_nobody(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for place in (folder / "below", outside):
+        place.mkdir(parents=True)
+        (place / "file").write_bytes(b"\xffx")
+    assert read_below(folder, "below/file", 2) == "\N{REPLACEMENT CHARACTER}x"
+    with pytest.raises(OSError, match="larger than 1 bytes"):
+        read_below(folder, "below/file", 1)
+    os.mkfifo(folder / "pipe")
+    (folder / "file").symlink_to(outside / "file")
+    (folder / "way").symlink_to(outside)
+    (folder / "device").symlink_to("/dev/zero")
+    (tmp_path / "link").symlink_to(outside)
+    with pytest.raises(OSError):
+        read_below(tmp_path / "link", "file", 9)
+    for name in ("pipe", "file", "way/file", "way", "device", "below", "none"):
+        with pytest.raises(OSError):
+            read_below(folder, name, 9)
+
+
+def test_the_kernel_s_own_folders_may_be_links() -> None:
+    assert read_below(Path("/"), "proc/self/comm", 99)

@@ -25,7 +25,7 @@ NUMBERS = {
     "unit_ns": 2, "steals": 1, "mean_us": 100, "client_worst_us": 200, "subtask_us": 20, "count_ns": 1.5, "objects": 9,
     "subtasks_us": 160, "p99_over_median": 2,
     "memory_bytes": 1e6, "tree_peak_bytes": 1e8, "visible_cpus": 2, "seen_cpus": 2, "slowest_s": 0.01, "policy": 0,
-    "cycles": 2,
+    "cycles": 2, "online_cpus": 2,
 }  # fmt: skip
 
 

@@ -91,6 +91,8 @@ def test_the_terminal_shows_a_screen_of_it(made: list[Reproduction], n_parts: in
     render_reproduction(document, console, [("page", "results/reproduce.html")])
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) <= 25 and max(map(len, lines)) <= 80 and lines[-1].split() == ["page", "results/reproduce.html"]
+    cut = [line.split()[-3:] for line in lines if line.endswith("\N{HORIZONTAL ELLIPSIS}")]
+    assert cut and all(last == before for before, last, _ in cut)  # no word is
 
 
 def test_a_reproduction_of_nothing_is_shown_as_such(made: list[Reproduction]) -> None:

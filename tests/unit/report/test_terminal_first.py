@@ -1,6 +1,7 @@
 """The answer on a terminal: what is left out where there is no room, and in which order."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -75,9 +76,71 @@ def test_a_narrow_terminal_has_fewer_columns_and_the_last_of_them(width: int) ->
     assert ("more column" in "\n".join(lines)) == ("c5" not in heading)
 
 
-def test_a_long_label_keeps_both_its_ends() -> None:
-    lines = printed(screen(matrix(3)), 44)
-    assert all(any(line.startswith("2 CP") and f" {i}  " in line for line in lines) for i in range(3))
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (80, ["This CPU, 2 CPUs · 4 configurations · 9 runs in 3 min 05 s"]),
+        (50, ["This CPU, 2 CPUs · 9 runs in 3 min 05 s"]),
+        (38, ["This CPU, 2 CPUs", "9 runs in 3 min 05 s"]),
+    ],
+)
+def test_the_machine_is_told_in_lines_that_end_between_its_parts(width: int, lines: list[str]) -> None:
+    shown = screen(points=0)
+    told = printed(replace(shown, machine="This CPU, 2 CPUs · 4 configurations · 9 runs in 3 min 05 s"), width)
+    assert told[1 : 2 + len(lines)] == [*lines, ""]
+
+
+def labels(lines: list[str]) -> list[str]:
+    """What stands left of the figures, the lines of one label joined."""
+    first = next(i for i, line in enumerate(lines) if line.startswith("lock "))
+    found = list[str]()
+    for line in lines[first + 1 : next(i for i, line in enumerate(lines) if "95 % interval" in line)]:
+        text = re.split(r" {2,}\S*\d \N{PLUS-MINUS SIGN}", line)[0].strip()
+        if line.startswith("  "):
+            found[-1] += f" {text}"
+        elif "--tables" not in line:
+            found.append(text)
+    return found
+
+
+@pytest.mark.parametrize("width", [34, 44, 60, 80])
+def test_a_long_label_is_wrapped_between_words_and_keeps_them_all(width: int) -> None:
+    made = matrix(3, 4)
+    for row, more in zip(made.rows, ("held for 200 units", "work 2 units", "locks none, object and cas"), strict=True):
+        row.label = f"2 CPUs; {more}"
+    lines = printed(screen(made, points=0), width)
+    assert labels(lines) == [row.label for row in made.rows]
+
+
+def test_a_word_that_is_wider_than_its_column_is_broken_and_kept() -> None:
+    made = matrix(1, 4)
+    made.rows[0].label = f"/opt/{'a' * 30}/bin/java"
+    text = "".join(labels(printed(screen(made, points=0), 60))).replace(" ", "")
+    assert text == made.rows[0].label
+
+
+def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> None:
+    made = matrix(2)
+    wide = MatrixCell(estimate=Estimate(value=1.0, low=0.1, high=9.0, n=5), doubt="rests on disturbed runs")
+    made.rows.append(MatrixRow(label="open", cells=[wide, wide, MatrixCell()]))
+    shown = screen(made, points=0)
+    rejected = replace(shown, trust=Trust(level="reject", sentence="Verdict."))
+    assert any(line.startswith("open ") for line in printed(shown)) and "time (s" in "\n".join(printed(shown))
+    assert not any(line.startswith("open ") for line in printed(rejected))
+    assert "1 more row: --tables" in "\n".join(printed(rejected))
+    made.rows = made.rows[2:]
+    assert "time (s" not in "\n".join(printed(rejected))
+
+
+def test_why_a_rejected_study_says_nothing_is_told_once() -> None:
+    shown = replace(
+        screen(points=0, published="None holds."), trust=Trust(level="reject", sentence="9 of 9 runs were disturbed.")
+    )
+    unsaid = replace(shown, claim=Claim(sentences=["Cannot be said: disturbed.", "So much."], answered=False))
+    text = "\n".join(printed(unsaid))
+    assert "REJECT  Cannot be said. 9 of 9 runs were disturbed." in text and text.count("disturbed") == 1
+    assert "So much." in text and "None holds." not in text
+    assert "First." in "\n".join(printed(shown))
 
 
 def test_values_stand_under_values_and_every_mark_is_explained() -> None:

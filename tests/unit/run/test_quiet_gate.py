@@ -146,6 +146,19 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
     assert seen.quiet is quiet and set(seen.busy) == {1}
 
 
+def test_who_had_a_cpu_is_told_by_the_larger_part() -> None:
+    busy = {0: 0.18, 1: 0.5, 2: 0.02}
+    assert str(Look(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50 %; taken by the hypervisor: CPU 0 18 %"
+    assert str(Look({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18 %"
+
+
+def test_what_we_use_during_a_look_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = [Reading({0: (0, 0)}, 1.0, 0.0), Reading({0: (8, 1)}, 1.06, 0.25), Reading({0: (9, 4)}, 1.07, 0.5)]
+    monkeypatch.setattr(quiet, "_reading", lambda root: readings.pop(0))
+    seen = look(lambda seconds: None)
+    assert seen.busy == pytest.approx({0: 0.12}) and seen.stolen == pytest.approx({0: 0.08})
+
+
 @pytest.mark.parametrize(
     ("passed_s", "used", "waits_s"),
     [(0.5, 40, 0.0), (0.5, 42, 0.0), (0.5, 45, GLANCE_S), (0.05, 40, GLANCE_S - 0.05), (9.0, 40, GLANCE_S)],

@@ -13,7 +13,7 @@ WALL = 1_000_000_000
 FIGURES = (
     "neighbor_ns", "wait_ns", "steal_ns", "worst_steal_ns", "memory_stall_ns", "io_stall_ns",
     "machine_memory_stall_ns", "machine_io_stall_ns", "machine_busy_ns", "throttled_ns", "thermal_ns", "stopped_ns",
-    "n_swapped_in", "n_major_faults", "disk_bytes", "asleep_ns", "n_lost_records", "observer_ns", "cpu_ns",
+    "n_swapped_in", "n_major_faults", "disk_bytes", "asleep_ns", "n_lost_records", "observer_ns", "cpu_ns", "n_tasks",
 )  # fmt: skip
 AMOUNTS = (None, 0, 1, 4_000_000, 4_999_999, 5_000_000, 20_000_000, WALL)
 

@@ -90,6 +90,56 @@ def test_a_neighbor_that_was_seen_is_told_once() -> None:
     assert told.text.startswith("preempted by ")
 
 
+@pytest.mark.parametrize(
+    ("busy_s", "figures", "verdict"),
+    [
+        (4.0, {"n_tasks": 1, "n_switches": 40}, "undecided"),  # it slept, and whoever woke it may have kept it waiting
+        (4.0, {"n_tasks": 5, "n_switches": 0}, "undecided"),  # children wait for their first CPU, too
+        (4.0, {"n_tasks": 1, "n_switches": 3, "n_preemptions": 3}, "clean"),  # it never slept
+        (4.0, {"n_tasks": 1, "n_switches": 40, "wait_scope": "preemption and wakeup"}, "clean"),  # such waits are seen
+        (3.0, {"n_tasks": 1, "n_switches": 40}, "clean"),  # a CPU was idle at times, which it would have had
+    ],
+)
+def test_a_wait_after_sleep_that_no_record_shows_leaves_it_open_on_cpus_that_others_fill(
+    busy_s: float, figures: dict[str, Any], verdict: str
+) -> None:
+    judged = verdict_on(with_figures(busy(busy_s, recorded(2.0, 0.5, cpus=(0, 1))), **figures))
+    assert judged.verdict == verdict
+    if verdict == "undecided":
+        (cause,) = judged.causes
+        assert (cause.cause, cause.unit.endswith("at most")) == ("neighbor", True)
+        assert cause.text.startswith("others kept its CPUs busy; after sleeping it may have waited for at most ")
+
+
+def test_a_task_that_slept_for_a_moment_waited_no_longer() -> None:
+    """Of one task, the time off its CPU bounds the wait: a program that works all the time is clean beside others."""
+    for cpu_s, verdict in ((1.99, "clean"), (1.7, "undecided")):
+        found = with_figures(busy(4.0, recorded(2.0, cpu_s, cpus=(0, 1))), n_tasks=1, n_switches=5)
+        assert verdict_on(found).verdict == verdict
+    assert verdict_on(with_figures(found, n_tasks=1)).causes[0].amount == pytest.approx(0.15)
+
+
+def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_wanted() -> None:
+    (cause,) = verdict_on(recorded(2.0, 0.002, steal_s=0.05)).causes
+    assert cause.text == "the hypervisor took its CPUs for 50 ms; it used them for 2 ms"
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "cpu_s", "amount", "text"),
+    [
+        (0.12, 0.119, 0.02 / 0.139, "for less than 14.4 % of the CPU time that it wanted"),
+        (0.2, 0.002, 0.1, "for less than 10.0 % of its time"),  # it slept: a share of what it wanted tells nothing
+        (0.001, 0.001, 0.02 / 0.021, "for an unknown part of its 1 ms: that is counted in 10 ms"),
+    ],
+    ids=["works", "sleeps", "shorter than a tick"],
+)
+def test_a_tick_of_steal_is_told_as_what_it_may_be_of_the_run(
+    wall_s: float, cpu_s: float, amount: float, text: str
+) -> None:
+    (cause,) = verdict_on(recorded(wall_s, cpu_s, steal_s=0.01)).causes
+    assert cause.amount == pytest.approx(amount) and cause.text == f"the hypervisor took the CPU {text}"
+
+
 def test_what_the_probe_used_while_threads_waited_keeps_nobody_out() -> None:
     found = busy(6.0, recorded(3.0, 5.7, cpus=(0, 1)))
     found["run"].update(wait_ns=10**12, observer_ns=250_000_000)

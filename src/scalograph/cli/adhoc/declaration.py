@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
-from scalograph.cli.adhoc.command_study import WORKERS, CommandStudy, PrintedFigure
+from scalograph.cli.adhoc.command_study import HARNESS, OWN, WORKERS, CommandStudy, PrintedFigure
 from scalograph.errors import (
     HostError,
     Problem,
@@ -16,13 +16,6 @@ from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.scalars import Level, as_text
 
 MAX_TITLE, MAX_COMMAND = 60, 28
-# Response, where it is read where it is the first and where it is not, unit, direction, title.
-_OWN = (
-    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
-    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
-    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
-    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
-)
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 _KEY = re.compile(r"workload\.(\w+)")
@@ -125,7 +118,7 @@ def _responses(study: CommandStudy) -> Iterator[str]:
     directed = [printed for printed in study.responses if printed.better != "none"]
     for printed in directed:
         yield from _printed(printed)
-    for own, first, later, unit, better, title in _OWN:
+    for own, first, later, unit, better, title in OWN:
         yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
         yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
     for printed in study.responses:
@@ -134,8 +127,12 @@ def _responses(study: CommandStudy) -> Iterator[str]:
 
 
 def _printed(printed: PrintedFigure) -> Iterator[str]:
-    key = "pointer" if printed.place.startswith("/") else "pattern"
-    yield from ("", f"[responses.{printed.name}]", 'from = "output"', f"{key} = {quoted(printed.place)}")
+    place = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
+    if printed.place.startswith(HARNESS):
+        reader, _, benchmark = printed.place.removeprefix(HARNESS).partition(" ")
+        place = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
+    yield from ("", f"[responses.{printed.name}]", 'from = "output"')
+    yield from (f"{key} = {quoted(value)}" for key, value in place.items())
     yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
 
 

@@ -4,28 +4,26 @@ The specification goes in by a serial port, and the record comes back by it. All
 shares: `up` says what was booted, and `exit` how the probe ended.
 """
 
-import subprocess
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from scalograph.protocol.bounded import read_below
 from scalograph.protocol.record import Guest
+from scalograph.protocol.record_part import MAX_TEXT
+from scalograph.run.hosts.folder_server import TIED, FolderServer, serving
 from scalograph.run.hosts.initramfs import initramfs
 from scalograph.run.hosts.kernel_packages import IMAGE, MODULES
-from scalograph.run.hosts.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
+from scalograph.run.hosts.probe_process import LostError, ProbeAnswer, ProbeProcess
 
-# What a guest may take to come up: emulated, on a machine that others use, 5 to 40 s were seen.
+# What a guest may take to come up: emulated, on two CPUs at a load of 7 to 19, 20 to 60 s were seen.
 BOOT_S = 120.0
-_SHARING_S = 10.0
-# Written by the guest: of more, only this much is read.
-_MOST_BYTES = 8192
+_CODE = re.compile("[0-9]{1,3}")
 _SHOWN_LINES, _SHOWN = 4, 160
-# What we start ends with us, however that is.
-_TIED = ("setpriv", "--pdeathsig", "KILL", "--")
-
 
 Accelerator = Literal["kvm", "tcg"]
 
@@ -81,8 +79,8 @@ class GuestProcess(ProbeProcess):
         """
         self._programs, self._machine, self._boot, self._limit_s = programs, machine, boot, limit_s
         self._shares = {"host": Path("/"), "boot": boot, "run": machine.folder}
-        self._began, self._boot_s = 0.0, None
-        super().__init__((*_TIED, *self._qemu()))
+        self._began, self._boot_s, self._servers = 0.0, None, list[FolderServer]()
+        super().__init__((*TIED, *self._qemu()))
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -94,7 +92,8 @@ class GuestProcess(ProbeProcess):
         self._prepare()
         with ExitStack() as held:
             for tag, folder in self._shares.items():
-                held.enter_context(_sharing(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock"))
+                server = serving(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock", tag == "host")
+                self._servers.append(held.enter_context(server))
             self._began = time.monotonic()
             with super().running():
                 yield
@@ -107,7 +106,7 @@ class GuestProcess(ProbeProcess):
         if (self._boot / "up").exists():
             self._boot_s = waited
         elif waited > self._limit_s:
-            raise self._lost(f"did not boot within {self._limit_s:g} s")
+            raise LostError("guest", f"did not boot within {self._limit_s:g} s", "a run", "look at its kernel")
 
     def end(self, stream: IO[bytes]) -> None:
         """Close a stream, but for the serial port's: QEMU would then take it away from the guest."""
@@ -125,21 +124,27 @@ class GuestProcess(ProbeProcess):
             answer = super().exchange(line, limit_s)
         except LostError as error:
             raise self._lost(error.problems[0].found) from None
-        code = _told(self._boot / "exit").strip()
-        if not code.isdecimal():
+        code = self._told("exit").strip()
+        if not _CODE.fullmatch(code):
             up = "ended before its run did" if (self._boot / "up").exists() else "did not boot"
             raise self._lost(up)
         return ProbeAnswer(int(code), answer.output, answer.stderr)
 
     def guest(self) -> Guest | None:
         """Return what was booted, as the guest tells it; None where it did not come up."""
-        lines = _told(self._boot / "up").splitlines()
+        lines = self._told("up").splitlines()
         if len(lines) < 3 or self._boot_s is None:
             return None
         return Guest(
             kernel=lines[0], command_line=lines[1], cpus=lines[2], accelerator=self._machine.accelerator,
             boot_ns=round(1e9 * self._boot_s),
         )  # fmt: skip
+
+    def _told(self, name: str) -> str:
+        """What the guest wrote in the folder of its start; nothing where that is no file of a few lines."""
+        with suppress(OSError):
+            return read_below(self._boot, name, MAX_TEXT)
+        return ""
 
     def _prepare(self) -> None:
         told = {"folder": f"{self._machine.folder}\n", "probe": f"{self._machine.probe}\n"}
@@ -153,7 +158,9 @@ class GuestProcess(ProbeProcess):
         # What follows a panic is where it came from.
         grave = [line for line in lines if "panic" in line or "Out of memory" in line]
         said = " | ".join(grave[:_SHOWN_LINES] or lines[-_SHOWN_LINES:])
-        return LostError("guest", f"{how}; it said: {said!a}", "a run", "look at its kernel and its memory")
+        failed = [f"virtiofsd: {server.last_line()!a}" for server in self._servers if server.has_failed()]
+        found = "; ".join([how, *failed[:1], f"it said: {said!a}"])
+        return LostError("guest", found, "a run", "look at its kernel and its memory")
 
     def _qemu(self) -> Iterator[str]:
         machine, memory = self._machine, f"{self._machine.memory_bytes >> 20}M"
@@ -169,41 +176,6 @@ class GuestProcess(ProbeProcess):
         yield from ("-chardev", "stdio,id=probe,signal=off", "-device", "virtio-serial-pci")
         yield from ("-device", "virtserialport,chardev=probe,name=probe")
         for tag in self._shares:
-            yield from ("-chardev", f"socket,id={tag},path={self._boot / tag}.sock")
+            socket = f"{self._boot / tag}.sock".replace(",", ",,")  # one comma would begin another option
+            yield from ("-chardev", f"socket,id={tag},path={socket}")
             yield from ("-device", f"vhost-user-fs-pci,chardev={tag},tag={tag}")
-
-
-@contextmanager
-def _sharing(virtiofsd: str, folder: Path, socket: Path) -> Iterator[None]:
-    """Serve a folder to one guest. It ends when the guest goes, and with us."""
-    argv = [*_TIED, virtiofsd, f"--socket-path={socket}", *_sharing_options(virtiofsd, folder)]
-    null = subprocess.DEVNULL
-    with subprocess.Popen(argv, stdin=null, stdout=null, stderr=subprocess.PIPE, start_new_session=True) as server:
-        try:
-            _wait_for(socket, server)
-            yield
-        finally:
-            server.kill()
-
-
-def _sharing_options(virtiofsd: str, folder: Path) -> Sequence[str]:
-    # That of QEMU itself changes its root; its successor would need rights for that.
-    if "qemu" in virtiofsd:
-        return ("-o", f"source={folder}", "-o", "sandbox=chroot", "-o", "log_level=err")
-    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error")
-
-
-def _wait_for(socket: Path, server: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + _SHARING_S
-    while not socket.exists():
-        if server.poll() is not None or time.monotonic() > until:
-            server.kill()
-            said = server.stderr.read(_MOST_BYTES).decode(errors="replace").strip() if server.stderr else ""
-            raise NotStartedError("guest", f"virtiofsd: {said[-300:]!a}", "its socket", "try it by hand, as root")
-        time.sleep(0.01)
-
-
-def _told(file: Path) -> str:
-    with suppress(OSError), file.open("rb") as stream:
-        return stream.read(_MOST_BYTES).decode(errors="replace")
-    return ""

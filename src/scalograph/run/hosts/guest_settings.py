@@ -14,6 +14,7 @@ from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.topology import parse_cpu_list
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record_part import MAX_TEXT
 from scalograph.study.model import Study
 from scalograph.study.treatment import Treatment
 
@@ -67,6 +68,6 @@ def read_back(settings: list[GuestSetting], trees: Path) -> None:
 
 def _value(place: KernelPlace) -> str:
     try:
-        return place.value()
+        return place.value()[:MAX_TEXT]
     except (OSError, ValueError):
         return ""

@@ -10,8 +10,9 @@ MODULES = ("virtio_pci", "virtio_console", "virtiofs", "overlay")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 _FOLDERS = ("bin", "dev", "proc", "sys", "modules", "host", "boot", "run", "writes", "root")
 
-# The machine's files are below an overlay: what a run writes stays in the guest, but for its folder, which has the name
-# that it has on the machine. `boot/folder` says it, and `boot/probe` names the program that makes the run.
+# The machine's files are below an overlay: what a run writes stays in the guest, unless it mounts them anew as root.
+# Its folder is the machine's, with the name that it has there: `boot/folder` says it, and `boot/probe` names the
+# program that makes the run.
 INIT = """\
 #!/bin/busybox sh
 export PATH=/bin
@@ -99,10 +100,10 @@ def initramfs(busybox: bytes, modules: Iterable[Path]) -> bytes:
 
     Args:
         busybox: a program that needs no library.
-        modules: files in the order in which they are loaded.
+        modules: files whose names have the order in which they are loaded.
     """
     files = {"init": INIT.encode(), "bin/busybox": busybox}
-    files |= {f"modules/{n:03}-{file.name.split('.')[0]}.ko": unpacked(file) for n, file in enumerate(modules)}
+    files |= {f"modules/{file.name}": file.read_bytes() for file in modules}
     return b"".join(_archived(files))
 
 

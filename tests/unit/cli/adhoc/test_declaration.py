@@ -14,7 +14,15 @@ from scalograph.cli.adhoc.declaration import (
     quoted,
     study_text,
 )
-from scalograph.cli.adhoc.option_texts import argv, read_factor, read_response, read_variable, split, unique
+from scalograph.cli.adhoc.option_texts import (
+    argv,
+    read_factor,
+    read_response,
+    read_variable,
+    responses,
+    split,
+    unique,
+)
 from scalograph.errors import HostError, StudyError
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
@@ -180,6 +188,14 @@ def test_options_as_people_write_them() -> None:
     assert argv(["a | b"], True) == ("sh", "-c", "a | b")
     assert split("--prepare", "make 'a b'", False) == ("make", "a b")
     assert split("--prepare", "make; x", True) == ("sh", "-c", "make; x")
+
+
+@pytest.mark.parametrize("name", ["wall", "cpu", "cpu_percent", "memory"])
+def test_a_printed_figure_has_none_of_the_names_that_are_read_of_every_command(name: str) -> None:
+    expected = f'--response: "{name}", expected another name than wall, cpu, cpu_percent, memory, .*printed_{name}'
+    with pytest.raises(StudyError, match=expected):
+        responses([f"{name}(s):lower: ([0-9.]+)"])
+    assert responses(["cpus: ([0-9.]+)"])
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from .test_guest_process import ANSWER, UP, programs
 
 MACHINE = HostFacts(cpus=(CpuFact(cpu=4, core=2), CpuFact(cpu=6, core=2)), memory_bytes=6 << 30, governor="schedutil")
 FACTORS = '[factors.kernel]\nlevels = ["cloud"]\ncontrol = "kernel"\n'
+ONE = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
     monkeypatch.setattr(guest, "discover", lambda: MACHINE)
     monkeypatch.setattr(guest, "offered", lambda: ("6.1-cloud",))
     monkeypatch.setattr(guest, "find_probe", lambda: ProbeProgram(("/bin/true",)))
-    monkeypatch.setattr(guest, "has_virtualization", lambda: False)
+    monkeypatch.setattr(guest, "_KVM", tmp_path / "none")
     kernel = tmp_path / "kernel"
     (kernel / "modules").mkdir(parents=True)
     package = KernelPackage(level="cloud", release="6.1.0", package="p", version="1", sha256="0")
@@ -39,19 +40,22 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
     return GuestHost(programs(tmp_path, f". {tmp_path}/code"))
 
 
-def run(host: GuestHost, folder: Path, code: str, iterations: int = 3) -> Record:
-    (folder / "code").write_text(code)
+def planned(host: GuestHost, folder: Path, iterations: int = 3) -> Plan:
+    """A study of one kernel and one treatment."""
     study = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
     workload = study.workload.model_copy(update={"command": ["true"]})
     protocol = study.protocol.model_copy(update={"iterations": iterations})
     study = study.model_copy(update={"workload": workload, "protocol": protocol})
-    one = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
     program = started(study.workload, folder)
-    planned = Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (one.treatment,)), program)
+    return Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (ONE.treatment,)), program)
+
+
+def run(host: GuestHost, folder: Path, code: str, iterations: int = 3) -> Record:
+    (folder / "code").write_text(code)
     said = list[str]()
-    planned = host.ready(planned, said.append)
+    ready = host.ready(planned(host, folder, iterations), said.append)
     assert "functional, not timing" in said[0]
-    return Runner(planned, host).measure(one)
+    return Runner(ready, host).measure(ONE)
 
 
 def test_a_run_tells_what_was_booted_and_no_time(here: GuestHost, tmp_path: Path) -> None:
@@ -85,6 +89,20 @@ def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
     assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [(f"{UP}; echo 0 > $boot/exit", "kvm"), (f"{UP}; echo 1 > $boot/exit", "tcg"), ("echo 'no such CPU' >&2", "tcg")],
+)
+def test_hardware_virtualization_is_proved_by_a_guest_that_ends_well(
+    here: GuestHost, tmp_path: Path, code: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kvm").touch()
+    monkeypatch.setattr(guest, "_KVM", tmp_path / "kvm")
+    monkeypatch.setattr(guest, "has_virtualization", lambda: True)
+    (tmp_path / "code").write_text(code)
+    assert here.ready(planned(here, tmp_path), str).facts.accelerator == expected
 
 
 def test_hardware_virtualization_needs_a_flag_of_the_cpu(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Settings that a guest sets itself: which files it writes, and what it says that it read."""
 
+import os
 from pathlib import Path
 
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -49,3 +50,19 @@ def test_what_it_read_is_told_as_of_a_machine(tmp_path: Path) -> None:
     assert found == {
         "vm.swappiness": ("60", "7", "7", ""), "online": ("0-2", "0", "0", ""), "thp": ("always", "never", "never", ""),
     }  # fmt: skip
+
+
+def test_what_a_guest_linked_or_made_endless_is_not_read(tmp_path: Path) -> None:
+    settings = guest_settings(STUDY, {"swappiness": 7, "online": 1, "pages": False}, FACTS)
+    outside = tmp_path / "machine/proc/sys/vm/swappiness"
+    outside.parent.mkdir(parents=True)
+    outside.write_text("60\n")
+    (tmp_path / "before").symlink_to(tmp_path / "machine")
+    file = tmp_path / "in_force/proc/sys/vm/swappiness"
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    present = tmp_path / "in_force/sys/devices/system/cpu/present"
+    present.parent.mkdir(parents=True)
+    present.write_text("0-99999999999999\n")
+    read_back(settings, tmp_path)
+    assert {(one.held.before, one.held.in_force) for one in settings} == {("", "")}

@@ -94,6 +94,14 @@ def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.C
     assert len(host.CLOSED) == 1
 
 
+def test_a_plan_is_made_for_it(replay: None, capsys: pytest.CaptureFixture[str]) -> None:
+    study = str(ROOT / "studies" / "descriptor-cliff")
+    assert _code(["plan", study, "--host", "replay"]) == 0
+    assert "  host: replay, 2 CPUs" in capsys.readouterr().out.splitlines()
+    assert len(sys.modules["replaying_host"].CLOSED) == 1
+    assert _code(["plan", study, "--host", "replay", "--no-host"]) == 2
+
+
 def test_one_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(StudyError, match=r'--host: no host "moon", expected one of local'):
         host_names.connect("moon")

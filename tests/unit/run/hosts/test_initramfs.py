@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.initramfs import INIT, initramfs, needed_modules
+from scalograph.run.hosts.initramfs import INIT, initramfs, needed_modules, unpacked
 from scalograph.run.hosts.kernel_packages import newest
 
 
@@ -40,10 +40,17 @@ def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
     module(tmp_path, "unused", "")
     names = [file.name.split(".")[0] for file in needed_modules(tmp_path)]
     assert names == ["virtio-ring", "virtio", "virtio_pci", "fuse", "virtiofs"]
-    found = entries(initramfs(b"busy", needed_modules(tmp_path)))
+    assert unpacked(needed_modules(tmp_path)[2]).startswith(b"\x7fELF"), "insmod takes it as it is"
+
+
+def test_the_archive_has_modules_by_the_names_that_order_them(tmp_path: Path) -> None:
+    kept = [tmp_path / name for name in ("000-virtio.ko", "001-virtio_pci.ko")]
+    for file in kept:
+        file.write_bytes(file.name.encode())
+    found = entries(initramfs(b"busy", kept))
     assert found["init"] == (0o100755, INIT.encode()) and found["bin/busybox"] == (0o100755, b"busy")
-    assert [name for name in found if name.startswith("modules/")][2] == "modules/002-virtio_pci.ko"
-    assert found["modules/002-virtio_pci.ko"][1].startswith(b"\x7fELF")
+    modules = {name: content for name, (_, content) in found.items() if name.startswith("modules/")}
+    assert modules == {f"modules/{file.name}": file.name.encode() for file in kept}
     assert all(found[folder] == (0o040755, b"") for folder in ("proc", "sys", "dev", "host", "boot", "run", "root"))
 
 
