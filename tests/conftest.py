@@ -4,7 +4,10 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from warnings import catch_warnings
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,14 +19,27 @@ os.environ.setdefault("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15 % of the CPU time of tests.
 gc.set_threshold(20_000, 20, 50)
 
+HERE = Path(__file__).resolve().parent
 MAX_NAME = 100
 # The groups that take longest are begun first, one by each worker. The others follow as they are collected: long files
 # of few tests before short ones of many, so that no worker is left alone with one at the end.
 LONGEST = ("machine", "browser")
 
-# How long an example takes on a busy machine decides nothing.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes on a busy machine decides nothing; each start draws other ones.
+settings.register_profile(
+    "any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)  # fmt: skip
 settings.load_profile("any machine")
+
+
+def pytest_sessionstart() -> None:
+    """Each worker imports another part of the tests first: what was never compiled is compiled once, not by all."""
+    worker, n = os.environ.get("PYTEST_XDIST_WORKER", "gw0"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    names = sorted(".".join(file.relative_to(HERE.parent).with_suffix("").parts) for file in HERE.rglob("test_*.py"))
+    first = len(names) * int(worker.removeprefix("gw")) // n
+    for name in [*names[first:], *names[:first]] if n > 1 else []:
+        with suppress(Exception), catch_warnings(action="error"):  # is told where it is collected
+            import_module(name)
 
 
 @pytest.hookimpl(tryfirst=True)

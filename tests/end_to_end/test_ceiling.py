@@ -142,12 +142,12 @@ def _runs(pid: str) -> bool:
 
 @machine
 def test_by_the_real_path(built: Path) -> None:
-    """Two runs of each kind on one CPU and on all: how far it scales is the machine's own affair."""
+    """A run of each kind on one CPU and on all: how far it scales is the machine's own affair."""
     host = connect()
     n_cpus = host.facts().n_cpus
     with lock_machine(60):
-        found = ceiling(host, [n_cpus], runs=2)
+        found = ceiling(host, [n_cpus], runs=1)
     assert set(found.kinds) == set(WORDS)
     for parts in found.kinds.values():
         assert [part.n_cpus for part in parts] == sorted({1, n_cpus})
-        assert all(part.n_failed == 0 and len(part.scores) >= 2 for part in parts)
+        assert all(part.n_failed == 0 and len(part.scores) >= 1 for part in parts)

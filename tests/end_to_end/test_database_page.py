@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
-from .shell import in_process, machine
+from .shell import in_process
 from .test_postgres import HAS_SERVER
 
-pytestmark = [machine, needs_probe, needs_driver, needs_java]
+pytestmark = [needs_probe, needs_driver, needs_java]
 STEADY_S = 0.5
 STUDY = """\
 version = 1

@@ -7,10 +7,9 @@ from scalograph.protocol.events import Record
 from scalograph.study.workload import shipped
 
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
-from .shell import machine
 
 MIX = shipped("order-to-build") / "mix.toml"
-pytestmark = [machine, needs_probe, needs_driver, needs_java]
+pytestmark = [needs_probe, needs_driver, needs_java]
 STUDY = """\
 version = 1
 name = "orders"

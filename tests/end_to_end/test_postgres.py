@@ -8,11 +8,9 @@ import pytest
 from scalograph.run.session import Finished
 
 from ..servers import needs_probe, one_run
-from .shell import machine
 
 HAS_SERVER = any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb")
 pytestmark = [
-    machine,
     needs_probe,
     pytest.mark.skipif(
         not HAS_SERVER or not shutil.which("pgbench"), reason="needs PostgreSQL: apt-get install postgresql"

@@ -31,6 +31,8 @@ SMALLER = {
     "--runs 5 ": "--runs 2 ",
     "find effective-cpus ": "find effective-cpus --max-runs 10 ",
     "find cliff ": "find cliff --max-runs 10 ",
+    "--range 1:64 ": "--range 1:8 ",
+    "10000:2000000 ": "10000:200000 ",
     "find break-even ": "find break-even --max-runs 20 ",
 }
 # What is proved elsewhere, or by as many runs as a noise floor is kept of.

@@ -3,8 +3,9 @@
 import importlib.util
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from ..unit.report.test_html import MB, unpacked
 pytestmark = pytest.mark.xdist_group("browser")
 SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
 WIDTH = 1600
+WIDE = {"width": WIDTH, "height": 900}
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 CONTRAST = """
@@ -87,17 +89,32 @@ def sample() -> ModuleType:
     return module
 
 
+@cache
+def shared(browser: Any) -> Any:
+    """The context of all pages that need no other: to make one takes longer than to open a page."""
+    return browser.new_context()
+
+
 class Visit:
     """One report, opened; whatever the page complained about or asked for is kept."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        options.setdefault("viewport", {"width": WIDTH, "height": 900})
-        in_view = options.pop("in_view", "html")
-        self.shape = (options["viewport"]["width"], options.get("color_scheme", "light"))
-        self.context = browser.new_context(**options)
-        if in_view:
-            self.context.add_init_script(IN_VIEW % in_view)
+    def __init__(
+        self,
+        browser: Any,
+        path: Path,
+        in_view: str | None = "html",
+        viewport: Mapping[str, int] = WIDE,
+        color_scheme: str = "light",
+        **options: Any,
+    ) -> None:
+        self.shape = (viewport["width"], color_scheme)
+        self.own = browser.new_context(**options) if options else None
+        self.context = self.own or shared(browser)
         self.page = self.context.new_page()
+        self.page.set_viewport_size(viewport)
+        self.page.emulate_media(color_scheme=color_scheme)
+        if in_view:
+            self.page.add_init_script(IN_VIEW % in_view)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
@@ -116,7 +133,7 @@ class Visit:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.context.close()
+        (self.own or self.page).close()
 
     def turn(self, width: int = WIDTH, scheme: str = "light") -> "Visit":
         """The same page at this width and in this scheme, with all its figures drawn again."""

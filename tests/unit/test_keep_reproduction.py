@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import json
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -27,10 +28,10 @@ def keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished reproduction of which one part ran."""
-    folder = tmp_path / "results"
+    folder = tmp_path_factory.mktemp("finished") / "results"
     (folder / "cpu-surface").mkdir(parents=True)
     (folder / "cpu-surface" / "journal.jsonl").write_bytes(gzip.decompress(JOURNAL.read_bytes()))
     (folder / "cpu-surface" / "report.html").touch()
@@ -38,8 +39,14 @@ def results(tmp_path: Path) -> Path:
     made = Reproduction.model_validate_json(EXAMPLES.read_text(encoding="utf-8").splitlines()[0])
     parts = [part for part in made.parts if part.study == "cpu-surface"]
     reproduction_file.write(made.model_copy(update={"parts": parts}), folder)
-    (tmp_path / "studies").mkdir()
     return folder
+
+
+@pytest.fixture
+def results(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it, beside a folder of studies."""
+    (tmp_path / "studies").mkdir()
+    return shutil.copytree(finished, tmp_path / "results")
 
 
 def run(keep: ModuleType, folder: Path, *replaced: str) -> None:

@@ -21,7 +21,7 @@ from scalograph.report.first_figure import first_figure, pictures
 from scalograph.report.first_screen import WORDS, day, matrix_text
 from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
-from scalograph.report.pack import json_text, letters, nonce, pack, starter
+from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
 from scalograph.report.run_strip import run_strip
 from scalograph.text import wording
@@ -82,7 +82,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
         "style_hashes": STYLE_HASHES,
         "style": Markup(style),  # noqa: S704  ours, from this package
-        "script": starter(f'(() => {{\n"use strict";\n{script}\n}})();'),
+        "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
         "library": _library(),
         "glossary": GLOSSARY,

@@ -1,4 +1,4 @@
-"""How data and the drawing library travel inside one file: compressed, and in letters that HTML ignores."""
+"""How data and the drawing library travel inside one file: compressed, and in letters that mean nothing to HTML."""
 
 import base64
 import gzip
@@ -6,25 +6,18 @@ import hashlib
 import json
 from typing import Any
 
-# base85 without the letters that mean something in HTML; the page's script reads the same ones (js/dom.js).
-HARMLESS = str.maketrans("<>&", ",./")
 # Of numbers as text the higher levels make no less, in up to eight times the time.
 LEVEL = 6
 
 
 def pack(text: str) -> str:
-    """gzip, then base85, so that no `<` is left. Same text, same letters."""
+    """gzip, then base64. Same text, same letters."""
     return letters(gzip.compress(text.encode(), compresslevel=LEVEL, mtime=0))
 
 
-def starter(text: str) -> str:
-    """gzip, then base64, which a browser reads by itself: the script that reads all else."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=LEVEL, mtime=0)).decode()
-
-
 def letters(packed: bytes) -> str:
-    """base85 of what is compressed already: five letters for four bytes."""
-    return base64.b85encode(packed).decode().translate(HARMLESS)
+    """base64, which a browser reads by itself, of what is compressed already."""
+    return base64.b64encode(packed).decode()
 
 
 def json_text(value: Any) -> str:

@@ -56,13 +56,10 @@ def made(sample: ModuleType) -> Made:
     return cache(lambda name: page(getattr(sample, name)()))
 
 
-LETTERS = str.maketrans(",./", "<>&")
-
-
 def unpacked(html: str) -> dict[str, Any]:
     found = re.search(r'id="data">([^<]*)<', html)
     assert found is not None
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b85decode(found[1].translate(LETTERS))))
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
     return data
 
 

@@ -1,4 +1,4 @@
-"""The load driver as its workload.toml starts it; cargo's tests, which come first in `make test`, leave it built."""
+"""The load driver as its workload.toml starts it; cargo's tests, which `make test` compiles first, leave it built."""
 
 import socket
 import subprocess

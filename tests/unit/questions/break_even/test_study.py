@@ -92,9 +92,18 @@ def said(found: Findings) -> list[str]:
     return found.claim.sentences
 
 
-def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> None:
+Searched = tuple[Machine, Session, Findings]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+    """The search as it is declared above, on a machine that knows no surprises."""
     machine = Machine()
-    done, found = run(tmp_path, machine)
+    return machine, *run(tmp_path_factory.mktemp("plain"), machine)
+
+
+def test_the_line_is_found_with_an_interval_that_holds_it(plain: Searched) -> None:
+    machine, done, found = plain
     even = break_even_of(found)
     assert done.reason == "complete" and even is not None and even.decided
     assert even.n == len(machine.made) / 2 <= 30
@@ -118,8 +127,8 @@ def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_pa
     assert said(found)[0].startswith("Version 2 beats version 1 from size ")
 
 
-def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
-    _, found = run(tmp_path, Machine())
+def test_a_formula_says_which_product_pays(plain: Searched) -> None:
+    found = plain[-1]
     assert break_even_of(found).formula is not None
     formula = break_even_of(found).formula
     assert formula.powers == {"size": pytest.approx(1, abs=0.1)}
@@ -143,9 +152,8 @@ def test_where_a_whole_map_is_of_one_kind_its_levels_are_not_listed(tmp_path: Pa
     assert "at cost 1 and 1 worker, cost 256" in " ".join(said(found))
 
 
-def test_each_pair_is_made_together_in_a_drawn_order(tmp_path: Path) -> None:
-    machine = Machine()
-    run(tmp_path, machine)
+def test_each_pair_is_made_together_in_a_drawn_order(plain: Searched) -> None:
+    machine = plain[0]
     steps = [machine.made[i : i + 2] for i in range(0, len(machine.made), 2)]
     for number, (first, second) in enumerate(steps):
         assert first.block == second.block == number
@@ -336,8 +344,8 @@ def test_too_many_points_are_refused(tmp_path: Path) -> None:
         planned(tmp_path / "study", STUDY.replace('"16:65536:*2"', '"1:3072"'))
 
 
-def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(tmp_path: Path) -> None:
-    _, whole = run(tmp_path / "whole", Machine())
+def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(plain: Searched, tmp_path: Path) -> None:
+    whole = plain[-1]
     assert break_even_of(whole).decided
     _, found = run(tmp_path, Machine(), STUDY + f"[protocol]\nbudget_runs = {2 * (break_even_of(whole).n - 2) + 1}\n")
     assert not break_even_of(found).decided
