@@ -12,7 +12,7 @@ TREE := $(CURDIR)
 # What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
 unexport MAKEFLAGS MFLAGS
 
-.PHONY: demo test test-rust test-python compiled check check-python check-rust check-rest bench docs setup setup-dev lock clean
+.PHONY: demo test compiled check check-python check-rust check-rest bench docs setup setup-dev lock clean
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
@@ -21,6 +21,8 @@ demo: setup
 # Side by side: the tests of cargo wait more than they compute. Not $(MAKE), which `make -n` would carry out.
 test: setup-dev compiled
 	make --no-print-directory --jobs=2 test-rust test-python
+
+.PHONY: test-rust test-python
 
 test-rust:
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
