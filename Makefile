@@ -1,4 +1,5 @@
-# Five commands: make demo, make test, make check, make bench and make docs. All set themselves up; nothing clever inside.
+# Six commands: make demo, make test, make check, make bench, make docs and make audit. All but the last set themselves up;
+# nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +13,7 @@ TREE := $(CURDIR)
 # What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
 unexport MAKEFLAGS MFLAGS
 
-.PHONY: demo test compiled check check-python check-rust check-rest bench docs setup setup-dev lock clean
+.PHONY: demo test test-rust test-python compiled check check-python check-rust check-rest bench docs audit setup setup-dev lock clean
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
@@ -21,8 +22,6 @@ demo: setup
 # Side by side: the tests of cargo wait more than they compute. Not $(MAKE), which `make -n` would carry out.
 test: setup-dev compiled
 	make --no-print-directory --jobs=2 test-rust test-python
-
-.PHONY: test-rust test-python
 
 test-rust:
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
@@ -60,6 +59,10 @@ docs: | $(VENV)/.prerequisites
 	@test -x $(VENV)/docs/bin/python || $(PYTHON) -m venv $(VENV)/docs
 	$(VENV)/docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/docs.lock
 	scripts/docs-site.sh $(VENV)/docs/bin/mkdocs build/site
+
+# Are faults known of what we depend on? Asks over the network, with tools of its own.
+audit:
+	scripts/audit.sh
 
 setup: $(VENV)/.installed
 

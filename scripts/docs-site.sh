@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lays the pages of the project out as they lie in the repository, so that their links hold, and makes a site of them.
+# Lays the pages of the project out as they lie in the repository, so that their links hold, adds the page of the Python
+# interface (docs/api.md, from docstrings), and makes a site of them.
 # Usage: scripts/docs-site.sh MKDOCS OUTDIR
 set -eu
 mkdocs=$(realpath "$1")
@@ -10,6 +11,7 @@ pages=$(mktemp -d)
 trap 'rm -rf "$pages"' EXIT
 
 git ls-files -z '*.md' 'docs/*.ipynb' LICENSE | grep -zv '^tests/' | xargs -0 cp --parents -t "$pages"
+"$(dirname "$mkdocs")/python" scripts/api_page.py >"$pages/docs/api.md"
 mv "$pages/README.md" "$pages/index.md"
 # Elsewhere a link to the first page names its file.
 find "$pages" -name '*.md' -exec sed -i -E 's#\(((\.\./)*)README\.md\)#(\1index.md)#g' {} +

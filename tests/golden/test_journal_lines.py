@@ -49,6 +49,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
     found = table.load(GOLDEN)
     assert [row.run for row in found.rows] == ["r0000", "r0001", "r0001r1", "r0002", "r0003"]
     assert [row.status for row in found.rows] == ["ok", "ok", "ok", "ok", "failed"]
+    assert [row.boot for row in found.rows] == [1, 1, 1, 2, 2]
     assert (found.treatments, found.n_asked) == ([{"threads": 1}, {"threads": 2}], [2, 2])
     assert found.noise is not None and found.noise.changed == "no"
     assert found.ceiling is not None and [part.n_cpus for part in found.ceiling.kinds["arithmetic"]] == [1, 2]

@@ -27,7 +27,8 @@ def compared_source(text: str, label: str, response: str | None) -> "MeasuredSou
     """
     from scalograph.exchange.compare.from_benchmarks import from_benchmarks
     from scalograph.exchange.compare.from_published import from_published, is_published
-    from scalograph.exchange.readers.registry import READERS, read
+    from scalograph.exchange.readers.registry import read
+    from scalograph.study.reader_names import READERS
 
     if is_published(text):
         return from_published(text, response).called(label)
@@ -45,7 +46,8 @@ def compared_source(text: str, label: str, response: str | None) -> "MeasuredSou
 def _of_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
     from scalograph.cli.last_stops import learned
     from scalograph.exchange.compare.from_findings import from_findings
-    from scalograph.exchange.readers.registry import READERS, recognized
+    from scalograph.exchange.readers.registry import recognized
+    from scalograph.study.reader_names import READERS
 
     try:
         found = learned(path)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # What is written where --as is left out, by the ending of the file.
 FORMS = {
-    ".csv": "observations", ".parquet": "observations", ".md": "tables", ".svg": "figure", ".jsonl": "extra-p",
+    ".csv": "observations", ".parquet": "observations", ".md": "tables", ".adoc": "tables", ".svg": "figure",
+    ".jsonl": "extra-p",
 }  # fmt: skip
 OF_RUNS = ("observations", "runs", "extra-p")
 CHOICES = (*OF_RUNS, "points", "tables", "figure")
@@ -23,7 +24,7 @@ CHOICES = (*OF_RUNS, "points", "tables", "figure")
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="A .csv, .parquet, .md, .svg or .jsonl (Extra-P) file.")],
+    to: Annotated[Path, typer.Option("--to", help="A .csv, .parquet, .md, .adoc, .svg or .jsonl (Extra-P) file.")],
     form: Annotated[
         str | None,
         typer.Option("--as", help="observations, runs, points (size and throughput), extra-p, tables or figure."),
@@ -66,6 +67,7 @@ def _of_findings(source: Path, form: str, to: Path) -> str:
     """Write what was made of the journal, and say how much it is."""
     from scalograph.errors import StudyError
     from scalograph.exchange import export, modeling
+    from scalograph.exchange.asciidoc import asciidoc
     from scalograph.exchange.markdown import markdown
     from scalograph.report.standalone_picture import first_picture, standalone
 
@@ -75,7 +77,7 @@ def _of_findings(source: Path, form: str, to: Path) -> str:
         export.write(columns, to)
         return _size(columns)
     if form == "tables":
-        export.write_text(markdown(findings), to)
+        export.write_text((asciidoc if to.suffix == ".adoc" else markdown)(findings), to)
         return f"{len(findings.tables)} tables"
     if (plot := first_picture(findings, drawn)) is None:
         raise StudyError.one("--as figure", "a study without a figure that stands still", "one with a curve")

@@ -15,7 +15,7 @@ from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
 from scalograph.run.caller_environment import left_behind_note
-from scalograph.run.hosts.host_names import LOCAL, connected
+from scalograph.run.hosts.host_names import LOCAL, connected, is_elsewhere
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
 from scalograph.run.quiet_gate import QuietGate
@@ -57,7 +57,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone(start.wait_lock_s) as restored, connected(start.host) as host:
+    with alone(start.wait_lock_s, is_elsewhere(start.host)) as restored, connected(start.host) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
@@ -91,7 +91,7 @@ def _announce(planned: Plan, folder: Path, label: str) -> None:
         say(f"  {note}", "yellow")
     for text in design.dropped:
         say(f"  {text}")
-    for name, text in prepared(design, planned.program).items():
+    for name, text in prepared(design, planned.origin).items():
         say(f"  {name}: {text}")
     say(f"  results: {folder}")
 

@@ -9,7 +9,8 @@ import typer
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.bundles import bundled
 from scalograph.cli.options import Json, TableName, Tables
-from scalograph.exchange.readers.registry import READERS, read
+from scalograph.exchange.readers.registry import read
+from scalograph.study.reader_names import READERS
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark

@@ -17,13 +17,14 @@ LEAST_FILES = 20
 
 
 @contextmanager
-def alone(wait_s: float | None = None) -> Iterator[list[str]]:
+def alone(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
     """Hold the machine, say what keeps us from it and what a crash had left, and remove its scratch folders.
 
     From here on signals end us in order.
 
     Args:
         wait_s: how long to wait for another start to end; None is WAIT_S.
+        elsewhere: runs are made on another machine, whose lock its host takes: this one is not held.
 
     Yields:
         What a crash had left and is restored, in words.
@@ -34,6 +35,10 @@ def alone(wait_s: float | None = None) -> Iterator[list[str]]:
     """
     end_in_order()
     _refuse_few_files()
+    if elsewhere:
+        sweep_scratch()
+        yield []
+        return
     with lock_machine(WAIT_S if wait_s is None else wait_s, tell=say) as restored:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")

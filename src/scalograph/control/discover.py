@@ -5,6 +5,7 @@ from pathlib import Path
 
 from scalograph.control import capacity, isolation, platform_facts, tasks
 from scalograph.control.cache import cache
+from scalograph.control.ext_scheduler import SCHEDULER, installed, why_no_scheduler
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.machine_control import MACHINE, why_no_settings
 from scalograph.control.quota import cpu_quota
@@ -36,6 +37,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         cpus=read_topology(root),
         memory_bytes=_memory(root),
         kernel=_text(root / "proc/sys/kernel/osrelease"),
+        boot_id=_text(root / "proc/sys/kernel/random/boot_id"),
         distribution=platform_facts.distribution(root),
         compiler=platform_facts.compiler() if root == Path("/") else None,
         architecture=platform_facts.architecture(root),
@@ -52,6 +54,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         cpu_quota=cpu_quota(root),
         kernel_command_line=_command_line(root),
         jvms=find(cache=_kept_jvms()) if jvms is None else jvms,
+        schedulers=installed() if root == Path("/") else None,
         refused={**scheduling.refused, **_refused(root)},
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
@@ -63,6 +66,7 @@ def _refused(root: Path) -> dict[str, str]:
     found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
     reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
     reasons |= {MACHINE: why} if (why := why_no_settings(root)) else {}
+    reasons |= {SCHEDULER: why} if (why := why_no_scheduler(root)) else {}
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 

@@ -58,6 +58,17 @@ def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
     return tuple(_jvm(java, properties, str(java)) for java, properties in asked if properties)
 
 
+def described(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
+    """Return the JVMs of another machine by what was said there: path, whether a compiler is beside it, and text."""
+    found: list[Jvm] = []
+    for path, has_compiler, said in answers:
+        properties = _properties(said)
+        if _is_java(properties):
+            made = _jvm(Path(path), properties, _name(properties, {jvm.name for jvm in found}))
+            found.append(made.model_copy(update={"javac": str(Path(path).parent / "javac") if has_compiler else None}))
+    return tuple(found)
+
+
 def unasked(paths: Sequence[str]) -> tuple[Jvm, ...]:
     """Return the programs at these paths without starting them: each is assumed to be a JVM of the latest release."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
@@ -161,10 +172,15 @@ def _ask(java: Path) -> dict[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    properties = dict(_PROPERTY.findall(done.stderr + done.stdout))
-    wanted = ("java.version", "java.runtime.version", "java.vendor")
-    properties = {name: properties[name] for name in wanted if name in properties}
+    properties = _properties(done.stderr + done.stdout)
     return properties if done.returncode == 0 and _is_java(properties) else {}
+
+
+def _properties(said: str) -> dict[str, str]:
+    """Return what a launcher said of itself, as far as it is of use here."""
+    properties = dict(_PROPERTY.findall(said))
+    wanted = ("java.version", "java.runtime.version", "java.vendor")
+    return {name: properties[name] for name in wanted if name in properties}
 
 
 def _is_java(properties: Mapping[str, str]) -> bool:

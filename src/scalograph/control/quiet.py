@@ -3,7 +3,7 @@
 import os
 import resource
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,7 +91,17 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
     if (after := _reading(root)).ticks != before.ticks:
         sleep(LOOK_S - GLANCE_S)
         after = _reading(root)
-    passed_s = max(LOOK_S, after.at_s - before.at_s)
+    return _seen(before, after, max(LOOK_S, after.at_s - before.at_s))
+
+
+def between(first: str, second: str, cpus: Iterable[int], passed_s: float) -> Look:
+    """Return the look at another machine, where we do nothing: two texts of its /proc/stat, so many seconds apart."""
+    texts = ((first, 0.0), (second, passed_s))
+    before, after = (Reading(_read(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
+    return _seen(before, after, passed_s)
+
+
+def _seen(before: Reading, after: Reading, passed_s: float) -> Look:
     busy, stolen = dict[int, float](), dict[int, float]()
     for cpu in sorted(before.ticks.keys() & after.ticks.keys()):
         used, stolen[cpu] = (
@@ -130,7 +140,11 @@ def _ticks(root: Path) -> Ticks:
         lines = (root / "proc/stat").read_text().splitlines()
     except OSError:
         return {}
-    mine = {f"cpu{cpu}": cpu for cpu in sorted(os.sched_getaffinity(0))}
+    return _read(lines, os.sched_getaffinity(0))
+
+
+def _read(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
+    mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
     return {mine[words[0]]: _of(words[1:]) for words in map(str.split, lines) if words and words[0] in mine}
 
 

@@ -17,7 +17,7 @@ Line = dict[str, Any]
 
 # Text that begins so is run as a formula by a spreadsheet.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
-_HEAD = ("run", "block", "replicate", "warmup", "status", "verdict")
+_HEAD = ("run", "block", "replicate", "warmup", "status", "verdict", "boot")
 _TAIL = ("response", "iteration", "value", "unit")
 
 
@@ -25,8 +25,8 @@ def observations(table: Table) -> Columns:
     """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
-        Columns `run block replicate warmup status verdict`, one for each factor (prefixed `factor.` if its name is
-        taken), then `response iteration value unit`.
+        Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name
+        is taken), then `response iteration value unit`.
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
     names = _factors(table, (*_HEAD, *_TAIL))
@@ -37,8 +37,8 @@ def runs(table: Table) -> Columns:
     """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
 
     Returns:
-        Columns `run block replicate warmup status verdict cause`, one for each factor, then one for each response in
-        its unit (prefixed `factor.` or `response.` if a name is taken).
+        Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response
+        in its unit (prefixed `factor.` or `response.` if a name is taken).
     """
     head = (*_HEAD, "cause")
     names = _factors(table, head)
@@ -110,7 +110,7 @@ def _each(rows: Iterable[Row], lines: Callable[[Row], Iterator[Line]]) -> Iterat
 def _head(row: Row, names: Mapping[str, str]) -> Line:
     return {
         "run": row.run, "block": row.block, "replicate": row.replicate, "warmup": row.warmup, "status": row.status,
-        "verdict": row.verdict, **{names[name]: level for name, level in row.treatment.items()},
+        "verdict": row.verdict, "boot": row.boot, **{names[name]: level for name, level in row.treatment.items()},
     }  # fmt: skip
 
 

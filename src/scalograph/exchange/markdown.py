@@ -1,7 +1,8 @@
 """Findings as Markdown: claim, matrix, verdict and tables, as a page that people comment on shows them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from scalograph.protocol.claim import Matrix
 from scalograph.protocol.findings import Findings, TableDoc
@@ -17,36 +18,14 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _NAMED = "@<!-- -->"
 
 
-def markdown(findings: Findings) -> str:
-    """Return the answer, the verdict, and all tables of a study."""
-    claim = findings.claim
-    said = claim.sentences if claim else findings.answer[:1]
-    parts = [f"# {plain(findings.study.title or findings.study.name)}", f"**{plain(' '.join(said))}**" if said else ""]
-    parts += matrix_parts(claim.matrix) if claim and claim.matrix else []
-    parts.append(f"**{WORDS[findings.trust.level]}.** {plain(findings.trust.sentence)}")
-    parts += [f"- {plain(point)}" for point in findings.trust.points]
-    parts += [text for doc in findings.tables for text in _table(doc)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+class Markup(NamedTuple):
+    """A language of marked text: what begins a title, a section and an item; a text as it is; a table."""
 
-
-def matrix_parts(matrix: Matrix) -> list[str]:
-    """Return what a matrix shows, the matrix as a table, and what its signs mean; the last may be empty."""
-    scale = matrix_scale(matrix)
-    rows = [
-        [row.label, *(f"{cell.text or compact(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells)]
-        for row in matrix.rows
-    ]
-    table = table_text([matrix.rows_are, *matrix.columns], rows)
-    return [plain(matrix_title(matrix, scale)), table, plain(matrix_legend(matrix))]
-
-
-def sheet_parts(doc: TableDoc, most: int | None = None) -> list[str]:
-    """Return a table with at most so many rows, how many more there are, its note, and its footnotes."""
-    shown = sheet(doc)
-    rows = [[str(cell) for cell in row] for row in shown.rows[:most]]
-    more = f"{len(shown.rows) - len(rows)} more rows" if len(rows) < len(shown.rows) else ""
-    footnotes = [f"({mark}) {plain(text)}" for mark, text in shown.footnotes]
-    return [table_text([*map(str, shown.headings)], rows), more, plain(doc.note), *footnotes]
+    title: str
+    section: str
+    item: str
+    plain: Callable[[str], str]
+    table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -66,6 +45,47 @@ def plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", prose(text)).replace("@", _NAMED)
 
 
-def _table(doc: TableDoc) -> Iterator[str]:
-    yield f"## {plain(doc.title)}"
-    yield from sheet_parts(doc)
+MARKDOWN = Markup("# ", "## ", "- ", plain, table_text)
+
+
+def markdown(findings: Findings) -> str:
+    """Return the answer, the verdict, and all tables of a study."""
+    return marked(findings, MARKDOWN)
+
+
+def marked(findings: Findings, markup: Markup) -> str:
+    """Return the answer, the verdict, and all tables of a study in a language."""
+    claim, as_it_is = findings.claim, markup.plain
+    said = claim.sentences if claim else findings.answer[:1]
+    parts = [markup.title + as_it_is(findings.study.title or findings.study.name)]
+    parts.append(f"**{as_it_is(' '.join(said))}**" if said else "")
+    parts += matrix_parts(claim.matrix, markup) if claim and claim.matrix else []
+    parts.append(f"**{WORDS[findings.trust.level]}.** {as_it_is(findings.trust.sentence)}")
+    parts += [markup.item + as_it_is(point) for point in findings.trust.points]
+    parts += [text for doc in findings.tables for text in _table(doc, markup)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def matrix_parts(matrix: Matrix, markup: Markup = MARKDOWN) -> list[str]:
+    """Return what a matrix shows, the matrix as a table, and what its signs mean; the last may be empty."""
+    scale = matrix_scale(matrix)
+    rows = [
+        [row.label, *(f"{cell.text or compact(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells)]
+        for row in matrix.rows
+    ]
+    table = markup.table([matrix.rows_are, *matrix.columns], rows)
+    return [markup.plain(matrix_title(matrix, scale)), table, markup.plain(matrix_legend(matrix))]
+
+
+def sheet_parts(doc: TableDoc, most: int | None = None, markup: Markup = MARKDOWN) -> list[str]:
+    """Return a table with at most so many rows, how many more there are, its note, and its footnotes."""
+    shown = sheet(doc)
+    rows = [[str(cell) for cell in row] for row in shown.rows[:most]]
+    more = f"{len(shown.rows) - len(rows)} more rows" if len(rows) < len(shown.rows) else ""
+    footnotes = [f"({mark}) {markup.plain(text)}" for mark, text in shown.footnotes]
+    return [markup.table([*map(str, shown.headings)], rows), more, markup.plain(doc.note), *footnotes]
+
+
+def _table(doc: TableDoc, markup: Markup) -> Iterator[str]:
+    yield markup.section + markup.plain(doc.title)
+    yield from sheet_parts(doc, markup=markup)

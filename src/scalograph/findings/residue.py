@@ -10,7 +10,14 @@ from scalograph.findings.table import Row, Table
 def residue(table: Table) -> list[str]:
     """Each undeclared difference in words."""
     rows = table.counted()
-    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows), *_frequency(rows)]
+    return [
+        *_accepted(table),
+        *_setups(rows),
+        *_work(table, rows),
+        *_policies(table, rows),
+        *_frequency(rows),
+        *_boots(rows),
+    ]
 
 
 def _accepted(table: Table) -> Iterable[str]:
@@ -50,6 +57,11 @@ def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
         seen = sorted({row.setup[index] for row in rows})
         if control not in declared and len(seen) > 1:
             yield f"{control}: {', '.join(seen)} in force, though no factor declares it"
+
+
+def _boots(rows: list[Row]) -> Iterable[str]:
+    if (n := len({row.boot for row in rows})) > 1:
+        yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"
 
 
 # CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.

@@ -63,7 +63,8 @@ class Row(Struct, frozen=True, gc=False):
     It started `start_s` after the study, by the clock of the journal. `taken` is the share that others had of what it
     wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
     changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
-    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's.
+    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's. `boot`
+    numbers the boots of its machine, from the first of the study.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
@@ -103,6 +104,7 @@ class Row(Struct, frozen=True, gc=False):
     kept_to: str = ""
     settings: tuple[tuple[str, str, str], ...] = ()
     counters: Mapping[str, int] | None = None
+    boot: int = 1
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -219,6 +221,9 @@ class _Reading:
         self._names: set[str] = set()
 
         self._set_ups: dict[object, Any] = {}
+        self._boots: dict[str, int] = {}
+        self._boot = 1
+        self._boot = self._number_of(table.machine.get("boot_id"))
         self._of_study()
 
     def _of_study(self) -> None:
@@ -240,6 +245,7 @@ class _Reading:
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
                 _resumed(table, event)
+                self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
             elif kind == "noise":
                 table.noise = Recheck.model_validate(event)
@@ -284,6 +290,7 @@ class _Reading:
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
             taken=_taken(record, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
             settings=self._once(restored(record)), counters=record.counters,
+            boot=self._number_of(record.boot_id),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
@@ -299,6 +306,10 @@ class _Reading:
         self._names.add(name)
         return name
 
+    def _number_of(self, boot: Any) -> int:
+        """The number of a boot; of one that is not told, that of the start of the study or its last resume."""
+        return self._boots.setdefault(boot, len(self._boots) + 1) if isinstance(boot, str) else self._boot
+
     def _once(self, value: T) -> T:
         """The same value for all runs that have it."""
         known: T = self._set_ups.setdefault(value, value)
@@ -307,6 +318,10 @@ class _Reading:
     def _observations(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
         read = {name: observe(record, iterations) for name, observe in self._observers.items()}
         return {name: values for name, values in read.items() if values}
+
+
+def _boot_id(machine: Any) -> Any:
+    return machine.get("boot_id") if isinstance(machine, dict) else None
 
 
 def _resumed(table: Table, event: Mapping[str, Any]) -> None:

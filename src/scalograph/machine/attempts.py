@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 
 from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
+from scalograph.control.ext_scheduler import FIX as NO_EXT
+from scalograph.control.ext_scheduler import SCHEDULER
 from scalograph.control.isolation import Refusal
 from scalograph.control.placement import PLACEMENTS, n_available
 from scalograph.control.scheduler import (
@@ -36,6 +38,7 @@ def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str)
     yield _quota(facts, quota)
     yield _policy("control: policy batch and idle", (os.SCHED_BATCH, os.SCHED_IDLE))
     yield _ext(facts)
+    yield _scheduler(facts)
     yield _real_time(facts)
     yield _nice(facts)
 
@@ -96,6 +99,15 @@ def _ext(facts: HostFacts) -> Check:
     if why := facts.refused.get(EXT):
         return Check("control: policy ext", "refused", "no scheduler but the kernel's own", why, EXT_FIX)
     return Check("control: policy ext", "granted", "a sched_ext scheduler is at work")
+
+
+def _scheduler(facts: HostFacts) -> Check:
+    name = "control: scheduler"
+    if why := facts.refused.get(SCHEDULER):
+        return Check(name, "refused", "the kernel's own alone", why, NO_EXT)
+    if not facts.schedulers:
+        return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
+    return Check(name, "granted", f"{', '.join(facts.schedulers)}, with --machine-wide as root")
 
 
 def _real_time(facts: HostFacts) -> Check:

@@ -51,8 +51,19 @@ class KernelPackage(Value):
     sha256: str
 
 
-# What a host grants, and of kernels what each run tells of its own.
-_NOT_TOLD = {"kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"}
+class ProgramFile(Value):
+    """A program that another machine has: where it lies, with ~ for its home, and its content."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+# What a host grants, and of kernels what each run tells of its own; what runs there are given, and start.
+_NOT_TOLD = {
+    *("kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"),
+    *("environment", "program", "schedulers"),
+}
 
 
 class HostFacts(Value):
@@ -82,6 +93,11 @@ class HostFacts(Value):
     accelerator: Literal["kvm", "tcg"] | None = Field(
         default=None, description="of guests in which runs are made, kvm or tcg; None: the machine itself makes them"
     )
+    boot_id: str | None = Field(default=None, description="of the kernel that runs since the last boot")
+    reached: Literal["ssh"] | None = Field(default=None, description="how, if it is another machine; None: this one")
+    environment: dict[str, str] = Field(default={}, description="of another machine: what its runs get of it")
+    program: ProgramFile | None = Field(default=None, description="of another machine: what a command starts there")
+    schedulers: tuple[str, ...] | None = Field(default=None, description="programs of sched_ext; None: not known")
     refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")
     granted_priority: int = Field(default=99, description="highest static priority of fifo and rr; 0: none")
     granted_nice: int = Field(default=-20, description="lowest nice value")
@@ -94,8 +110,9 @@ class HostFacts(Value):
     def machine(self) -> dict[str, Any]:
         """The `machine` field of the journal: facts without names of people or hosts."""
         plain = self.model_dump(exclude={*_NOT_TOLD, "cpus", "jvms"})
-        if self.accelerator is None:
-            del plain["accelerator"]
+        for name in ("accelerator", "reached"):
+            if plain[name] is None:
+                del plain[name]
         plain["n_cpus"] = self.n_cpus
         plain["jvms"] = {jvm.name: jvm.build for jvm in self.jvms}
         plain["topology"] = [cpu.model_dump() for cpu in self.cpus]

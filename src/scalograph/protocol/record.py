@@ -304,6 +304,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     guest: Guest | None = None
     settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
     counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
+    boot_id: Annotated[str, Meta(max_length=64)] | None = None
     run: RunFigures
 
     def __post_init__(self) -> None:

@@ -23,13 +23,17 @@ _TELLING = re.compile(
 MOST_NAMED = 8
 
 
-def environment(use: WorkloadUse) -> dict[str, str]:
+def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables that a run of a study gets, before its levels are set.
+
+    Args:
+        use: what the study says of them.
+        elsewhere: variables of another machine, which take the place of the caller's.
 
     Raises:
         HostError: a variable that is passed on holds bytes that are no UTF-8.
     """
-    caller = of_caller(os.environ)
+    caller = of_caller(os.environ) if elsewhere is None else elsewhere
     names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON
     passed = {name: _text(name, caller[name]) for name in names if name in caller and name not in use.env}
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **use.env}

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from scalograph.protocol.events import CopyEvent, Record, Values
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
 from scalograph.study.output_patterns import engine, printed_name
+from scalograph.study.reader_names import PRINTED_SCORE
 
 _SHOWN = 60
 _LONGEST = 200  # of a pattern, as it was written
@@ -30,6 +32,8 @@ class Printed:
     def __init__(self, study: Study) -> None:
         self.responses = {name: r for name, r in study.responses.items() if r.printed}
         self._engines = {name: engine(r.pattern) for name, r in self.responses.items() if r.pattern is not None}
+        # Before the first run: it imports much.
+        self._score = _found(PRINTED_SCORE) if any(r.reader for r in self.responses.values()) else None
 
     def read(self, record: Record, prints: Callable[[CopyEvent], bool] = lambda copy: True) -> Record:
         """The record with its figures; a run of which a copy that `prints` did not print one has failed."""
@@ -50,7 +54,10 @@ class Printed:
 
     def _figure(self, name: str, text: str) -> float:
         try:
-            return figure(self.responses[name], self._engines.get(name), text)
+            response = self.responses[name]
+            if self._score is not None and response.reader:
+                return _scored(self._score, response, text)
+            return figure(response, self._engines.get(name), text)
         except NoFigureError as error:
             raise NoFigureError(f"response {name}: {error}") from None
 
@@ -64,6 +71,19 @@ def figure(response: Response, compiled: "re.Pattern[str] | None", text: str) ->
     if compiled is not None:
         return _number(_matched(compiled, text, str(response.pattern)), "the figure")
     return _number(_pointed(str(response.pointer), text), "a number")
+
+
+def _found(place: str) -> Callable[..., float]:
+    module, _, name = place.partition(":")
+    found: Callable[..., float] = getattr(import_module(module), name)
+    return found
+
+
+def _scored(score: Callable[..., float], response: Response, text: str) -> float:
+    try:
+        return _number(score(text, response.reader, response.benchmark, response.unit), "a figure")
+    except ValueError as error:
+        raise NoFigureError(str(error)) from error
 
 
 def _matched(compiled: "re.Pattern[str]", text: str, pattern: str) -> Any:

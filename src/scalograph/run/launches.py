@@ -87,11 +87,16 @@ def _copied(planned: Plan, process: Process, base: Launch, has_services: bool) -
     ]
 
 
+def _environment(planned: Plan) -> dict[str, str]:
+    elsewhere = planned.facts.environment if planned.facts.reached else None
+    return environment(planned.design.study.workload, elsewhere)
+
+
 def _undisturbed(launch: Launch, planned: Plan) -> Launch:
     """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=environment(planned.design.study.workload), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        env=_environment(planned), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
         nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
     )  # fmt: skip
 
@@ -109,7 +114,7 @@ def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     if isinstance(path := values.get("classpath"), ClassPath):
         values["classpath"] = path.under(values)
     base = Launch(
-        env=environment(study.workload), values=values, copies=number_of(process.copies, values),
+        env=_environment(planned), values=values, copies=number_of(process.copies, values),
         stdin=input_file(planned), ok_exits=tuple(study.workload.ok_exits),
     )  # fmt: skip
     return apply(study, treatment, base, planned.facts)

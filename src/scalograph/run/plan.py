@@ -32,12 +32,21 @@ from scalograph.study.workload import Refusal, refusals
 
 @dataclass(frozen=True)
 class Plan:
-    """A study on a host: what will be run, and with which program."""
+    """A study on a host: what will be run, and with which program.
+
+    `source` is the program as it lies here, if `program` is a copy of it on another machine.
+    """
 
     declared: Declared
     facts: HostFacts
     design: Design
     program: Program
+    source: Program | None = None
+
+    @property
+    def origin(self) -> Program:
+        """The program as it lies here: what it is, is read of this."""
+        return self.source or self.program
 
     @cached_property
     def runs(self) -> RunPlan:
@@ -52,10 +61,10 @@ class Plan:
             "protocol": 1,
             "scalograph": __version__,
             "study": identity.as_journaled(study),
-            "study_hash": identity.study_hash(study, sources(self.program)),
+            "study_hash": identity.study_hash(study, sources(self.origin)),
             "seed": study.seed,
             "machine": {**self.facts.machine(), "probe": probe},
-            "uses": uses(self.design, self.program, self.facts),
+            "uses": uses(self.design, self.origin, self.facts),
             "design": {**planned, "dropped": list(made.dropped)},
         }
 
@@ -73,7 +82,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     Raises:
         StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
     """
-    facts = with_launchers(facts, _launchers(declared.study, facts), starts)
+    if facts.reached is None:  # a launcher of another machine is known, or it is not there
+        facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's

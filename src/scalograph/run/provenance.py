@@ -24,21 +24,29 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     fetched or prepared, `files` (path -> bytes and digest) where variables of the environment name some, and `kernels`
     (level -> package, version and checksum) where one is booted for each run.
     """
-    found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
-    more = {"fetched": fetched(design, program), "prepared": prepared(design, program), "files": files(design, program)}
+    found = {"jvms": jvms(design, program, facts), "program": _program(design, program, facts)}
+    more: dict[str, dict[str, Any]] = {"fetched": fetched(design, program), "prepared": prepared(design, program)}
+    more["files"] = files(design, program, facts)
     more["kernels"] = {one.level: f"{one.package} {one.version}, sha256 {one.sha256}" for one in facts.kernels}
     return {**found, **{name: made for name, made in more.items() if made}}
 
 
-def files(design: Design, program: Program) -> dict[str, dict[str, Any]]:
+def _program(design: Design, program: Program, facts: HostFacts) -> dict[str, Any] | None:
+    if facts.reached:  # what lies here is not what runs there
+        return facts.program.model_dump() if facts.program else None
+    return outside(program, _path(design))
+
+
+def files(design: Design, program: Program, facts: HostFacts) -> dict[str, dict[str, Any]]:
     """Files that a run reads, by path: its input, and those that levels of environment variables name.
 
-    These are absolute, or several in a list as the loader takes them.
+    These are absolute, or several in a list as the loader takes them; those of another machine are not read.
     """
     factors = [name for name, factor in design.study.factors.items() if variable(factor.control)]
     texts = [str(treatment[name]) for treatment in design.treatments for name in factors]
     read = design.study.workload.input
-    named = {Path(word) for text in texts for word in re.split("[: ]", text) if word.startswith("/")}
+    words = [] if facts.reached else [word for text in texts for word in re.split("[: ]", text)]
+    named = {Path(word) for word in words if word.startswith("/")}
     named |= {program.here / read} if read else set()
     return {
         _shown(file): {"bytes": file.stat().st_size, "sha256": _digest(file).hex()}

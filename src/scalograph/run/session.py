@@ -61,7 +61,9 @@ def run_session(
     judging = partial(judge, asked=asked(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
-        first = ("resume", _resumed(event, journal.first_event(made.journal), accepted))
+        began = journal.first_event(made.journal)
+        first = ("resume", _resumed(event, began, accepted))
+        notes = [*notes, *_booted(began["machine"], event["machine"])]
         # Read twice rather than held: a journal may be larger than the memory.
         n_before = replay(planner, journal.read(made.journal), judging)
         spent = seconds_per_block(journal.read(made.journal))
@@ -119,6 +121,12 @@ class _MemoryJournal:
         for event in self.events:
             if event["event"] == "run":
                 yield Finished(as_run(event), event["record"], verdicts[event["run"]])
+
+
+def _booted(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The note on a machine that was booted anew since the study began; the kernel names each boot."""
+    if None not in (was := before.get("boot_id"), is_ := now.get("boot_id")) and was != is_:
+        yield "the machine was booted anew since the study began: its runs are of more than one boot", "boot"
 
 
 def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) -> None:

@@ -57,6 +57,7 @@ CONTROLS: dict[str, ControlRow] = {
         called="the name of a block device, such as sda",
     ),
     "thp": ControlRow("scalograph.control.huge_pages:HugePagesControl", machine_wide=True),
+    "scheduler": ControlRow("scalograph.control.ext_scheduler:SchedulerControl", machine_wide=True),
 }
 
 

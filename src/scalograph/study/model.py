@@ -6,10 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     BeforeValidator,
     Field,
-    SerializerFunctionWrapHandler,
     StringConstraints,
     field_validator,
-    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -32,6 +30,7 @@ from scalograph.study.fields import (
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.study.reader_names import HARNESS_UNITS, READERS
 from scalograph.study.reset import NO_RESET, Reset
 
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
@@ -48,6 +47,14 @@ def _known_question(value: Any) -> Any:
 
 def _known_control(value: Any) -> Any:
     return value if isinstance(value, str) and row_of(value) else _known(value, CONTROLS)
+
+
+def _known_reader(value: Any) -> Any:
+    return _known(value, {name: row for name, row in READERS.items() if row.to_output})
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 def _known(value: Any, rows: Mapping[str, object]) -> Any:
@@ -113,33 +120,39 @@ class Factor(StudyPart):
 
 
 class Response(StudyPart):
-    """What is read from each run; `pattern` or `pointer` says where the figure is in the program's output."""
+    """What is read from each run; `pattern`, `pointer` or `reader` say where the figure is in the program's output."""
 
     source: From = Field(alias="from")
     pattern: Pattern | None = None
     pointer: Pointer | None = None
+    # What came later is left out where it is not used: a study without it is what it was before.
+    reader: Annotated[str, BeforeValidator(_known_reader)] | None = Field(default=None, exclude_if=_is_none)
+    benchmark: Text | None = Field(default=None, exclude_if=_is_none)
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
-    limit: Annotated[float, Field(gt=0)] | None = None
+    limit: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=_is_none)
 
-    @model_serializer(mode="wrap")
-    def _without_limit(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out a limit that there is not: a study without one is what it was before there were any."""
-        document: dict[str, Any] = handler(self)
-        return document if self.limit is not None else {k: v for k, v in document.items() if k != "limit"}
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The keys that say where in the output it is."""
+        return tuple(key for key in ("pattern", "pointer", "reader") if getattr(self, key) is not None)
 
     @property
     def printed(self) -> bool:
         """Whether the program prints it."""
-        return self.pattern is not None or self.pointer is not None
+        return bool(self.places)
 
     @model_validator(mode="after")
     def _one_place(self) -> "Response":
-        if self.source == "output" and (self.pattern is None) == (self.pointer is None):
-            raise ValueError("found both or neither of `pattern` and `pointer`, expected exactly one")
+        if self.source == "output" and len(self.places) != 1:
+            raise ValueError("found none or several of `pattern`, `pointer` and `reader`, expected exactly one")
         if self.printed and not self.source.startswith(("output", "value.output_")):
-            raise ValueError(f'found a pattern or pointer beside from = "{self.source}", expected from = "output"')
+            raise ValueError(f'found `{self.places[0]}` beside from = "{self.source}", expected from = "output"')
+        if self.benchmark is not None and self.reader is None:
+            raise ValueError("found `benchmark` without `reader`, expected both")
+        if self.reader is not None and self.unit not in HARNESS_UNITS:
+            raise ValueError(f'found unit "{self.unit}" of a harness, expected "s", or "1/s" for a rate')
         return self
 
 

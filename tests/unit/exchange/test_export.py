@@ -35,8 +35,8 @@ def columns(tmp_path: Path, text: str = TWICE) -> Columns:
 def test_one_row_for_each_observation_with_all_factors(tmp_path: Path) -> None:
     made = frame(tmp_path)
     assert made.columns == [
-        "run", "block", "replicate", "warmup", "status", "verdict", "threads", "lock", "response", "iteration", "value",
-        "unit",
+        "run", "block", "replicate", "warmup", "status", "verdict", "boot", "threads", "lock", "response", "iteration",
+        "value", "unit",
     ]  # fmt: skip
     wall = made.filter(pl.col("response") == "wall")
     assert wall["value"].to_list() == [0.0, 2.0]  # a zero was measured

@@ -8,6 +8,7 @@ import pytest
 from scalograph.cli.last_stops import learned
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
+from scalograph.exchange.asciidoc import asciidoc, literal
 from scalograph.exchange.markdown import markdown, matrix_parts, plain
 from scalograph.exchange.modeling import extra_p, law_points
 from scalograph.exchange.summary import summary
@@ -47,6 +48,15 @@ def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[
     assert "Throughput still grows at 4" in capsys.readouterr().out
 
 
+def test_asciidoc_holds_the_same_escaped(results: Path) -> None:
+    found = learned(results)
+    text = asciidoc(found)
+    assert found.claim and literal(found.claim.sentences[0]) in text and text.startswith("= ")
+    assert text.count("\n== ") == len(found.tables) and text.count("|===") == 2 * (len(found.tables) + 1)
+    assert _code(["export", str(results), "--to", str(results / "x.adoc")]) == 0
+    assert (results / "x.adoc").read_text() == text
+
+
 def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
     found = learned(results)
     text = markdown(found)
@@ -58,7 +68,7 @@ def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--to", "x.xlsx"], 'x.xlsx: ending ".xlsx", expected one of .csv, .parquet, .md, .svg, .jsonl'),
+        (["--to", "x.xlsx"], 'x.xlsx: ending ".xlsx", expected one of .csv, .parquet, .md, .adoc, .svg, .jsonl'),
         (["--to", "x.csv", "--as", "other"], '--as: "other", expected one of observations'),
         (["--to", "x.txt", "--as", "runs"], 'ending ".txt", expected one of .csv, .parquet'),
     ],

@@ -12,7 +12,8 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, across
 from scalograph.exchange.benchmark_figures import figures, scores
 from scalograph.exchange.readers import foreign_file, registry
-from scalograph.exchange.readers.registry import READERS, read, recognized
+from scalograph.exchange.readers.registry import read, recognized
+from scalograph.study.reader_names import READERS
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"
 RECORDED = {

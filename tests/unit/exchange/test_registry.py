@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
-from scalograph.exchange.readers.registry import READERS, Reader
+from scalograph.study.reader_names import READERS, Reader
 
 from ..findings.test_table import TREATMENTS, write
 from ..records import recorded

@@ -28,8 +28,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
 
 def test_runs_have_a_row_each_with_scores(opened: Opened) -> None:
     runs = opened.runs()
-    assert runs.columns[:7] == ["run", "block", "replicate", "warmup", "status", "verdict", "cause"]
-    assert runs.columns[7:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(TREATMENTS)
+    assert runs.columns[:8] == ["run", "block", "replicate", "warmup", "status", "verdict", "boot", "cause"]
+    assert runs.columns[8:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(TREATMENTS)
     assert runs["wall"].null_count() == 1 and runs.filter(runs["status"] == "failed").height == 1
 
 

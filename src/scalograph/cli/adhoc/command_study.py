@@ -23,11 +23,17 @@ OWN = (
     ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
     ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
 )
+# Of a place in the output: what follows is the name of a harness.
+HARNESS = "@"
 
 
 @dataclass(frozen=True)
 class PrintedFigure:
-    """A figure to read from the output: `place` is a pattern, or a JSON pointer where it begins with /."""
+    """A figure to read from the output.
+
+    `place` is a pattern; a JSON pointer where it begins with /; where it begins with @, the harness that printed it,
+    and behind a blank which of its benchmarks.
+    """
 
     name: str
     unit: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
-from scalograph.cli.adhoc.command_study import OWN, WORKERS, CommandStudy, PrintedFigure
+from scalograph.cli.adhoc.command_study import HARNESS, OWN, WORKERS, CommandStudy, PrintedFigure
 from scalograph.errors import (
     HostError,
     Problem,
@@ -127,8 +127,12 @@ def _responses(study: CommandStudy) -> Iterator[str]:
 
 
 def _printed(printed: PrintedFigure) -> Iterator[str]:
-    key = "pointer" if printed.place.startswith("/") else "pattern"
-    yield from ("", f"[responses.{printed.name}]", 'from = "output"', f"{key} = {quoted(printed.place)}")
+    place = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
+    if printed.place.startswith(HARNESS):
+        reader, _, benchmark = printed.place.removeprefix(HARNESS).partition(" ")
+        place = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
+    yield from ("", f"[responses.{printed.name}]", 'from = "output"')
+    yield from (f"{key} = {quoted(value)}" for key, value in place.items())
     yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
 
 

@@ -7,14 +7,17 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from scalograph.cli.adhoc.command_study import OWN, PrintedFigure
+from scalograph.cli.adhoc.command_study import HARNESS, OWN, PrintedFigure
 from scalograph.errors import StudyError
 from scalograph.run.own_threads import of_caller
+from scalograph.study.reader_names import HARNESS_UNITS
 
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
 _NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
 _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
+# Of a harness: times fall, rates rise.
+_UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
@@ -96,7 +99,7 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def read_response(text: str) -> PrintedFigure:
-    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out.
+    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out, a harness has a unit by direction.
 
     Raises:
         StudyError: it has another form.
@@ -110,8 +113,11 @@ def read_response(text: str) -> PrintedFigure:
         raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
     if found is None:
         expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
-        raise StudyError.one("--response", f"{text[:80]!r}", expected, "the place is a pattern or a JSON pointer")
-    return PrintedFigure(found[1], found[2] or "", found[3] or "none", found[4].strip())
+        fix = "the place is a pattern, a JSON pointer, or @ and the name of a harness"
+        raise StudyError.one("--response", f"{text[:80]!r}", expected, fix)
+    better, place = found[3] or "none", found[4].strip()
+    unit = _UNIT_OF.get(better, "") if place.startswith(HARNESS) else ""
+    return PrintedFigure(found[1], found[2] or unit, better, place)
 
 
 def read_factor(text: str) -> tuple[str, str]:

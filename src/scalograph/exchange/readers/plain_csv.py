@@ -23,7 +23,7 @@ MAX_ROWS = 1_000_000
 _KIND = "a CSV file with the columns value and unit"
 _FIX = "name the column of the figures `value`, and give each a unit such as s, ms or 1/s in a column `unit`"
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
-_OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup")
+_OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup", "boot")
 _OWN = ("value", "unit", "run", "benchmark", "response", *_OF_RUNS)
 # What `scalograph export` sets before a factor that is called like one of these columns.
 _FACTOR = "factor."

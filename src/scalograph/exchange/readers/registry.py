@@ -1,45 +1,15 @@
-"""Formats of other instruments by name. A further one is a module beside this and a row here."""
+"""What a file of another instrument holds, by the name of its format; the rows stand in `study/reader_names.py`."""
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, across
-
-
-class Reader(NamedTuple):
-    """A format: the instrument as people call it, and the module whose `read(file)` returns its benchmarks.
-
-    `read` executes nothing, limits its input, and raises StudyError with place, found and expected. `how` writes such
-    a file.
-    """
-
-    instrument: str
-    module: str
-    how: str = ""
-
+from scalograph.study.reader_names import READERS
 
 # Of all files together.
 MOST_BENCHMARKS = 100_000
-_HOME = "scalograph.exchange.readers"
-READERS = {
-    "jmh": Reader("JMH", f"{_HOME}.jmh", "java -jar benchmarks.jar -rf json -rff FILE"),
-    "hyperfine": Reader("hyperfine", f"{_HOME}.hyperfine", "hyperfine --export-json FILE COMMAND"),
-    "pyperf": Reader("pyperf", f"{_HOME}.pyperf", "pyperf timeit -o FILE"),
-    "google-benchmark": Reader(
-        "Google Benchmark", f"{_HOME}.google_benchmark", "--benchmark_out=FILE --benchmark_out_format=json"
-    ),
-    "criterion": Reader("Criterion", f"{_HOME}.criterion", "cargo bench, then the folder target/criterion"),
-    "gobench": Reader("go test -bench", f"{_HOME}.gobench", "go test -bench . > FILE"),
-    "sysbench": Reader("sysbench", f"{_HOME}.sysbench", "sysbench ... run > FILE"),
-    "pgbench": Reader("pgbench", f"{_HOME}.pgbench", "pgbench ... > FILE"),
-    "wrk": Reader("wrk", f"{_HOME}.wrk", "wrk ... URL > FILE"),
-    "oha": Reader("oha", f"{_HOME}.oha", "oha --no-tui --output-format json URL > FILE"),
-    "k6": Reader("k6", f"{_HOME}.k6", "k6 run --summary-export FILE script.js"),
-    "csv": Reader("the table", f"{_HOME}.plain_csv", "columns value, unit, run; all others are params"),
-}
 
 
 def read(name: str, *files: Path) -> list[Benchmark]:

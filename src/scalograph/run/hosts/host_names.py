@@ -1,4 +1,7 @@
-"""Hosts by name: where each is defined. A module here has `connect() -> Host`, and is imported when it is asked for."""
+"""Hosts by name: where each is defined. A module here has `connect() -> Host`, and is imported when it is asked for.
+
+One that is of many machines has `connect(machine)`, and its name is followed by that of one: `ssh:NAME`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 HOSTS = {LOCAL: "scalograph.run.hosts.local", "guest": "scalograph.run.hosts.guest"}
+# Of other machines: runs there do not disturb those here.
+ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh"}
 
 
 def connect(name: str = LOCAL) -> "Host":
@@ -21,10 +26,22 @@ def connect(name: str = LOCAL) -> "Host":
         StudyError: there is none of that name.
         HostError: it cannot be used.
     """
-    if name not in HOSTS:
-        raise StudyError.one("--host", f'no host "{name}"', "one of " + ", ".join(HOSTS))
-    host: Host = import_module(HOSTS[name]).connect()
+    kind, _, machine = name.partition(":")
+    if name not in HOSTS and not (machine and kind in ELSEWHERE):
+        known = ", ".join([*HOSTS, *(f"{one}:NAME" for one in ELSEWHERE)])
+        raise StudyError.one("--host", f'no host "{name}"', f"one of {known}")
+    module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
+    host: Host = module.connect(machine) if machine else module.connect()
     return host
+
+
+def is_elsewhere(name: str) -> bool:
+    """Tell whether a host is another machine.
+
+    >>> is_elsewhere("ssh:build"), is_elsewhere("guest")
+    (True, False)
+    """
+    return name not in HOSTS and name.partition(":")[0] in ELSEWHERE
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -24,9 +23,9 @@ from scalograph.run.hosts.probe import (
     lost,
     measure,
 )
-from scalograph.run.hosts.probe_process import NotStartedError
+from scalograph.run.hosts.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.hosts.ready import build_planned
-from scalograph.run.hosts.study_steps import StudySteps
+from scalograph.run.hosts.study_steps import StudySteps, on_path
 from scalograph.run.interrupts import Interrupts, interruption, kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -66,13 +65,13 @@ class LocalHost:
             HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
                 a setting of the machine is refused, or a step failed.
         """
-        planned = build_planned(planned, tell)
+        planned = self._built(planned, tell)
         programs = dict[tuple[str, str | None], Launch]()
         for processes in (launches(planned, treatment) for treatment in planned.design.treatments):
             for launch in processes:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
-            if shutil.which(name, path=path) is None:
+            if not self._is_there(name, path):
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
         for service, pid in planned.program.running:
@@ -80,9 +79,28 @@ class LocalHost:
                 raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
         self._try_settings(planned)
-        steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
-        steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
+        steps = self._steps(planned.program.steps, study.protocol.timeout_s)
+        steps.begin(next(iter(programs.values())), lambda: self._folder(study.workload.cwd == "caller"), tell)
         return planned
+
+    def _built(self, planned: Plan, tell: Tell) -> Plan:
+        """Make the program ready where it will run."""
+        return build_planned(planned, tell)
+
+    def _is_there(self, program: str, path: str | None) -> bool:
+        """Whether the host has a program, in the folders of a PATH or by its own path."""
+        return on_path(program, path)
+
+    def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
+        """What a run or a step works in."""
+        return nullcontext(_callers_folder()) if in_callers else scratch("run")
+
+    def _process(self, fresh: bool = False) -> ProbeProcess:
+        """The probe of one run or step, which was not started yet."""
+        return ProbeProcess(self.probe.argv, fresh)
+
+    def _steps(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> StudySteps:
+        return StudySteps(templates, timeout_s, self._process, self._is_there)
 
     def _try_settings(self, planned: Plan) -> None:
         study = planned.design.study
@@ -111,8 +129,8 @@ class LocalHost:
         """
         if kept() is not None:
             return interrupted()
-        steps = StudySteps(spec.steps, spec.timeout_s, self.probe.argv)
-        with _folder(spec.in_callers_folder) as folder:
+        steps = self._steps(spec.steps, spec.timeout_s)
+        with self._folder(spec.in_callers_folder) as folder:
             try:
                 record = self._prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
@@ -149,7 +167,7 @@ class LocalHost:
             return _on_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
-        return measure(spec.line(folder), self.probe.argv, note)
+        return measure(spec.line(folder), self._process(), note)
 
     def close(self) -> None:
         """Nothing outlives a run here."""
@@ -191,10 +209,6 @@ def _with_ended(record: Record, n_ended: int) -> Record:
         return record
     why = f"processes that prepare left running had been ended: {n_ended}"
     return record.failed(f"{record.run.reason}; {why}" if record.run.reason else why)
-
-
-def _folder(in_callers: bool) -> AbstractContextManager[Path]:
-    return nullcontext(_callers_folder()) if in_callers else scratch("run")
 
 
 def _callers_folder() -> Path:

@@ -65,7 +65,6 @@ def measure(
     spec: Mapping[str, Any],
     probe: Sequence[str] | ProbeProcess,
     on_signal: Callable[[int], None] | None = None,
-    fresh: bool = False,
 ) -> Record:
     """Carries out one run.
 
@@ -76,7 +75,6 @@ def measure(
         spec: the specification of protocol/probe.md.
         probe: program and arguments of the probe, or its process, which was not started yet.
         on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
-        fresh: a signal that came before counts no more: what cleans up after it is to be done.
 
     Returns:
         The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
@@ -89,7 +87,7 @@ def measure(
     """
     received: list[int] = []
     try:
-        process = probe if isinstance(probe, ProbeProcess) else ProbeProcess(probe, fresh)
+        process = probe if isinstance(probe, ProbeProcess) else ProbeProcess(probe)
         record = _carried_out(spec, process, received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either

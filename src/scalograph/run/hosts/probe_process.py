@@ -66,6 +66,7 @@ class ProbeProcess:
     START_S = 0.0
 
     def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
+        """Prepare a probe. For a fresh one a signal that came before counts no more: it cleans up after it."""
         self.argv, self.fresh = tuple(argv), fresh
         self._stderr = b""
         self._output: list[bytes] = []

@@ -11,13 +11,18 @@ from scalograph.control.orphans import mark
 from scalograph.errors import HostError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.probe import measure
-from scalograph.run.hosts.probe_process import NotStartedError
+from scalograph.run.hosts.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.interrupts import interruption, kept, note
 from scalograph.study.template import fill
 
 # The longest that a study may declare: `setup` has no limit of its own.
 _NO_LIMIT_S = 30 * 365.25 * 86400
 _TAIL = 200
+
+
+def on_path(name: str, path: str | None) -> bool:
+    """Tell whether this machine has a program, in the folders of a PATH or by its own path."""
+    return shutil.which(name, path=path) is not None
 
 
 class StudySteps:
@@ -27,8 +32,22 @@ class StudySteps:
     with us. `n_ended` counts the processes that the last step left running, which were ended.
     """
 
-    def __init__(self, templates: Mapping[str, Sequence[str]], timeout_s: float, probe: Sequence[str]) -> None:
-        self._templates, self._timeout_s, self._probe = templates, timeout_s, probe
+    def __init__(
+        self,
+        templates: Mapping[str, Sequence[str]],
+        timeout_s: float,
+        probe: Callable[[bool], ProbeProcess],
+        is_there: Callable[[str, str | None], bool] = on_path,
+    ) -> None:
+        """Prepare steps.
+
+        Args:
+            templates: of the steps, by name.
+            timeout_s: that each may take around a run.
+            probe: makes the process that carries out one; a fresh one hears no signal that came before.
+            is_there: tells whether a program, by name or path, is there: its folders are those of a PATH.
+        """
+        self._templates, self._timeout_s, self._probe, self._is_there = templates, timeout_s, probe, is_there
         self.n_ended = 0
 
     def begin(
@@ -41,7 +60,7 @@ class StudySteps:
             KeyboardInterrupt: a signal came meanwhile.
         """
         for step in self._templates:
-            _find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
+            self._find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
         if "setup" not in self._templates:
             return
         with folder() as place:
@@ -63,6 +82,11 @@ class StudySteps:
         wrong = self._done(step, launch, folder, self._timeout_s)
         return f"{step} failed: {wrong}" if wrong else None
 
+    def _find(self, step: str, name: str, path: str | None) -> None:
+        if not self._is_there(name, path):
+            where = "an executable file" if "/" in name else "on PATH"
+            raise HostError(f"workload.{step}", f'no program "{name}"', where, f"install it or correct workload.{step}")
+
     def _argv(self, step: str, launch: Launch) -> list[str]:
         return fill(self._templates[step], launch.values)
 
@@ -75,7 +99,7 @@ class StudySteps:
 
         command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **mark()}}
         try:
-            record = measure(_line(step, command, limit_s), self._probe, hear, fresh=kept() is not None)
+            record = measure(_line(step, command, limit_s), self._probe(kept() is not None), hear)
         except NotStartedError:
             raise
         except HostError as error:  # it was there when the study began
@@ -92,12 +116,6 @@ def _line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, An
     """What the probe reads: nothing is measured, and a program such as sudo may become another user."""
     limit = {"timeout_ns": round(limit_s * 1e9)}
     return {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False, **limit}
-
-
-def _find(step: str, name: str, path: str | None) -> None:
-    if shutil.which(name, path=path) is None:
-        where = "an executable file" if "/" in name else "on PATH"
-        raise HostError(f"workload.{step}", f'no program "{name}"', where, f"install it or correct workload.{step}")
 
 
 def _wrong(name: str, record: Record, limit_s: float) -> str | None:

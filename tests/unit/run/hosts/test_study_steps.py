@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from scalograph.control.control import Launch
 from scalograph.control.orphans import MARK, mark
 from scalograph.errors import HostError, Terminated
 from scalograph.run.hosts.probe import DEGRADED, find_probe
+from scalograph.run.hosts.probe_process import ProbeProcess
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import Interrupts
@@ -26,7 +28,7 @@ STAYS = "sleep 60 & echo $! $$ > pids; wait"
 
 
 def steps(timeout_s: float = 10, **templates: list[str]) -> StudySteps:
-    return StudySteps(templates, timeout_s, find_probe().argv)
+    return StudySteps(templates, timeout_s, partial(ProbeProcess, find_probe().argv))
 
 
 def begun(folder: Path) -> list[int]:
@@ -84,7 +86,7 @@ def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
 def test_a_step_that_hangs_is_killed_with_all_that_it_started(probe: tuple[str, ...], tmp_path: Path) -> None:
-    hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, probe)
+    hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, partial(ProbeProcess, probe))
     assert hangs.carry_out("cleanup", LAUNCH, tmp_path) == "cleanup failed: sh took more than 0.5 s and was killed"
     until(lambda: all(map(is_gone, begun(tmp_path))))
 
@@ -126,8 +128,9 @@ import os, sys
 from pathlib import Path
 from scalograph.control.control import Launch
 from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.probe_process import ProbeProcess
 from scalograph.run.hosts.study_steps import StudySteps
-steps = StudySteps({"prepare": ["sh", "-c", sys.argv[1]]}, 60, find_probe().argv)
+steps = StudySteps({"prepare": ["sh", "-c", sys.argv[1]]}, 60, lambda fresh: ProbeProcess(find_probe().argv, fresh))
 steps.carry_out("prepare", Launch(env={"PATH": os.environ["PATH"]}, values={}), Path(sys.argv[2]))
 """
 
@@ -142,7 +145,7 @@ def test_a_step_ends_with_a_start_that_is_killed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
 def test_setup_is_made_once_and_stops_everything_where_it_fails(probe: tuple[str, ...], tmp_path: Path) -> None:
     told: list[str] = []
-    made = StudySteps({"setup": ["sh", "-c", "echo x >> made"]}, 10, probe)
+    made = StudySteps({"setup": ["sh", "-c", "echo x >> made"]}, 10, partial(ProbeProcess, probe))
     made.begin(LAUNCH, lambda: nullcontext(tmp_path), told.append)
     assert (tmp_path / "made").read_text() == "x\n" and told == []
     with pytest.raises(HostError, match=r"workload\.setup: false: exit code 1"):

@@ -1,0 +1,169 @@
+"""How does time grow with the size of the input? The classes of growth that the points do not refute.
+
+y = a + b f(n) with a, b >= 0, f being 1, log n, n, n log n, n^2 or n^3, by least squares on relative errors. A class is
+refuted if another one beside it fits significantly better (F tests of nested models at Bonferroni's level: a J test),
+or if the points differ from its curve by more than runs of one size do from each other. The rest is a confidence set of
+the class; it is empty where time grows otherwise. Sources: R. Davidson and J. G. MacKinnon, Several tests for model
+specification in the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and H. Smith, Applied
+Regression Analysis (1998), sec. 2.1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate, check_confidence, unknown
+from scalograph.analysis.growth_classes import CLASSES, CONSTANT, growth_at, growth_columns, is_exact, least_growth
+from scalograph.analysis.growth_refuted import refutations
+from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
+from scalograph.analysis.quadratic import Quadratic
+
+LEAST_SIZES = 4
+# A prediction goes up to this multiple of the largest measured size.
+FARTHEST = 2.0
+METHOD = "least squares on relative errors, profile interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One class of growth, fitted.
+
+    Attributes:
+        name: of the class, a key of `CLASSES`.
+        start: time that does not grow, in the unit of the times.
+        cost: time for each f(n), logs to base 2; no value of the class `1`.
+        rss: sum of squares of relative errors.
+        refuted: why the class is not the true one, in words; empty where it may be.
+    """
+
+    name: str
+    start: float
+    cost: Estimate
+    rss: float
+    refuted: str = ""
+
+    def time(self, n: float) -> float:
+        """Return the time of the fitted curve at a size."""
+        return self.start + (self.cost.value or 0.0) * growth_at(self.name, n)
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """Times over sizes, with every class fitted to them."""
+
+    growths: tuple[Growth, ...]
+    confidence: float
+    sizes: FloatArray = field(repr=False)
+    times: FloatArray = field(repr=False)
+
+    @property
+    def possible(self) -> tuple[Growth, ...]:
+        """The classes that are not refuted, in order of growth."""
+        return tuple(growth for growth in self.growths if not growth.refuted)
+
+    @property
+    def most_growth(self) -> float:
+        """Share by which time may rise from the smallest to the largest size, by the interval of any class."""
+        first, last = float(self.sizes.min()), float(self.sizes.max())
+        rises = [(g.cost.high or 0.0) * (growth_at(g.name, last) - growth_at(g.name, first)) for g in self.growths]
+        return max(rises, default=0.0) / float(self.times.mean())
+
+
+def fit_complexity(
+    n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArray, confidence: float = 0.95
+) -> Complexity:
+    """Fit the classes of growth to times at sizes of the input.
+
+    Args:
+        n: sizes, 1 or more. Several runs of a size are several points.
+        times: of each, above zero, in any unit.
+        confidence: of the set of classes, and of the intervals.
+
+    Raises:
+        ValueError: there are fewer than four sizes, or a number is out of range.
+
+    >>> fit = fit_complexity([10, 100, 1000, 10000] * 2, [3.1, 21, 201, 2010, 3.0, 22, 203, 1995])
+    >>> [growth.name for growth in fit.possible]
+    ['n']
+    """
+    check_confidence(confidence)
+    sizes, took = _checked(n, times)
+    return Complexity(tuple(_growth(name, sizes, took, confidence) for name in CLASSES), confidence, sizes, took)
+
+
+def predict_time(fit: Complexity, n: float) -> Estimate:
+    """Predict the time at a size that was not measured: the intervals of all classes that may be true, together.
+
+    Args:
+        fit: the classes.
+        n: the size, above 1.
+
+    Returns:
+        The estimate; if it is refused, without a value and with a warning that says why.
+    """
+    method, largest = f"prediction: {METHOD}", float(fit.sizes.max())
+    refused = partial(unknown, method, fit.confidence, fit.times.size)
+    if not fit.possible:
+        return refused("time grows by none of these classes")
+    if not 1 < n <= FARTHEST * largest:
+        return refused(f"found size {n:g}, expected one above 1, up to {FARTHEST:g} times the largest ({largest:g})")
+    ends = [_predicted(growth, fit, n) for growth in fit.possible]
+    best = min(fit.possible, key=lambda growth: growth.rss)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return Estimate(best.time(n), low, high, fit.confidence, fit.times.size, method)
+
+
+def _checked(n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArray) -> tuple[FloatArray, FloatArray]:
+    sizes, took = np.asarray(n, dtype=np.float64), np.asarray(times, dtype=np.float64)
+    if sizes.ndim != 1 or sizes.shape != took.shape:
+        raise ValueError(f"found {sizes.shape} sizes and {took.shape} times, expected two lists of one length")
+    if not (np.isfinite(sizes).all() and np.isfinite(took).all() and (sizes >= 1).all() and (took > 0).all()):
+        raise ValueError("found a size below 1, a time of 0 or less, or no number; expected neither")
+    if (n_sizes := len(np.unique(sizes))) < LEAST_SIZES:
+        raise ValueError(f"found {n_sizes} different sizes, expected at least {LEAST_SIZES}")
+    return sizes, took
+
+
+def _growth(name: str, sizes: FloatArray, times: FloatArray, confidence: float) -> Growth:
+    found, rss = least_growth(sizes, times, *_own(name))
+    refuted = next(refutations(name, sizes, times, confidence), "")
+    if name == CONSTANT:
+        return Growth(name, found[0], unknown(METHOD, confidence, sizes.size), rss, refuted)
+    return Growth(name, found[0], _cost(name, sizes, times, found[1], rss, confidence), rss, refuted)
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """Return the column that a class has beside the fixed part."""
+    return () if name == CONSTANT else (name,)
+
+
+def _cost(name: str, sizes: FloatArray, times: FloatArray, value: float, rss: float, confidence: float) -> Estimate:
+    top = limit(rss, sizes.size, 2, confidence)
+    if top is None or is_exact(rss, sizes.size):
+        return Estimate(value, value, value, confidence, sizes.size, METHOD, ("all points lie on the curve",))
+    squares = Quadratic.of(growth_columns(sizes, times, name), np.ones_like(sizes))
+
+    def profile(cost: float) -> float:
+        return squares.cone((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, cost, 0.0))
+
+    step = float(times.mean()) / max(growth_at(name, float(sizes.max())), 1.0)
+    low, high = lower_end(profile, value, top), upper_end(profile, value, top, step)
+    return Estimate(value, low, high, confidence, sizes.size, METHOD)
+
+
+def _predicted(growth: Growth, fit: Complexity, n: float) -> tuple[float, float]:
+    """Return the ends of the profile interval of one class at a size."""
+    value, own = growth.time(n), _own(growth.name)
+    top = limit(growth.rss, fit.sizes.size, 1 + len(own), fit.confidence)
+    if top is None or is_exact(growth.rss, fit.sizes.size):
+        return value, value
+    squares = Quadratic.of(growth_columns(fit.sizes, fit.times, *own), np.ones_like(fit.sizes))
+
+    def profile(time: float) -> float:
+        edge = (0.0, time / growth_at(growth.name, n), 0.0) if own else (time, 0.0, 0.0)
+        return squares.triangle((time, 0.0, 0.0), edge, edge)
+
+    return lower_end(profile, value, top, value * 1e-6), upper_end(profile, value, top, value) or value

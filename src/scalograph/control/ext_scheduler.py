@@ -1,0 +1,162 @@
+"""The CPU scheduler of the whole machine: the kernel's own, or a program of sched_ext that lives as long as a run.
+
+Such a program loads its scheduler, and the kernel takes its own again when the program ends, however that is. So
+nothing need be written ahead: the program ends with us.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from scalograph.control.control import HeldSetting, Level, LevelError
+from scalograph.control.machine_control import MachineControl
+from scalograph.control.store import Store
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+
+# The kernel's own; and what facts call a kernel that takes no other.
+DEFAULT, SCHEDULER = "default", "scheduler"
+_HOME = "sys/kernel/sched_ext"
+_PROGRAM = re.compile(r"scx_[a-z0-9_]{1,40}", re.ASCII)
+# What some append to the name of their scheduler: version and architecture.
+_VERSION = re.compile(r"_\d+\..*", re.DOTALL)
+_TIED = ("setpriv", "--pdeathsig", "KILL", "--")
+FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or leave the level out"
+# Loading one, which is verified by the kernel, takes some tenths of a second.
+START_S, _END_S, _POLL_S = 20.0, 5.0, 0.02
+_SAID = 300
+
+
+class SchedulerControl(MachineControl):
+    """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
+
+    def __init__(self) -> None:  # it is no file that is written, and has no record of a change
+        self.name, self.called = "", SCHEDULER
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for what is no such program, is not installed, or is not taken by this kernel."""
+        if value == DEFAULT:
+            return
+        if not _PROGRAM.fullmatch(value):
+            raise LevelError(f"scheduler {value!r}", "default, or a program such as scx_simple", "correct it")
+        if facts.accelerator is not None:
+            raise LevelError(f"scheduler {value} in a guest", DEFAULT, "start it on a machine")
+        if why := facts.refused.get(SCHEDULER):
+            raise LevelError(f"scheduler {value} is refused here ({why})", DEFAULT, FIX)
+        if facts.schedulers is not None and value not in facts.schedulers:
+            raise LevelError(f"no program {value} on PATH", DEFAULT, "install it, or leave the level out")
+
+    @contextmanager
+    def hold(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
+        """Start the program, prove by the kernel that its scheduler is at work, and end it.
+
+        Raises:
+            HostError: another one is at work, the program ended, or the kernel did not take its scheduler or does not
+                take its own again.
+        """
+        if level is False:
+            yield None
+            return
+        root = Store.of_machine().kernel
+        held = HeldSetting(self.called, before=in_force(root), asked=str(level))
+        if held.before != DEFAULT:
+            raise HostError(SCHEDULER, f"{held.before} is at work, and not started by us", DEFAULT, "end it before")
+        with _at_work(str(level), root):
+            held.in_force = in_force(root)
+            yield held
+            held.at_end = in_force(root)
+        held.after = in_force(root)
+
+
+def in_force(root: Path = Path("/")) -> str:
+    """Return the scheduler that is at work, by the name of its program; of one that comes or goes, its state.
+
+    >>> in_force(Path("/nonexistent"))
+    'default'
+    """
+    state = _text(root / _HOME / "state")
+    if state in ("", "disabled"):
+        return DEFAULT
+    return f"scx_{_VERSION.sub('', _text(root / _HOME / 'root/ops'))}" if state == "enabled" else state
+
+
+def why_no_scheduler(root: Path = Path("/")) -> str | None:
+    """Tell why this kernel takes no scheduler but its own; None if it takes one."""
+    return None if (root / _HOME / "state").exists() else "this kernel has no sched_ext"
+
+
+def installed(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return the programs of sched_ext on PATH, in order of their names."""
+    found = set[str]()
+    for folder in environ.get("PATH", "").split(":"):
+        with suppress(OSError):
+            found |= {one.name for one in Path(folder).glob("scx_*") if os.access(one, os.X_OK)} if folder else set()
+    return tuple(sorted(name for name in found if _PROGRAM.fullmatch(name)))
+
+
+@contextmanager
+def _at_work(level: str, root: Path) -> Iterator[None]:
+    if level == DEFAULT:
+        yield
+        return
+    null = subprocess.DEVNULL
+    with tempfile.TemporaryFile() as said:
+        try:
+            program = subprocess.Popen(
+                [*_TIED, level], stdin=null, stdout=null, stderr=said, start_new_session=True, cwd="/"
+            )
+        except OSError as error:
+            raise HostError(SCHEDULER, f"setpriv: {error.strerror}", "that of util-linux", "install it") from error
+        with program:
+            try:
+                _wait_until_taken(level, root, program, said)
+                yield
+            finally:
+                _end(program, root)
+
+
+def _wait_until_taken(level: str, root: Path, program: "subprocess.Popen[bytes]", said: IO[bytes]) -> None:
+    until = time.monotonic() + START_S
+    while in_force(root) != level:
+        ended = program.poll() is not None
+        if ended or time.monotonic() > until:
+            how = f"{level} ended with exit code {program.returncode}" if ended else f"not taken in {START_S:g} s"
+            raise HostError(
+                SCHEDULER, f"{how}; it said: {_last(said)!a}", f"{level} at work", "start it by hand, as root"
+            )
+        time.sleep(_POLL_S)
+
+
+def _end(program: "subprocess.Popen[bytes]", root: Path) -> None:
+    """End the program, and wait for the kernel's own scheduler. Raises HostError where it does not come back."""
+    program.send_signal(signal.SIGINT)
+    try:
+        program.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        program.kill()
+    until = time.monotonic() + _END_S
+    while (left := in_force(root)) != DEFAULT:
+        if time.monotonic() > until:
+            raise HostError(SCHEDULER, f"{left}, though its program has ended", DEFAULT, "look at the kernel's log")
+        time.sleep(_POLL_S)
+
+
+def _last(said: IO[bytes]) -> str:
+    """Return the end of the last line."""
+    said.seek(max(0, said.seek(0, os.SEEK_END) - 4096))
+    lines = said.read().decode(errors="replace").split("\n")
+    return next((line.strip()[-_SAID:] for line in reversed(lines) if line.strip()), "")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

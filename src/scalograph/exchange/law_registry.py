@@ -1,0 +1,45 @@
+"""Laws that `scalograph fit` knows, by name. A further one is a module beside this and a row here."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class LawRow(NamedTuple):
+    """A law of points.
+
+    Attributes:
+        asks: the question, with the column in it as {y}.
+        column: what is read where none is named.
+        of_times: whether the column holds times, whatever `--times` says.
+        document: "module:function" of points, weights, confidence and sizes to predict: what was learned, for machines.
+        claim: "module:function" of that and what the sizes count: the answer.
+        tables: "module:function" of that: what it rests on.
+    """
+
+    asks: str
+    column: str
+    of_times: bool
+    document: str
+    claim: str
+    tables: str
+
+
+_USL, _GROWTH = "scalograph.exchange.fit_claim", "scalograph.exchange.complexity_claim"
+LAWS = {
+    "usl": LawRow(
+        "Up to which size does {y} grow?", "throughput", False,
+        "scalograph.exchange.fit:laws", f"{_USL}:fit_claim", f"{_USL}:fit_tables",
+    ),
+    "complexity": LawRow(
+        "How does {y} grow with the size?", "seconds", True,
+        f"{_GROWTH}:complexities", f"{_GROWTH}:complexity_claim", f"{_GROWTH}:complexity_tables",
+    ),
+}  # fmt: skip
+
+
+def named(place: str) -> Callable[..., Any]:
+    """Import what a row names as "module:function"."""
+    module, _, name = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found

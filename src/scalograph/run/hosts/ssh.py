@@ -1,0 +1,157 @@
+"""Another machine, which ssh reaches: runs are made there by a probe that was copied, and nothing need be installed.
+
+Programs are built here and copied with what they need. What a run itself cannot be given, settings of the machine say,
+is refused: only whoever changed it there could restore it after a crash.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control import quiet
+from scalograph.control.discover import discover
+from scalograph.control.jvm import default_values
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.events import Record
+from scalograph.protocol.facts import HostFacts, ProgramFile
+from scalograph.run.hosts.base import Host, Specification, Tell
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe, measure
+from scalograph.run.hosts.ready import build_planned
+from scalograph.run.hosts.ssh_client import call, called, is_name, script
+from scalograph.run.hosts.ssh_machine import SshMachine
+from scalograph.run.hosts.ssh_process import SshProcess
+from scalograph.run.hosts.ssh_program import moved, needed_there
+from scalograph.run.interrupts import note
+from scalograph.run.launches import input_file
+from scalograph.run.plan import Plan
+from scalograph.study.program import Program
+from scalograph.study.reset import NO_RESET
+
+# What a second is long enough for: /proc/stat counts ticks of 10 ms.
+LOOK = "cat /proc/stat && sleep 1 && cat /proc/stat"
+_LOOK_S = 1.0
+_LEAVE_OUT = "leave it out, or start scalograph on that machine"
+
+
+def connect(name: str) -> Host:
+    """Return the machine that ssh knows by a name.
+
+    Raises:
+        StudyError: it is no such name.
+        HostError: no native probe, no connection, or runs cannot be made there.
+    """
+    if not is_name(name):
+        raise StudyError.one("--host", f'"ssh:{name}"', "ssh:NAME, a name that ssh knows", "see ~/.ssh/config")
+    probe = find_probe()
+    if probe.warning:
+        raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
+    return SshHost(SshMachine(name, Path(probe.argv[0])))
+
+
+class SshHost(LocalHost):
+    """Another machine: each run and each step is a connection of its own, in a folder of its own."""
+
+    def __init__(self, machine: SshMachine) -> None:
+        super().__init__(find_probe())
+        self._machine = machine
+        self._folder_there, self._last, self._n_runs = "", "", 0
+
+    def facts(self) -> HostFacts:
+        """Return what that machine is, as it was when the connection was made."""
+        return self._machine.facts
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Build the program here, copy it there, look for all that the study starts, and carry out `setup` there.
+
+        Raises:
+            HostError: the study sets or needs what is not done over ssh; or as of `LocalHost`, and no room there.
+        """
+        _refuse(planned)
+        return super().ready(planned, tell)
+
+    def look(self) -> quiet.Look:
+        """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
+        try:
+            answer = call(self._machine.name, script(LOOK))
+        except HostError:
+            return quiet.Look({})
+        texts = answer.split("cpu  ")[1:]  # each begins with the sum of all CPUs
+        cpus = [one.cpu for one in self.facts().cpus]
+        return quiet.between(texts[0], texts[1], cpus, _LOOK_S) if len(texts) == 2 else quiet.Look({})
+
+    def close(self) -> None:
+        """End the connection: nothing of ours stays there."""
+        self._machine.close()
+
+    def _built(self, planned: Plan, tell: Tell) -> Plan:
+        here = planned.facts.model_copy(update={"jvms": discover().jvms})
+        made = build_planned(replace(planned, facts=here), tell)
+        program = made.program
+        if "java" in program.values:
+            program = replace(program, values={**program.values, **default_values(planned.facts)})
+        there = self._copied(program, input_file(made), tell)
+        facts = planned.facts.model_copy(update={"program": self._outside(there)})
+        return replace(made, facts=facts, program=there, source=program)
+
+    def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
+        folder = self._machine.folder
+        paths = {path: f"{n}-{path.name}" for n, path in enumerate(needed_there(program, reads))}
+        if paths:
+            tell(f"copying to {self._machine.name}: {', '.join(path.name for path in paths)}")
+        self._machine.put({name: path for path, name in paths.items()})
+        return moved(program, {path: str(folder / name) for path, name in paths.items()})
+
+    def _outside(self, program: Program) -> ProgramFile | None:
+        """The program of a command as it is there; None of one that was copied."""
+        name = program.commands[0][0] if program.commands else ""
+        name = name.replace("{python}", "python3")
+        if not name or "{" in name or name.startswith(f"{program.here}/"):
+            return None
+        environment = self.facts().environment
+        (found,) = self._machine.find(environment.get("PATH", ""), [name])
+        if found is None:
+            return None
+        home = environment.get("HOME", "")
+        inside = home and found.path.startswith(f"{home}/")
+        path = f"~/{found.path.removeprefix(home).lstrip('/')}" if inside else found.path
+        return ProgramFile(path=path, bytes=found.n_bytes, sha256=found.sha256)
+
+    def _is_there(self, program: str, path: str | None) -> bool:
+        return self._machine.find(path or "", [program]) != [None]
+
+    def _try_settings(self, planned: Plan) -> None:
+        """Nothing is set there."""
+
+    @contextmanager
+    def _folder(self, in_callers: bool) -> Iterator[Path]:
+        """A folder there, which the first step or run in it makes; the next one removes it."""
+        self._n_runs += 1
+        self._folder_there = str(self._machine.folder / f"run-{self._n_runs}")
+        yield Path(self._folder_there)
+        self._last = self._folder_there
+
+    def _process(self, fresh: bool = False) -> SshProcess:
+        return SshProcess(self._machine, self._folder_there, self._last, fresh)
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        return self._measured(spec, folder)  # counters of this kernel are none of that one
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        process = self._process()
+        return replace_part(measure(spec.line(folder), process, note), boot_id=process.boot_id())
+
+
+def _refuse(planned: Plan) -> None:
+    """Refuse what is read, set or started on the machine that we stand on."""
+    study, program = planned.design.study, planned.program
+    found = {
+        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
+        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
+        "workload.process": bool(program.running) or any(one.name for one in program.processes),
+    }  # fmt: skip
+    if names := [name for name, is_there in found.items() if is_there]:
+        raise HostError(names[0], "not done over ssh", "a study without", _LEAVE_OUT)

@@ -1,0 +1,143 @@
+"""What another machine is, as it tells itself in one answer: its /proc and /sys as a tree, its environment, its JVMs.
+
+The tree is then read as that of this machine is.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scalograph.control import capacity, isolation, tasks
+from scalograph.control.discover import discover
+from scalograph.control.jvms import described
+from scalograph.control.machine_control import MACHINE
+from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
+from scalograph.errors import ProtocolError
+from scalograph.protocol.events import Capabilities, parse_event
+from scalograph.protocol.facts import HostFacts
+from scalograph.run.scratch import scratch
+
+# Needs nothing but what POSIX has, grep -H and readlink -f. Lines: of a file `/its/path:text`; `env NAME=value`;
+# `system Linux x86_64`; `java` its path, whether a compiler is beside it, and `| ` before each line that it says.
+FACTS = """\
+printf 'system %s\\n' "$(uname -sm)"
+for name in PATH HOME LANG TMPDIR; do
+  eval "value=\\${$name-}"
+  [ -z "$value" ] || printf 'env %s=%s\\n' "$name" "$value"
+done
+sed '/^$/q' /proc/cpuinfo | sed 's|^|/proc/cpuinfo:|'
+group=$(sed -n 's/^0:://p' /proc/self/cgroup)
+set --
+while [ -n "$group" ] && [ "$group" != / ]; do
+  set -- "$@" "/sys/fs/cgroup$group/cpu.max"
+  group=${group%/*}
+done
+cpu=/sys/devices/system/cpu
+clock=/sys/devices/system/clocksource/clocksource0
+grep -sH '' /proc/meminfo /proc/cmdline /proc/self/status /proc/self/cgroup /proc/self/mountinfo /etc/os-release \\
+  /proc/sys/kernel/osrelease /proc/sys/kernel/arch /proc/sys/kernel/random/boot_id \\
+  /proc/sys/kernel/sched_autogroup_enabled $cpu/online $cpu/smt/active $cpu/cpu0/cpufreq/scaling_governor \\
+  $cpu/cpu[0-9]*/topology/*_list $cpu/cpu[0-9]*/topology/physical_package_id $cpu/cpu[0-9]*/topology/core_id \\
+  $cpu/cpu[0-9]*/cache/index*/level $cpu/cpu[0-9]*/cache/index*/shared_cpu_list \\
+  $cpu/cpu0/cache/index*/type $cpu/cpu0/cache/index*/size $cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq \\
+  $cpu/cpu[0-9]*/node[0-9]*/cpulist $clock/current_clocksource $clock/available_clocksource \\
+  /sys/hypervisor/type /sys/class/dmi/id/sys_vendor /sys/kernel/sched_ext/state "$@"
+seen=
+for java in "${JAVA_HOME:-/nonexistent}/bin/java" "$(command -v java)" /usr/lib/jvm/*/bin/java; do
+  java=$(readlink -f -- "$java") && [ -f "$java" ] && [ -x "$java" ] || continue
+  case "$seen" in *"|$java|"*) continue ;; esac
+  seen="$seen|$java|"
+  compiler=no
+  [ ! -x "${java%/*}/javac" ] || compiler=yes
+  printf 'java %s %s\\n' "$compiler" "$java"
+  "$java" -XshowSettings:properties -version </dev/null 2>&1 | sed 's/^/| /'
+done
+:
+"""
+_FILE = re.compile(r"(/(?:proc|sys|etc)/[\w./@+-]+):(.*)", re.ASCII | re.DOTALL)
+_MOST_FILES, _MOST_JVMS = 200_000, 64
+_THERE = "it is set on the machine itself, not over ssh"
+
+
+@dataclass
+class ToldMachine:
+    """The answer to FACTS, not yet read: texts of files by path, and the rest."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    system: str = ""
+    architecture: str = ""
+    jvms: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
+
+
+def parsed(answer: str) -> ToldMachine:
+    """Return an answer by its parts; lines of no known form are left out.
+
+    Raises:
+        ProtocolError: it is none, or longer than that of a machine.
+    """
+    told, said = ToldMachine(), list[str]()
+    for line in answer.split("\n"):
+        kind, _, rest = line.partition(" ")
+        if found := _FILE.fullmatch(line):
+            told.files.setdefault(found[1], []).append(found[2])
+        elif kind == "system":
+            told.system, _, told.architecture = rest.partition(" ")
+        elif kind == "env":
+            name, _, value = rest.partition("=")
+            told.environment[name] = value
+        elif kind == "java":
+            said = told.jvms.setdefault((rest.partition(" ")[2], rest.startswith("yes ")), [])
+        elif kind == "|":
+            said.append(rest)
+    if not told.system or len(told.files) > _MOST_FILES or len(told.jvms) > _MOST_JVMS:
+        found_ = f"{len(told.files)} files" if told.system else f"{answer[:80]!a}"
+        raise ProtocolError("ssh", found_, "what a machine is", "look at what its shell prints at a login")
+    return told
+
+
+def facts_of(told: ToldMachine, capabilities: Capabilities) -> HostFacts:
+    """Return what a machine is, and what it grants over ssh: nothing that is restored only by whoever changed it.
+
+    Args:
+        told: its answer.
+        capabilities: what the probe was granted there.
+    """
+    jvms = described((path, has_compiler, "\n".join(said)) for (path, has_compiler), said in told.jvms.items())
+    with scratch("facts") as tree:
+        _write(tree, told.files)
+        facts, no_ext = discover(tree, jvms), why_no_ext(tree)
+    granted = {one.name: one for one in capabilities.capabilities}
+    real_time, nice = granted["real-time policies"], granted["negative nice"]
+    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, MACHINE), _THERE)
+    refused |= {name: one.why or "" for name, one in ((REAL_TIME, real_time), (NEGATIVE_NICE, nice)) if not one.granted}
+    own = {
+        "architecture": facts.architecture or told.architecture, "reached": "ssh", "environment": told.environment,
+        "refused": refused | ({EXT: no_ext} if no_ext else {}), "granted_priority": 99 if real_time.granted else 0,
+        "granted_nice": -20 if nice.granted else 0,
+    }  # fmt: skip
+    return facts.model_copy(update=own)
+
+
+def capabilities_of(answer: str) -> Capabilities:
+    """Return what the probe said of itself there. Raises ProtocolError where it is no such answer."""
+    lines = answer.splitlines() or [""]
+    part = parse_event(lines[-1], "probe --capabilities")[1]
+    if not isinstance(part, Capabilities):
+        raise ProtocolError(
+            "probe --capabilities", f"{lines[-1][:80]!a}", "a capabilities event", "reinstall the probe"
+        )
+    return part
+
+
+def _write(tree: Path, files: Mapping[str, Iterable[str]]) -> None:
+    for name, lines in _inside(files):
+        file = tree / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _inside(files: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files that lie below the root, whatever another machine calls them."""
+    return ((path.lstrip("/"), lines) for path, lines in files.items() if ".." not in Path(path).parts)

@@ -1,0 +1,233 @@
+"""Another machine over ssh: a private folder there, which lives as long as one connection, and what lies in it.
+
+Whoever keeps that connection also has the machine's lock there: two studies at once would measure each other. With the
+connection, however it ends, the folder goes; the next run makes both anew.
+"""
+
+import hashlib
+import secrets
+import select
+import struct
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+from scalograph.run.hosts.ssh_client import (
+    CONNECT_S,
+    call,
+    called,
+    last_line,
+    no_client,
+    refuse_failure,
+    script,
+    ssh_argv,
+)
+from scalograph.run.hosts.ssh_facts import FACTS, capabilities_of, facts_of, parsed
+
+PROBE = "scalograph-probe"
+# For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
+LOCK_S, RUN_S = 10, 30
+# $1 folder, $2 how long to wait. The lock is the one of `scalograph.control.shared`; what is there already is no link.
+HOLD = f"""\
+umask 077
+for place in /run/lock /tmp; do [ -k "$place" ] && [ -w "$place" ] && break; done
+lock=$place/scalograph.lock
+[ -e "$lock" ] || (umask 022; set -C; : >"$lock") 2>/dev/null
+[ ! -L "$lock" ] && exec 9<"$lock" || {{ echo "$lock: no plain file" >&2; exit 3; }}
+flock -w "$2" 9 || {{ echo 'another start measures there' >&2; exit 3; }}
+mkdir -- "$1" || exit 3
+trap 'flock -w {RUN_S} "$1/run" true; rm -rf -- "$1"' EXIT
+trap 'exit 0' HUP INT TERM PIPE
+echo held
+cat >/dev/null
+"""
+# $1 folder: a tar archive on standard input.
+UNPACK = 'umask 077; exec tar -xf - -C "$1"'
+# $1 folder: checksum of the probe, then what it is granted.
+CHECK = f'sha256sum <"$1/{PROBE}" && exec "$1/{PROBE}" --capabilities'
+# $1 PATH, then names of programs: for each its size, checksum and place, or `-`.
+FIND = """\
+set -f
+path=$1
+shift
+for name; do
+  found=
+  case "$name" in
+    */*) [ -f "$name" ] && [ -x "$name" ] && found=$name ;;
+    *) IFS=:; for place in $path; do [ -f "$place/$name" ] && [ -x "$place/$name" ] && found=$place/$name && break; done
+       unset IFS ;;
+  esac
+  if [ -z "$found" ]; then echo -; continue; fi
+  found=$(readlink -f -- "$found")
+  sum=$(sha256sum <"$found" 2>/dev/null)
+  printf '%s %s %s\\n' "$(wc -c <"$found" 2>/dev/null || echo 0)" "${sum%% *}" "$found"
+done
+"""
+# ELF's numbers of instruction sets, as uname calls them.
+_ELF = {3: "i686", 21: "ppc64le", 22: "s390x", 62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
+# Of a folder that is copied: what is none of its sources.
+_LEFT_OUT = ("scalograph-results", ".git")
+
+
+class FoundProgram(NamedTuple):
+    """A program there: where it lies, its size and its checksum."""
+
+    path: str
+    n_bytes: int
+    sha256: str
+
+
+class SshMachine:
+    """A machine that ssh knows by a name, and a folder of ours there.
+
+    Attributes:
+        name: as ssh knows it.
+        facts: what it is.
+        folder: there; the same one after a lost connection.
+    """
+
+    def __init__(self, name: str, probe: Path) -> None:
+        """Connect, and prove that the probe runs there.
+
+        Raises:
+            HostError: no connection, not Linux, another instruction set than the probe's, no room, or another start
+                measures there.
+        """
+        self.name, self._probe = name, probe
+        self._holder: subprocess.Popen[bytes] | None = None
+        self._files: dict[str, Path] = {PROBE: probe}
+        told = parsed(call(name, script(FACTS)))
+        if told.system != "Linux":
+            raise HostError(called(name), f"a machine of {told.system}", "Linux", "use another machine")
+        _refuse_other(name, told.architecture, probe)
+        place = told.environment.get("TMPDIR", "")
+        self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
+        try:
+            self.ensure()
+            answer = call(name, script(CHECK, str(self.folder)))
+            self._refuse_changed(answer.partition("\n")[0])
+            self.facts: HostFacts = facts_of(told, capabilities_of(answer))
+        except BaseException:
+            self.close()
+            raise
+
+    def ensure(self) -> None:
+        """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
+        if self._holder is not None and self._holder.poll() is None:
+            return
+        self.close()
+        self._hold()
+        self._send(self._files)
+
+    def put(self, files: Mapping[str, Path]) -> None:
+        """Copy files or folders there, each under a name of its own. Raises HostError, where there is no room say."""
+        self.ensure()
+        if new := {name: path for name, path in files.items() if name not in self._files}:
+            self._send(new)
+            self._files |= new
+
+    def find(self, path: str, programs: Sequence[str]) -> list[FoundProgram | None]:
+        """Return the programs of these names that are there, None for each that is not.
+
+        Args:
+            path: folders that are searched, as PATH has them.
+            programs: names, or paths.
+
+        Raises:
+            HostError: no connection.
+        """
+        lines = call(self.name, script(FIND, path, *programs)).splitlines()
+        found: list[FoundProgram | None] = []
+        for line in lines[: len(programs)]:
+            n_bytes, _, rest = line.partition(" ")
+            sha256, _, place = rest.partition(" ")
+            found.append(FoundProgram(place, int(n_bytes), sha256) if n_bytes.isdecimal() else None)
+        return found + [None] * (len(programs) - len(found))
+
+    def close(self) -> None:
+        """Give the folder back, and the lock with it."""
+        holder, self._holder = self._holder, None
+        if holder is None:
+            return
+        with holder, suppress(subprocess.TimeoutExpired, BrokenPipeError):
+            if holder.stdin:
+                holder.stdin.close()
+            holder.wait(RUN_S)
+        holder.kill()
+
+    def _hold(self) -> None:
+        """Make the folder, by a connection that stays."""
+        with tempfile.TemporaryFile() as said:
+            argv = ssh_argv(self.name, script(HOLD, str(self.folder), str(LOCK_S)))
+            pipe = subprocess.PIPE
+            try:
+                holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)
+            except OSError as error:
+                raise no_client(self.name, error) from None
+            self._holder = holder
+            if _first_line(holder.stdout, 3 * CONNECT_S + LOCK_S) != b"held":
+                holder.kill()
+                holder.wait()
+                said.seek(0)
+                refuse_failure(self.name, max(holder.returncode, 1), said.read(4096).decode(errors="replace"))
+
+    def _send(self, files: Mapping[str, Path]) -> None:
+        def write(stream: IO[bytes]) -> None:
+            with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+                for name, path in files.items():
+                    archive.add(path, name, filter=lambda one, top=name: _plain(one, top))  # type: ignore[misc]
+
+        # As long as it is: a connection that stands still ends by itself.
+        call(self.name, script(UNPACK, str(self.folder)), write)
+
+    def _refuse_changed(self, told: str) -> None:
+        """Refuse a probe that did not arrive as it is here."""
+        with self._probe.open("rb") as stream:
+            expected = hashlib.file_digest(stream, "sha256").hexdigest()
+        if (found := told.split(" ")[0]) != expected:
+            raise HostError(
+                called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again"
+            )
+
+
+def _plain(member: tarfile.TarInfo, top: str) -> tarfile.TarInfo | None:
+    """Return what is copied: files, folders and links of a folder, as ours there; None for what is left out."""
+    if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
+        return None
+    if member.name.removeprefix(f"{top}/") in _LEFT_OUT:
+        return None
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
+
+
+def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
+    """Return the first line, or what came of it in that time."""
+    assert stream is not None
+    line, until = b"", time.monotonic() + limit_s
+    while not line.endswith(b"\n") and len(line) < 80:
+        ready, _, _ = select.select([stream], [], [], max(0.0, until - time.monotonic()))
+        byte = stream.raw.read(1) if ready else b""  # type: ignore[attr-defined]
+        if not byte:
+            break
+        line += byte
+    return line.strip()
+
+
+def _refuse_other(name: str, architecture: str, probe: Path) -> None:
+    """Refuse a machine on which the probe cannot start: what is no ELF file, a script say, may run anywhere."""
+    with probe.open("rb") as stream:
+        head = stream.read(20)
+    if head[:4] != b"\x7fELF" or len(head) < 20:
+        return
+    own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
+    if architecture != own:
+        fix = f"set SCALOGRAPH_PROBE to a probe for {architecture}"
+        raise HostError(called(name), f"a machine of {architecture}", f"{own}, as {probe.name} is", fix)

@@ -1,0 +1,163 @@
+"""Studies on another machine: a signal, a resume after it was booted anew, and a server of ssh on this one."""
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.findings import table
+from scalograph.protocol import journal
+from scalograph.run.hosts.probe import find_probe
+
+from ..unit.run.hosts.far_machine import program, stand_in
+from .shell import environment, in_process
+
+pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+STUDY = """\
+version = 1
+name = "far"
+title = "Far"
+work = "total"
+seed = 1
+[workload]
+command = {command}
+[factors.n]
+control = "nice"
+levels = [0, 1]
+[protocol]
+runs = {runs}
+timeout = "60s"
+max_reruns = 0
+"""
+CONFIG = """\
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+"""
+CLIENT = """\
+Host far
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile {folder}/{key}
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A server of ssh on this machine, and a client that knows it as `far`; its files are in the folder."""
+    if SSHD is None:
+        pytest.skip("no sshd: apt-get install openssh-server")
+    folder = tmp_path / "ssh"
+    folder.mkdir()
+    for name in ("host", "user", "other"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
+    kind, key, _ = (folder / "host.pub").read_text().split()
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {kind} {key}\n")
+    for name in ("user", "other"):
+        (folder / f"{name}.client").write_text(
+            CLIENT.format(port=port, folder=folder, key=name, user=getpass.getuser())
+        )
+    (folder / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/user.client "$@"\n')
+    (folder / "ssh").chmod(0o755)
+    with (folder / "log").open("wb") as log:
+        serving = subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log)
+    until = time.monotonic() + 10
+    while "Server listening" not in (said := (folder / "log").read_text()):
+        if serving.poll() is not None or time.monotonic() > until:
+            pytest.skip(f"sshd does not start: {said.strip()}")
+        time.sleep(0.02)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    yield folder
+    serving.kill()
+    serving.wait()
+
+
+def study(folder: Path, command: str, runs: int = 1) -> None:
+    (folder / "study.toml").write_text(STUDY.format(command=command, runs=runs))
+
+
+def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, tmp_path: Path) -> None:
+    study(tmp_path, '["sh", "-c", "pwd >&2; sleep 0.2"]')
+    done = in_process("run", "study.toml", "--host", "ssh:far", "-o", "out", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    records = [event["record"] for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run"]
+    assert [one.run.status for one in records] == ["ok", "ok"]
+    folders = {Path(one.copies[0].stderr_tail.strip()).parent for one in records}
+    assert len(folders) == 1 and not any(one.exists() for one in folders)
+    client = (server / "ssh").read_text()
+    (server / "ssh").write_text(client.replace("user.client", "other.client"))
+    refused = in_process("run", "study.toml", "--host", "ssh:far", "-o", "none", cwd=tmp_path)
+    assert refused.returncode == 3 and not (tmp_path / "none").exists()
+    assert "--host ssh:far: " in refused.stderr and "Permission denied" in refused.stderr
+
+
+def test_a_signal_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
+    interrupted(tmp_path, "ssh:far")
+
+
+def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = stand_in(tmp_path, monkeypatch)
+    interrupted(tmp_path, "ssh:there")
+    assert not [one for one in far.iterdir() if one.is_dir()]
+
+
+def interrupted(folder: Path, host: str) -> None:
+    """Start a study, end it while a run goes on, and see that nothing of that stays."""
+    study(folder, f'["sh", "-c", "echo $$ > {folder}/pid; exec sleep 50"]')
+    argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "-o", "out"]
+    with subprocess.Popen(argv, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as started:
+        pid = begun(folder / "pid", started)
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=60)
+    assert started.returncode == 130, said
+    until = time.monotonic() + 20
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{pid}").exists()
+    assert [*journal.read(folder / "out" / "journal.jsonl")][-1]["reason"] == "interrupted"
+
+
+def begun(file: Path, started: "subprocess.Popen[str]") -> int:
+    until = time.monotonic() + 60
+    while not (file.exists() and file.read_text().endswith("\n")):
+        assert started.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+    return int(file.read_text())
+
+
+def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    study(tmp_path, '["true"]')
+    options = ("run", "study.toml", "--host", "ssh:there", "-o", "out")
+    assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
+    study(tmp_path, '["true"]', runs=2)
+    told = "2b1c7a52-0000-4000-8000-0123456789ab"
+    program(tmp_path, "cat", f'case $1 in */boot_id) echo {told} ;; *) exec /bin/cat "$@" ;; esac')
+    program(tmp_path, "grep", f'/bin/grep "$@" | sed "s|^\\(/proc/sys/kernel/random/boot_id:\\).*|\\1{told}|"')
+    done = in_process(*options, "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    assert "booted anew since the study began" in done.stderr
+    read = table.load(tmp_path / "out" / "journal.jsonl")
+    assert [row.boot for row in read.rows] == [1, 1, 2, 2]
+    assert "boot" in {note.about for note in read.notes}

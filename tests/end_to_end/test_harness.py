@@ -1,0 +1,50 @@
+"""Harnesses as commands: what they print of a run is the figure of that run."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .shell import in_process
+
+
+def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
+    """The journaled runs of two starts of a harness."""
+    options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
+    done: subprocess.CompletedProcess[str] = in_process("measure", *options, "--", *command, cwd=folder)
+    assert done.returncode in (0, 5), done.stderr
+    found: dict[str, Any] = json.loads((folder / "results" / "findings.json").read_text())
+    return found
+
+
+@pytest.mark.skipif(not shutil.which("hyperfine"), reason="hyperfine is missing: apt-get install hyperfine")
+def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
+    asked = ["hyperfine", "-N", "--style", "none", "--runs", "2", "--export-json", "/dev/stdout", "sleep 0.02"]
+    found = measured(tmp_path, "time:lower: @hyperfine", *asked)
+    (point,) = found["curves"][0]["points"]
+    scores = point["responses"]["time"]["scores"]
+    assert len(scores) == 2 and all(0.02 <= score < 2.0 for score in scores)
+    assert found["study"]["responses"][0]["name"] == "time" and found["study"]["responses"][0]["unit"] == "s"
+
+
+@pytest.mark.skipif(not shutil.which("pyperf"), reason="pyperf is missing: pip install pyperf")
+def test_pyperf_prints_its_results(tmp_path: Path) -> None:
+    asked = ["pyperf", "command", "--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0"]
+    found = measured(tmp_path, "time:lower: @pyperf", *asked, "--loops", "1", "--", "sleep", "0.02")
+    (point,) = found["curves"][0]["points"]
+    assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])
+
+
+def test_a_harness_that_prints_something_else_has_failed(tmp_path: Path) -> None:
+    asked = ("--runs", 2, "--max-reruns", 0, "--response", "rate:higher: @sysbench")
+    done = in_process("measure", *asked, "--", "echo", "x", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "found no such output, expected the output of sysbench 1" in " ".join(done.stdout.split())
+
+
+def test_a_harness_that_is_unknown_is_told_of_the_option(tmp_path: Path) -> None:
+    done = in_process("measure", "--response", "rate:higher: @sysbank", "--", "true", cwd=tmp_path)
+    assert done.returncode == 2 and "--response rate" in done.stderr and "'sysbench'" in done.stderr

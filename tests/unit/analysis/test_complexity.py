@@ -1,0 +1,96 @@
+"""Growth of time with size: the class is found or left open, and hardly ever refuted where it is true."""
+
+import math
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.complexity import fit_complexity, predict_time
+from scalograph.analysis.growth_classes import CLASSES
+
+SIZES = np.repeat([16.0, 64, 256, 1024, 4096, 16384], 3)
+
+
+def times(name: str, start: float = 1.0, rng: np.random.Generator | None = None, noise: float = 0.02) -> np.ndarray:
+    """Times that begin at `start` and rise to a hundred times that."""
+    rise = CLASSES[name](SIZES)
+    exact = start + 99 * rise / rise.max()
+    return exact if rng is None else exact * np.exp(noise * rng.standard_normal(SIZES.size))
+
+
+def possible(found: np.ndarray, sizes: np.ndarray = SIZES) -> list[str]:
+    return [growth.name for growth in fit_complexity(sizes, found).possible]
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name != "1"])
+def test_a_class_without_noise_is_found_with_its_cost(name: str) -> None:
+    fit = fit_complexity(SIZES, times(name))
+    (found,) = fit.possible
+    assert found.name == name and found.start == pytest.approx(1.0, rel=1e-6)
+    assert found.cost.value == pytest.approx(99 / CLASSES[name](SIZES).max(), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_true_class_is_hardly_ever_refuted(name: str) -> None:
+    rng, n_cases = np.random.default_rng(5), 60
+    kept = sum(name in possible(times(name, rng=rng)) for _ in range(n_cases))
+    assert kept >= 0.9 * n_cases
+
+
+def test_classes_that_differ_are_told_apart_and_others_left_open() -> None:
+    rng, n_cases = np.random.default_rng(6), 20
+    alone = [possible(times("n log n", rng=rng)) for _ in range(n_cases)]
+    assert sum(found == ["n log n"] for found in alone) >= 0.8 * n_cases
+    narrow = np.repeat([100.0, 110, 120, 130], 3)
+    found = possible(narrow * np.exp(0.02 * rng.standard_normal(narrow.size)), narrow)
+    assert len(found) >= 3 and "n" in found
+
+
+def test_the_cost_has_an_interval_that_holds_the_truth() -> None:
+    rng, held, n_cases, true = np.random.default_rng(7), 0, 150, 99 / SIZES.max()
+    for _ in range(n_cases):
+        cost = next(g for g in fit_complexity(SIZES, times("n", rng=rng)).growths if g.name == "n").cost
+        held += cost.contains(true)
+    assert held >= 0.88 * n_cases
+
+
+def test_time_that_does_not_grow_has_a_bound() -> None:
+    flat = np.exp(0.01 * np.random.default_rng(9).standard_normal(SIZES.size))
+    fit = fit_complexity(SIZES, flat)
+    assert fit.possible[0].name == "1" and 0 < fit.most_growth < 0.05
+
+
+def test_what_grows_otherwise_is_none_of_the_classes() -> None:
+    rng = np.random.default_rng(9)
+    cache = np.where(SIZES > 1000, 8 * SIZES, SIZES) * np.exp(0.005 * rng.standard_normal(SIZES.size))
+    fit = fit_complexity(SIZES, cache)
+    assert fit.possible == () and predict_time(fit, 20000).value is None
+    assert all(growth.refuted for growth in fit.growths)
+    roots = np.repeat(2.0 ** np.arange(4, 16), 1)
+    assert possible(np.sqrt(roots), roots) == []
+
+
+def test_a_prediction_holds_the_truth_and_ends_at_twice_the_largest() -> None:
+    rng, held, n_cases = np.random.default_rng(10), 0, 60
+    true = 1 + 99 * (30000 * math.log2(30000)) / CLASSES["n log n"](SIZES).max()
+    for _ in range(n_cases):
+        made = predict_time(fit_complexity(SIZES, times("n log n", rng=rng)), 30000)
+        held += made.value is None or made.contains(true)
+    assert held >= 0.9 * n_cases
+    fit = fit_complexity(SIZES, times("n"))
+    assert predict_time(fit, 20000).value == pytest.approx(1 + 99 * 20000 / 16384)
+    assert "up to 2 times the largest" in predict_time(fit, 40000).warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "took", "why"),
+    [
+        ([1, 2, 3], [1, 2, 3], "found 3 different sizes, expected at least 4"),
+        ([0.5, 1, 2, 3], [1, 2, 3, 4], "found a size below 1"),
+        ([1, 2, 3, 4], [1, 2, 0, 4], "a time of 0 or less"),
+        ([1, 2, 3, 4], [1, 2, 3], "expected two lists of one length"),
+    ],
+)
+def test_what_has_no_growth(n: list[float], took: list[float], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        fit_complexity(n, took)

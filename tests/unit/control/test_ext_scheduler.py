@@ -1,0 +1,129 @@
+"""The scheduler of the machine: programs that stand in for those of sched_ext, on a kernel of plain files."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.control import LevelError, control
+from scalograph.control.discover import discover
+from scalograph.control.ext_scheduler import SCHEDULER, SchedulerControl, in_force, installed
+from scalograph.control.store import Store
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import MachineSetting, unmeasured
+
+FREE = HostFacts(cpus=())
+# A kernel that sees its program end takes its own scheduler again.
+TAKEN = """\
+mkdir -p {home}/root && echo {ops} > {home}/root/ops && echo enabled > {home}/state
+trap 'echo disabled > {home}/state; rm -r {home}/root; exit 0' INT
+while :; do sleep 0.02; done
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of sched_ext in a kernel that has it; programs beside it are on PATH."""
+    made = tmp_path / "sys/kernel/sched_ext"
+    made.mkdir(parents=True)
+    (made / "state").write_text("disabled\n")
+    monkeypatch.setattr(Store, "of_machine", lambda: Store(None, None, kernel=tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return made
+
+
+def program(home: Path, name: str, code: str) -> None:
+    file = home.parents[2] / name
+    file.write_text(f"#!/bin/sh\n{code}\n")
+    file.chmod(0o755)
+
+
+@pytest.mark.parametrize("ops", ["simple", "simple_1.0.5_g1234_x86_64_unknown_linux_gnu"])
+def test_a_scheduler_is_at_work_for_a_run_and_no_longer(ops: str, home: Path) -> None:
+    program(home, "scx_simple", TAKEN.format(home=home, ops=ops))
+    with SchedulerControl().hold("scx_simple", FREE) as held:
+        assert in_force(home.parents[2]) == "scx_simple"
+    assert held and (held.before, held.in_force, held.at_end, held.after) == (
+        "default", "scx_simple", "scx_simple", "default",
+    )  # fmt: skip
+    SchedulerControl().attempt("scx_simple", FREE)
+    assert in_force(home.parents[2]) == "default"
+
+
+def test_one_that_the_kernel_throws_out_fails_the_run(home: Path) -> None:
+    program(home, "scx_simple", TAKEN.format(home=home, ops="simple"))
+    with SchedulerControl().hold("scx_simple", FREE) as held:
+        (home / "state").write_text("disabled\n")
+    assert held is not None
+    record = unmeasured("").with_settings([MachineSetting(**vars(held))])
+    assert SchedulerControl().read_back("scx_simple", FREE, record) == [
+        "scheduler: asked for scx_simple, at the end it was default"
+    ]
+
+
+def test_it_is_ended_whatever_happens_in_the_run(home: Path) -> None:
+    program(home, "scx_simple", f"echo $$ > {home}/pid\n" + TAKEN.format(home=home, ops="simple"))
+    with pytest.raises(KeyboardInterrupt), SchedulerControl().hold("scx_simple", FREE):
+        raise KeyboardInterrupt
+    assert in_force(home.parents[2]) == "default"
+    assert not Path(f"/proc/{(home / 'pid').read_text().strip()}").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("echo 'libbpf: failed to load' >&2; exit 3", "scx_simple ended with exit code 3; it said: 'libbpf: failed to"),
+        ("exec sleep 20", "not taken in 0.3 s"),
+        ("trap '' INT\n" + TAKEN.replace("trap", "#"), "scx_other, though its program has ended"),
+    ],
+)
+def test_what_does_not_come_to_work_or_stays_is_told(
+    code: str, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("START_S", "_END_S"):
+        monkeypatch.setattr(f"scalograph.control.ext_scheduler.{name}", 0.3)
+    program(home, "scx_simple", code.format(home=home, ops="other"))
+    with pytest.raises(HostError, match=expected), SchedulerControl().hold("scx_simple", FREE):
+        pass
+
+
+def test_another_one_at_work_is_left_alone(home: Path) -> None:
+    (home / "root").mkdir()
+    (home / "root" / "ops").write_text("lavd_1.0.8\n")
+    (home / "state").write_text("enabled\n")
+    for level in ("default", "scx_simple"):
+        with pytest.raises(HostError, match="scx_lavd is at work"), SchedulerControl().hold(level, FREE):
+            pass
+    with SchedulerControl().hold(False, FREE) as held:
+        assert held is None
+
+
+def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_path: Path) -> None:
+    program(home, "scx_simple", "")
+    program(home, "scx_Not", "")
+    (tmp_path / "scx_plain").write_text("")
+    assert [name for name in installed() if (tmp_path / name).exists()] == ["scx_simple"]
+    ours = control("scheduler")
+    there = FREE.model_copy(update={"schedulers": ("scx_simple",)})
+    assert ours.resolve(["default", "scx_simple", False], there) == ["default", "scx_simple", False]
+    old = FREE.model_copy(update={"refused": {SCHEDULER: "this kernel has no sched_ext"}})
+    guest = FREE.model_copy(update={"accelerator": "tcg"})
+    for level, facts, expected in (
+        ("scx_simple", old, "this kernel has no sched_ext"),
+        ("scx_rusty", there, "no program scx_rusty on PATH"),
+        ("scx_simple", guest, "in a guest"),
+        ("/bin/sh", there, "default, or a program such as scx_simple"),
+        ("simple", there, "default, or a program such as scx_simple"),
+    ):
+        with pytest.raises(LevelError, match=expected):
+            ours.resolve([level], facts)
+        assert ours.resolve(["default"], facts) == ["default"]
+
+
+def test_a_kernel_without_sched_ext_says_so(tmp_path: Path) -> None:
+    assert discover(tmp_path, ()).refused[SCHEDULER] == "this kernel has no sched_ext"
+    (tmp_path / "sys/kernel/sched_ext").mkdir(parents=True)
+    (tmp_path / "sys/kernel/sched_ext/state").write_text("disabled\n")
+    assert SCHEDULER not in discover(tmp_path, ()).refused
+    assert in_force(tmp_path) == "default"

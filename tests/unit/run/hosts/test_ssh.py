@@ -1,0 +1,193 @@
+"""Runs on another machine: one run and its traces, a lost connection, and each way in which a machine refuses."""
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.quiet import Look
+from scalograph.errors import HostError, ScalographError, StudyError
+from scalograph.protocol.record import Record
+from scalograph.run.hosts import ssh
+from scalograph.run.hosts.host_names import connected, is_elsewhere
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.ssh import SshHost, connect
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
+
+from .far_machine import program, stand_in
+
+pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
+BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+STUDY = """\
+version = 1
+name = "far"
+title = "Far"
+work = "total"
+seed = 1
+[workload]
+command = {command}
+{more}
+[factors.n]
+levels = [0]
+control = "nice"
+[protocol]
+runs = 1
+timeout = "10s"
+"""
+# What the next probe there says is cut off after its header.
+LOSE = """\
+case $command in *"flock -o"*)
+  if [ -e {0}/lose ]; then
+    rm {0}/lose; sh -c "$command" | head -n 1; echo 'Connection closed by remote host' >&2; exit 255
+  fi ;;
+esac
+"""
+
+
+@contextmanager
+def planned(folder: Path, command: str, more: str = "") -> Iterator[tuple[SshHost, Plan, list[str]]]:
+    """The host and a study of one run, ready."""
+    (folder / "study.toml").write_text(STUDY.format(command=command, more=more))
+    said = list[str]()
+    with connected("ssh:there") as host:
+        assert isinstance(host, SshHost)
+        yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append), said
+
+
+def measured(host: SshHost, made: Plan) -> Record:
+    return Runner(made, host).measure(Run("r1", 0, {"n": 0}, 0))
+
+
+def reason(record: Record) -> str:
+    assert record.run.status == "failed"
+    return record.run.reason or ""
+
+
+def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = stand_in(tmp_path, monkeypatch, "PATH=/usr/bin:/bin; export PATH")
+    code = "echo $PATH >&2; cat beside >&2; pwd >&2; cat {here}/data/file >&2"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "file").write_text("copied\n")
+    (tmp_path / "scalograph-results").mkdir()
+    more = 'prepare = ["sh", "-c", "echo prepared > beside"]\n'
+    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
+        record = measured(host, made)
+        (folder,) = (one for one in far.iterdir() if one.is_dir())
+        copied = next(one for one in folder.iterdir() if one.name.startswith("0-"))
+        assert {one.name for one in copied.iterdir()} >= {"data", "study.toml"}
+        assert not (copied / "scalograph-results").exists()
+        assert oct(folder.stat().st_mode)[-3:] == "700"
+    assert (record.run.status, record.run.reason, record.boot_id) == ("ok", None, BOOT)
+    path, beside, place, data = record.copies[0].stderr_tail.splitlines()
+    assert (path, beside, place, data) == ("/usr/bin:/bin", "prepared", str(folder / "run-1"), "copied")
+    assert said and said[0].startswith("copying to there: ")
+    assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
+    event = made.first_event("probe")
+    assert event["machine"]["reached"] == "ssh" and event["machine"]["boot_id"] == BOOT
+    assert event["uses"]["program"]["path"].startswith("/usr/bin/") and len(event["uses"]["program"]["sha256"]) == 64
+
+
+def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
+    with connected("ssh:there") as host:
+        facts = host.facts()
+        assert isinstance(host.look(), Look) and host.look().busy.keys() == {one.cpu for one in facts.cpus}
+    assert {one.cpu for one in facts.cpus} == os.sched_getaffinity(0)
+    assert (facts.architecture, facts.kernel) == (platform.machine(), platform.release())
+    assert facts.memory_bytes and facts.cpu_model and facts.distribution
+    assert facts.environment["PATH"].startswith(str(tmp_path)) and "machine" in facts.refused
+
+
+def test_a_lost_connection_is_one_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = stand_in(tmp_path, monkeypatch, LOSE.format(tmp_path))
+    with planned(tmp_path, '["sh", "-c", "echo $$ > {here}/pid; exec sleep 0.3"]') as (host, made, _):
+        (tmp_path / "lose").touch()
+        assert "the connection was lost: Connection closed by remote host" in reason(measured(host, made))
+        assert measured(host, made).run.status == "ok"
+        host._machine.close()  # as if the connection that keeps the folder had ended, too
+        assert not [one for one in far.iterdir() if one.is_dir()]
+        assert measured(host, made).run.status == "ok"
+
+
+def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch, f"if [ -e {tmp_path}/gone ]; then echo 'No route to host' >&2; exit 255; fi")
+    with planned(tmp_path, '["true"]') as (host, made, _):
+        (tmp_path / "gone").touch()
+        assert "the probe did not start: No route to host" in reason(measured(host, made))
+        assert "No route to host" in reason(measured(host, made))
+        with pytest.raises(HostError, match="No route to host"):
+            measured(host, made)
+        assert host.look() == Look({})
+
+
+@pytest.mark.parametrize(
+    ("there", "fake", "expected"),
+    [
+        (
+            "echo 'ssh: Could not resolve hostname there' >&2; exit 255",
+            {},
+            "Could not resolve hostname there, expected",
+        ),
+        ("echo 'there: Permission denied (publickey).' >&2; exit 255", {}, "denied.*; try it: ssh -o BatchMode=yes th"),
+        (
+            "",
+            {"uname": "echo Linux riscv64"},
+            "a machine of riscv64, expected x86_64|a machine of riscv64, expected aa",
+        ),
+        ("", {"uname": "echo Darwin arm64"}, "a machine of Darwin, expected Linux"),
+        ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
+        ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
+        ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
+        ("", {"flock": "exit 1"}, "another start measures there"),
+        ("exec echo Welcome", {}, "'Welcome"),
+    ],
+)
+def test_a_machine_that_cannot_be_used_is_one_message(
+    there: str, fake: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = stand_in(tmp_path, monkeypatch, there)
+    for name, text in fake.items():
+        program(tmp_path, name, text)
+    with pytest.raises(ScalographError, match=expected) as told:
+        connect("there")
+    assert str(told.value).count("\n") == 0
+    assert not [one for one in far.iterdir() if one.is_dir()]
+
+
+def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    not_there = {
+        "[conditions]\nswap = 'off'": "conditions: not done over ssh",
+        "[reset]\nsync = true": "reset: not done over ssh",
+        "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
+        "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
+    }
+    with connected("ssh:there") as host:
+        for more, expected in not_there.items():
+            (tmp_path / "study.toml").write_text(STUDY.format(command='["true"]', more="") + more)
+            with pytest.raises((HostError, StudyError), match=expected):
+                host.ready(plan(declare(tmp_path / "study.toml"), host.facts()), str)
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    with (
+        pytest.raises(HostError, match='no program "no-such-program", expected on PATH'),
+        planned(tmp_path, '["no-such-program"]'),
+    ):
+        pass
+
+
+def test_a_name_of_a_machine_is_asked_for() -> None:
+    with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), connected("ssh"):
+        pass
+    with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), connected("ssh:-v"):
+        pass
+    assert is_elsewhere("ssh:a") and not is_elsewhere("local")

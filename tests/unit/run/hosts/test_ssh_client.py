@@ -1,0 +1,53 @@
+"""What is handed to another machine's shell: words that stay words, and names that are no options."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scalograph.errors import HostError
+from scalograph.run.hosts import ssh_client
+from scalograph.run.hosts.ssh_client import call, is_name, quoted, script, ssh_argv
+
+from .far_machine import stand_in
+
+WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12), max_size=4)
+
+
+@settings(max_examples=25)
+@given(WORDS)
+def test_a_shell_reads_each_word_as_it_is(words: list[str]) -> None:
+    argv = ["sh", "-c", quoted(["printf", "%s\\0", *words])]
+    read = subprocess.run(argv, capture_output=True, check=True).stdout.decode().split("\0")[:-1]
+    assert read == (words or [""])
+
+
+def test_data_are_arguments_of_a_script_and_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    assert call("there", script('printf %s "$1"', "$(id); `id` 'x'")) == "$(id); `id` 'x'"
+
+
+@pytest.mark.parametrize("text", ["-oProxyCommand=x", "a;b", "$(id)", "a b", "", "a" * 300, "a/b"])
+def test_what_names_no_machine(text: str) -> None:
+    assert not is_name(text)
+
+
+def test_nothing_is_asked_and_nothing_is_forwarded() -> None:
+    argv = ssh_argv("me@there", ["true"])
+    assert argv[-3:] == ("--", "me@there", "true")
+    assert {"BatchMode=yes", "ClearAllForwardings=yes", "ForwardAgent=no"} <= {*argv}
+
+
+def test_no_end_and_no_client_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    with pytest.raises(HostError, match=r"--host ssh:there: no answer in 0.2 s"):
+        call("there", ["sleep", "20"], limit_s=0.2)
+    monkeypatch.setattr(ssh_client, "_MOST_BYTES", 10)
+    with pytest.raises(HostError, match="more than 10 bytes"):
+        call("there", ["echo", "0123456789"])
+    monkeypatch.setattr(ssh_client, "_TIED", ("no-such-program",))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HostError, match=r"ssh: No such file .*; apt-get install openssh-client"):
+        call("there", ["true"])

@@ -1,0 +1,65 @@
+"""The page of the Python interface: every public name is on it, with its arguments and what it says of itself."""
+
+import importlib.util
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+import scalograph
+from scalograph import analysis
+
+from .sources import ROOT
+
+
+def made() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("api_page", ROOT / "scripts" / "api_page.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+API = made()
+PAGE = "\n".join(API.page())
+HEADINGS = set(re.findall(r"^#{3,4} `?([\w.]+)", PAGE, re.MULTILINE))
+OFFERED = sorted(scalograph._OFFERED)
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_name_of_the_package_is_on_the_page_with_its_arguments(name: str) -> None:
+    assert f"scalograph.{name}" in HEADINGS
+    found = getattr(scalograph, name)
+    if inspect.isfunction(found):
+        call = re.search(rf"^scalograph\.{name}\((.*)\) -> ", PAGE, re.MULTILINE)
+        assert call and all(argument in call[1] for argument in inspect.signature(found).parameters)
+        assert f"{(inspect.getdoc(found) or '?').splitlines()[0]}\n" in PAGE
+
+
+def test_every_statistic_is_on_the_page() -> None:
+    both = {"Estimate", "fit_usl"} & {*analysis.__all__}
+    assert {f"scalograph.analysis.{name}" for name in {*analysis.__all__} - both} <= HEADINGS | {
+        "scalograph.analysis.Estimate"
+    }
+    assert "scalograph.Estimate" in HEADINGS
+
+
+def test_what_is_returned_is_on_the_page_with_its_public_members() -> None:
+    for place in API.RETURNED:
+        module, _, name = place.partition(":")
+        found = getattr(importlib.import_module(module), name)
+        members = {key for key, value in vars(found).items() if callable(value) or isinstance(value, property)}
+        public = {key for key in members if not key.startswith("_")} - {"model_config"}
+        assert name in HEADINGS and {key for key in public if inspect.isfunction(vars(found)[key])} <= HEADINGS, name
+
+
+def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
+    assert PAGE.count("```") % 2 == 0
+    assert "**Args** \n\n- `path`: a folder of results" in PAGE
+    assert "```python\n>>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])" in PAGE
+
+
+def test_a_name_that_is_nowhere_is_told() -> None:
+    with pytest.raises(SystemExit, match="found no such function or class"):
+        [*API._entry("x", "scalograph.errors:none")]
