@@ -9,6 +9,9 @@ import java.util.TreeMap;
 /** Builds items of parts: explodes the bill of material, takes parts, passes three stations, puts items into stock. */
 final class Manufacturing {
     static final int STATIONS = 3;
+    /** A step of a work order that fails, for a lock that is not given in time say, comes again so often. */
+    private static final int ATTEMPTS = 20;
+    private static final long AGAIN_MS = 50;
 
     private final Transactions transactions;
     private final Keys keys;
@@ -103,10 +106,10 @@ final class Manufacturing {
     private void finish(List<Build> builds) throws SQLException, Refused {
         for (int station = 1; station <= STATIONS; station++) {
             long number = station;
-            pause();
-            transactions.run(session -> pass(session, builds, number));
+            pause(stationMs);
+            step(session -> pass(session, builds, number));
         }
-        transactions.run(session -> {
+        step(session -> {
             // Ascending, since the lines of an order are read so.
             for (Build build : builds) {
                 session.update("UPDATE work_order SET is_done = 1 WHERE w_id = ?", build.work());
@@ -114,6 +117,22 @@ final class Manufacturing {
             }
             return null;
         });
+    }
+
+    /** One transaction. Its parts are taken: a work order that was begun has to come to its end. */
+    private void step(Transactions.Work<Void> work) throws SQLException, Refused {
+        for (int left = ATTEMPTS - 1; ; left--) {
+            try {
+                transactions.run(work);
+                return;
+            } catch (SQLException e) {
+                if (left == 0) {
+                    throw e;
+                }
+                System.err.println("a work order waits: " + e.getMessage());
+                pause(AGAIN_MS);
+            }
+        }
     }
 
     private static Void pass(Session session, List<Build> builds, long station) throws SQLException {
@@ -124,12 +143,12 @@ final class Manufacturing {
         return null;
     }
 
-    private void pause() throws SQLException {
+    private static void pause(long ms) throws SQLException {
         try {
-            Thread.sleep(stationMs);
+            Thread.sleep(ms);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SQLException("interrupted at a station", e);
+            throw new SQLException("interrupted between stations", e);
         }
     }
 }

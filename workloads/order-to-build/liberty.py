@@ -8,7 +8,7 @@ FEATURES = ("servlet-6.0", "enterpriseBeansLite-4.0", "mdb-4.0", "messagingServe
             "jdbc-4.3", "jndi-1.0", "concurrent-3.0")  # fmt: skip
 # What the business looks up, and who names it here; the manager is asked of a class of the server.
 NAMES = {"shop.manager": "com.ibm.tx.jta.TransactionManagerFactory", "shop.source": "jdbc/shop",
-         "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
+         "shop.keys": "jdbc/keys", "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
 # Requests and messages share its threads: large orders that wait for room must leave some to those that make it.
 SPARE_THREADS = 8
 SERVER = """\
@@ -26,14 +26,17 @@ SERVER = """\
     <properties.wasJms destinationRef="queue" maxConcurrency="2"/>
   </jmsActivationSpec>
   <library id="driver"><file name="{jar}"/></library>
-  <dataSource jndiName="jdbc/shop" type="javax.sql.XADataSource" statementCacheSize="100">
-    <jdbcDriver libraryRef="driver" javax.sql.XADataSource="{class_name}"/>
-    <connectionManager minPoolSize="{connections}" maxPoolSize="{connections}"/>
-    <properties {properties}/>
-  </dataSource>
+{sources}
   <webApplication location="ROOT.war" contextRoot="/"/>
 </server>
 """
+# Keys have a connection of their own: they are asked for in transactions that hold one, and locks that others wait for.
+SOURCE = """\
+  <dataSource jndiName="jdbc/{name}" type="javax.sql.XADataSource" statementCacheSize="100">
+    <jdbcDriver libraryRef="driver" javax.sql.XADataSource="{class_name}"/>
+    <connectionManager minPoolSize="{size}" maxPoolSize="{size}"/>
+    <properties {properties}/>
+  </dataSource>"""
 
 
 def liberty(given: dict[str, str], war: Callable[[Path], None]) -> tuple[list[str], dict[str, str]]:
@@ -62,8 +65,14 @@ def configuration(given: dict[str, str], server: Path) -> str:
         place = "mem:shop;DB_CLOSE_DELAY=-1" if given["database"] == "memory" else f"file:{given['state']}/shop"
         values = {"URL": f"jdbc:h2:{place};LOCK_TIMEOUT=10000", "user": "sa"}
     copied = shutil.copy(jar, server / f"{jar.stem}.jar")
+    properties = " ".join(f'{name}="{value}"' for name, value in values.items())
+    sizes = {"shop": given["connections"], "keys": 1}
+    sources = (
+        SOURCE.format(name=name, size=size, class_name=class_name, properties=properties)
+        for name, size in sizes.items()
+    )
     return SERVER.format(
-        features="".join(f"<feature>{name}</feature>" for name in FEATURES), jar=copied, class_name=class_name,
-        properties=" ".join(f'{name}="{value}"' for name, value in values.items()),
+        features="".join(f"<feature>{name}</feature>" for name in FEATURES), jar=copied,
+        sources="\n".join(sources),
         port=given["port"], connections=given["connections"], core_threads=int(given["threads"]) + SPARE_THREADS,
     )  # fmt: skip

@@ -8,8 +8,8 @@ from pathlib import Path
 # Listeners that nobody asks anything: the kernel gives them any port.
 PORTS = ("jboss.https.port", "jboss.management.http.port", "jboss.management.https.port")
 # What the business looks up.
-LOOKUPS = {"shop.manager": "java:/TransactionManager", "shop.source": "java:/jdbc/shop", "shop.factory": "java:/JmsXA",
-           "shop.queue": "java:global/jms/shop"}  # fmt: skip
+LOOKUPS = {"shop.manager": "java:/TransactionManager", "shop.source": "java:/jdbc/shop", "shop.keys": "java:/jdbc/keys",
+           "shop.factory": "java:/JmsXA", "shop.queue": "java:global/jms/shop"}  # fmt: skip
 # What it is told.
 GIVEN = ("seed", "supplier_ms", "station_ms", "backlog")
 # Two sessions take messages.
@@ -44,10 +44,15 @@ OPENS = ("java.base/java.lang", "java.base/java.lang.invoke",
          "java.base/java.lang.reflect", "java.base/java.io", "java.base/java.net", "java.base/java.security",
          "java.base/java.util", "java.base/java.util.concurrent", "java.management/javax.management",
          "java.naming/javax.naming")  # fmt: skip
-SOURCE = """\
+# Keys have a connection of their own: they are asked for in transactions that hold one, and locks that others wait for.
+SOURCES = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <datasources xmlns="http://www.jboss.org/ironjacamar/schema">
-  <xa-datasource jndi-name="java:/jdbc/shop" pool-name="shop">
+{sources}
+</datasources>
+"""
+SOURCE = """\
+  <xa-datasource jndi-name="java:/jdbc/{name}" pool-name="{name}">
 {properties}
     <xa-datasource-class>{class_name}</xa-datasource-class>
     <driver>{driver}</driver>
@@ -55,9 +60,7 @@ SOURCE = """\
     <security><user-name>{user}</user-name></security>
     <statement><prepared-statement-cache-size>100</prepared-statement-cache-size></statement>
     <recovery no-recovery="true"/>
-  </xa-datasource>
-</datasources>
-"""
+  </xa-datasource>"""
 
 
 def wildfly(given: dict[str, str], write_war: Callable[[Path], None]) -> list[str]:
@@ -93,7 +96,7 @@ def lay_out(given: dict[str, str], home: Path, base: Path, write_war: Callable[[
 
 
 def source(given: dict[str, str], deployments: Path) -> str:
-    """Return the data source; the driver of PostgreSQL is deployed beside it, that of H2 comes with the server."""
+    """Return the data sources; the driver of PostgreSQL is deployed beside it, that of H2 comes with the server."""
     if given["database"] == "postgres":
         jar = Path(given["postgresql"])
         shutil.copy(jar, deployments / jar.name)
@@ -105,5 +108,7 @@ def source(given: dict[str, str], deployments: Path) -> str:
         user, driver, class_name = "sa", "h2", "org.h2.jdbcx.JdbcDataSource"
     tag = "xa-datasource-property"
     lines = (f'    <{tag} name="{name}">{value}</{tag}>' for name, value in values.items())
-    known = {"user": user, "driver": driver, "class_name": class_name, "connections": given["connections"]}
-    return SOURCE.format(properties="\n".join(lines), **known)
+    known = {"user": user, "driver": driver, "class_name": class_name, "properties": "\n".join(lines)}
+    sizes = {"shop": given["connections"], "keys": 1}
+    sources = (SOURCE.format(name=name, connections=size, **known) for name, size in sizes.items())
+    return SOURCES.format(sources="\n".join(sources))

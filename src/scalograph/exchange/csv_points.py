@@ -19,7 +19,7 @@ _CALLED = {";": "semicolons", "\t": "tabs"}
 # The most mistakes to report; a file of another kind has one in each line.
 _TOLD = 5
 # Squares and products of sizes and throughputs must stay finite.
-_MOST, _WIDEST = 1e9, 1e100
+MOST, WIDEST = 1e9, 1e100
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
@@ -101,14 +101,14 @@ def _number(text: str | None) -> float | None:
 
 
 def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
-    good = size is not None and 1 / _MOST <= size <= _MOST
-    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, up to {_MOST:g}")]
+    good = size is not None and 1 / MOST <= size <= MOST
+    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, up to {MOST:g}")]
 
 
 def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:
-    good = rate is not None and 1 / _WIDEST <= rate <= _WIDEST
+    good = rate is not None and 1 / WIDEST <= rate <= WIDEST
     return (
         []
         if good
-        else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, {1 / _WIDEST:g} to {_WIDEST:g}")]
+        else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, {1 / WIDEST:g} to {WIDEST:g}")]
     )

@@ -1,12 +1,11 @@
 """Imported benchmarks as points of a scaling law: throughput of each fork at each level of a param."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import params_text, scores
-from scalograph.exchange.csv_points import Points
+from scalograph.exchange.csv_points import MOST, WIDEST, Points
 
 
 def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
@@ -58,12 +57,14 @@ def _rest(one: Benchmark, param: str) -> str:
 def _size(one: Benchmark, param: str) -> float:
     text = one.params[param]
     size = float(text) if text.replace(".", "", 1).isdecimal() and text.isascii() else 0.0
-    if not 0 < size < math.inf:
-        raise StudyError.one("--over", f"{param}={text[:40]} of {one.name[:80]}", "a number above 0")
+    if not 1 / MOST <= size <= MOST:
+        raise StudyError.one("--over", f"{param}={text[:40]} of {one.name[:80]}", f"a number above 0, up to {MOST:g}")
     return size
 
 
 def _rate(one: Benchmark, score: float) -> float:
-    if score <= 0:
-        raise StudyError.one("--over", f"a score of 0 of {one.name[:80]}", "figures above 0")
+    if not 1 / WIDEST <= score <= WIDEST:
+        raise StudyError.one(
+            "--over", f"a score of {score:g} of {one.name[:80]}", f"above 0, {1 / WIDEST:g} to {WIDEST:g}"
+        )
     return score if one.unit == "1/s" else 1 / score

@@ -59,8 +59,8 @@ def trust(
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), points=points, causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
-    # Of versions, which are compared in pairs, their own answer tells what effects could be seen.
-    seen = None if table.study.reference else noise
+    # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
+    seen = None if table.study.reference or len(table.treatments) == 1 else noise
     facts = [*([marked.right] if marked.right else []), *_facts(ok, seen)]
     if against:
         told = [against[0].does, *(one.text for one in against[1:])]

@@ -57,8 +57,8 @@ def _lines(
 ) -> list[Text]:
     """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
-    first, *more = claim.sentences[:n_sentences]
-    first = "" if _is_unsaid(screen) else first  # the verdict says why
+    # Why a rejected study claims nothing is what its verdict says.
+    first, *more = [""] if _is_unsaid(screen) else claim.sentences[:n_sentences]
     heads = ((screen.title, "bold"), *((text, "dim") for text in _machine(screen.machine, console)))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
     said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scalograph.cli.comparing import compare_sources
+from scalograph.cli.last_stops import learned
 from scalograph.errors import Exit
 
 from ...golden.command import scalograph
@@ -78,3 +79,12 @@ def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
     (own,) = compare_sources([str(tmp_path / name) for name in sources]).results
     (other,) = compare_sources([str(tmp_path / name) for name in sources], response="cpu").results
     assert not own.laws_left_out and other.laws_left_out and other.laws == []
+
+
+def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None:
+    journal(tmp_path, "a")
+    made = learned(tmp_path / "a").model_dump(mode="json")
+    del made["curves"][0]["group"]["lock"]
+    (tmp_path / "odd.json").write_text(json.dumps(made))
+    said = scalograph(["compare", "a", "odd.json"], tmp_path)
+    assert said.code == Exit.UNREADABLE and 'odd.json: a point of a curve without a level of "lock"' in said.printed

@@ -43,6 +43,8 @@ def test_what_counts_the_same_is_no_difference_and_another_param_is_chosen() -> 
         ),
         (benchmark(gc="g1"), "gc", "gc=g1 of x, expected a number above 0"),
         (benchmark(values=(0.0,), n="1"), "n", "a score of 0 of x"),
+        (benchmark("s", (1e-150,), n="1"), "n", "a score of 1e-150 of x, expected above 0, 1e-100 to 1e\\+100"),
+        (benchmark(n="1" * 300), "n", "expected a number above 0, up to 1e\\+09"),
     ],
 )
 def test_what_makes_no_point_is_refused(one: Benchmark, param: str, told: str) -> None:

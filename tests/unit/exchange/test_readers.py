@@ -209,6 +209,8 @@ def google(**more: object) -> str:
         ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"500": 9}}', "no right answer"),
         ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
         ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
+        ("k6", f'{{"metrics": {{"http_reqs": {{"count": {10**400}, "rate": 1}}}}}}', "no count and rate"),
+        ("gobench", f"BenchmarkX 10 {10**400} ns/op\n", "given.txt: X: a figure above 1e308"),
         ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
         ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
         ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),

@@ -179,6 +179,15 @@ def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path,
     assert findings(table).trust.sentence == f"No run was made: {why}."
 
 
+@pytest.mark.parametrize(("last", "told"), [("app: no answer", ""), ("no memory", "; it said: no memory")])
+def test_what_a_failed_run_said_is_told_unless_its_reason_has_it(tmp_path: Path, last: str, told: str) -> None:
+    made = changed(19, status="failed", reason="app: no answer")
+    for _, found in made:
+        found["copies"][0]["stderr_tail"] = f"{last}\n"
+    (why,) = found_in(tmp_path, made, ONE_FACTOR).runs.failures
+    assert why == f"app: no answer{told}"
+
+
 def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:
     found = trust(tmp_path, changed(19, status="failed", reason="exit code 1"))
     assert (found.level, found.sentence) == ("reject", "19 of 36 runs failed.")
@@ -199,6 +208,11 @@ def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_p
     for level in (2, 4):
         assert at(found, level).doubt == "its baseline rests on disturbed runs"
     assert texts(at(found, 1).flags) == ["rests on disturbed runs: 11 of 12"]
+
+
+def test_of_one_configuration_no_effect_between_two_is_told(tmp_path: Path) -> None:
+    found = trust(tmp_path, [run for run in runs() if run[0]["threads"] == 1])
+    assert (found.level, found.points) == ("believe", [])
 
 
 def slept(i: int, busy_s: float) -> dict[str, Any]:
@@ -224,6 +238,17 @@ def test_what_is_taken_from_a_program_that_sleeps_is_weighed_by_its_time(tmp_pat
     made = [({"threads": 1}, recorded(0.2 + 0.0001 * i, 0.002, neighbor_s=0.0005)) for i in range(10)]
     found = trust(tmp_path, made)
     assert (found.level, found.error_percent) == ("believe", 1)
+
+
+@pytest.mark.parametrize(("n", "level", "percent"), [(1, "believe", 3), (3, "believe", 8), (5, "doubt", None)])
+def test_a_tick_of_steal_bounds_the_error_of_a_program_that_sleeps(
+    tmp_path: Path, n: int, level: str, percent: int | None
+) -> None:
+    """One tick may be 10 % of a run of 0.2 s; of ten runs one, or three, move the estimate by little."""
+    sleeps = [recorded(0.2027 + 0.0003 * (i % 4), 0.0018, steal_s=0.01 if i < n else 0.0) for i in range(10)]
+    found = trust(tmp_path, [({"threads": 1}, one) for one in sleeps])
+    assert (found.level, found.error_percent) == (level, percent)
+    assert found.causes[-1].endswith("the hypervisor took the CPU for less than 9.9 % of its time")
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ too deep
 dealt with
 dealt with
 open 0
+work order finished
+unfinished 0, failures left 0
 the database has ended
 without a database 500
 without a database 500
@@ -153,5 +155,18 @@ def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path, datab
     endpoint, source = told.find("httpEndpoint"), told.find("dataSource/properties")
     assert endpoint is not None and endpoint.attrib | {"host": "127.0.0.1", "httpPort": "8081"} == endpoint.attrib
     assert source is not None and source.get("portNumber") == ("5433" if database == "postgres" else None)
+    pools = {one.attrib["jndiName"]: one.find("connectionManager") for one in told.findall("dataSource")}
+    sizes = {name: pool.get("maxPoolSize") for name, pool in pools.items() if pool is not None}
+    assert sizes == {"jdbc/shop": "7", "jdbc/keys": "1"}
     assert [file.name for file in server.glob("*.jar")] == [driver]
     assert zipfile.ZipFile(server / "apps/ROOT.war").namelist() == ["WEB-INF/classes/shop/Shop.class"]
+
+
+def test_wildfly_has_a_connection_for_keys_that_no_order_holds(tmp_path: Path) -> None:
+    given = {"database": "memory", "connections": "7"}
+    shown = f"import sys; sys.path.insert(0, {str(HERE)!r}); import wildfly; print(wildfly.source({given!r}, None))"
+    done = subprocess.run([sys.executable, "-B", "-c", shown], capture_output=True, text=True, check=True)
+    space = {"ds": "http://www.jboss.org/ironjacamar/schema"}
+    pools = ElementTree.fromstring(done.stdout).findall("ds:xa-datasource", space)
+    sizes = {one.attrib["pool-name"]: one.findtext("ds:xa-pool/ds:max-pool-size", None, space) for one in pools}
+    assert sizes == {"shop": "7", "keys": "1"}

@@ -43,7 +43,7 @@ public class Business {
     void open() {
         TransactionManager manager = Server.manager();
         DataSource source = Server.find("shop.source", DataSource.class);
-        Transactions own = new JtaTransactions(manager, source, true);
+        Transactions own = new JtaTransactions(manager, Server.find("shop.keys", DataSource.class), true);
         Transactions joining = new JtaTransactions(manager, source, false);
         try {
             own.run(session -> {

@@ -1,9 +1,9 @@
 """Findings as a source: the scores behind each point of their curves."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from scalograph.errors import StudyError
+from scalograph.errors import ProtocolError, StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
 from scalograph.text.quantities import counted
@@ -23,10 +23,13 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
 
     Raises:
         StudyError: it has no such response, or one without a better direction.
+        ProtocolError: a point lacks a level of a factor.
     """
     response = _response(found, label, name)
     # A law is of the primary response.
     is_primary = name in (None, found.study.primary)
+    treatments = tuple(_treatments(found, response.name))
+    _refuse_partial(found, label, treatments)
     return MeasuredSource(
         label=label,
         name=found.study.name,
@@ -34,7 +37,7 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         factors={factor.name: factor for factor in found.study.factors},
         along=found.curves[0].factor if found.curves else "",
         response=response,
-        treatments=tuple(_treatments(found, response.name)),
+        treatments=treatments,
         machine=found.machine,
         facts={"study or program": found.study.hash[:12]},
         refused=_refused(found, response.name),
@@ -42,6 +45,13 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         curves=tuple(found.curves) if is_primary else (),
         laws_left_out=not is_primary and any(curve.law is not None for curve in found.curves),
     )
+
+
+def _refuse_partial(found: Findings, label: str, treatments: Sequence[SourceTreatment]) -> None:
+    """Findings may come from anybody: a point is known by the levels of all factors."""
+    names = [factor.name for factor in found.study.factors]
+    if lost := next((name for one in treatments for name in names if name not in one.levels), None):
+        raise ProtocolError(label, f'a point of a curve without a level of "{lost}"', "one of each factor")
 
 
 def _response(found: Findings, label: str, name: str | None) -> ResponseDoc:

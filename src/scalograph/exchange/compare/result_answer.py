@@ -14,7 +14,7 @@ import numpy as np
 
 from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import MOST_LOG, Estimate
 from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
@@ -117,7 +117,12 @@ def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, i
 
 
 def _decides(one: SourceTreatment, two: SourceTreatment) -> bool:
-    return not (one.doubt or two.doubt) and min(*one.scores, *two.scores) > 0
+    return not (one.doubt or two.doubt) and have_logs((*one.scores, *two.scores))
+
+
+def have_logs(scores: Sequence[float]) -> bool:
+    """Tell whether ratios of scores mean something: all are above 0, and none is beyond what is measured."""
+    return all(score > 0 and abs(math.log(score)) <= MOST_LOG for score in scores)
 
 
 def logs_of(treatment: SourceTreatment) -> BlockedLogs:
@@ -140,7 +145,7 @@ def _told(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: floa
 
 
 def _alone(one: SourceTreatment, two: SourceTreatment) -> Estimate:
-    known = min(*one.scores, *two.scores) > 0
+    known = have_logs((*one.scores, *two.scores))
     value = float(np.exp(np.log(two.scores).mean() - np.log(one.scores).mean())) if known else None
     return Estimate(value, n=len(one.scores) + len(two.scores), method="ratio of typical runs")
 

@@ -13,7 +13,7 @@ from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.matched_treatments import matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import logs_of
+from scalograph.exchange.compare.result_answer import have_logs, logs_of
 from scalograph.protocol.result_series import ResultSeries, SeriesResult, SeriesStep
 from scalograph.text.quantities import counted
 
@@ -73,7 +73,7 @@ def _refused(source: MeasuredSource) -> str:
         return source.refused
     if n := sum(bool(one.doubt) for one in source.treatments):
         return f"{n} of {counted(len(source.treatments), 'setting')} {'rests' if n == 1 else 'rest'} on disturbed runs"
-    return "a score of 0 or less" if any(min(one.scores) <= 0 for one in source.treatments) else ""
+    return "" if all(have_logs(one.scores) for one in source.treatments) else "a score of 0 or less, or beyond 1e130"
 
 
 def _doubt(source: MeasuredSource) -> str:

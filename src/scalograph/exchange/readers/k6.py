@@ -4,6 +4,7 @@ Three forms: `--summary-export`, the object that handleSummary gets, and the one
 """
 
 from pathlib import Path
+from sys import float_info
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
@@ -75,4 +76,4 @@ def _values(found: _Written, name: str) -> _Values:
 
 def _number(value: Any) -> float:
     """Return a number of a summary; 0 for anything else."""
-    return float(value) if is_number(value) and 0 <= value < float("inf") else 0.0
+    return float(value) if is_number(value) and 0 <= value <= float_info.max else 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 
 from scalograph.errors import StudyError
@@ -47,8 +48,16 @@ def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
     module, left = import_module(READERS[name].module), MOST_BENCHMARKS
     for file in files:
         found: list[Benchmark] = module.read(file)
+        _refuse_endless(file, found)
         left -= len(found)
         if left < 0:
             more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
             raise StudyError.one(str(file), more, "fewer", "read fewer files at once")
         yield found
+
+
+def _refuse_endless(file: Path, every: Sequence[Benchmark]) -> None:
+    """Many digits, or a number over one that is nearly 0, are more than a float can hold."""
+    for one in every:
+        if not all(isfinite(value) for fork in one.forks for value in fork.values):
+            raise StudyError.one(f"{file.name}: {one.name[:80]}", "a figure above 1e308", "one below")

@@ -12,8 +12,10 @@ from scalograph.findings.score_flags import two_modes
 from scalograph.findings.speedup_rule import kind, primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.text.format import estimate
-from scalograph.text.scale import scale_for
+from scalograph.text.format import estimate, significant
+from scalograph.text.quantities import counted
+from scalograph.text.scale import Scale, scale_for
+from scalograph.text.spoken import is_resolved
 
 _FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": np.median, "least": np.min, "most": np.max}
 
@@ -23,8 +25,13 @@ def single_claim(table: Table, sample: Sample) -> Claim:
     name, scores = primary(table), sample.scores(primary(table))
     response, found = table.study.responses[name], estimated(table, sample, name)
     scale, modes = scale_for(response.unit, scores), two_modes(table, sample, name)
-    shown = f"{estimate(found, scale)} {scale.unit}".rstrip()
-    text = f"A run takes {shown}." if kind(response) == "time" else f"{title(table, name).capitalize()}: {shown}."
+    is_time, called = kind(response) == "time", title(table, name).capitalize()
+    if found.low is None or is_resolved(found):
+        shown = f"{estimate(found, scale)} {scale.unit}".rstrip()
+        text = f"A run takes {shown}." if is_time else f"{called}: {shown}."
+    else:
+        text = f"{_all(scores, scale, 'took' if is_time else 'had')}: what is typical is not resolved."
+        text = text if is_time else f"{called}: {text}"
     figures = [found, *(Estimate(float(figure(scores))) for figure in _FIGURES.values())]
     matrix = Matrix(
         title=f"{title(table, name)} of {len(scores)} run{'s' * (len(scores) != 1)}",
@@ -33,3 +40,9 @@ def single_claim(table: Table, sample: Sample) -> Claim:
     )  # fmt: skip
     sentences = [f"Runs have {modes}: none takes what is typical of all."] if modes else [text]
     return Claim(sentences=sentences, matrix=matrix)
+
+
+def _all(scores: Sequence[float], scale: Scale, verb: str) -> str:
+    """The range of all runs: "2 runs took 761 to 863 µs"."""
+    least, most = (significant(x * scale.factor) for x in (min(scores), max(scores)))
+    return f"{counted(len(scores), 'run')} {verb} {least} to {most} {scale.unit}".rstrip()

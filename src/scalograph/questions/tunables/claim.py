@@ -10,6 +10,7 @@ from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import fitting, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_failures import is_why
+from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import listed
 
@@ -77,17 +78,17 @@ def _part(table: Table, found: Tunables, factor: FactorEffect) -> str:
     if fresh is not None:
         name = short(table, {fresh.factor: fresh.level})
         if _is_gain(fresh.alone):
-            return f"{name} {_verb(table)} {difference(table, fresh.alone)}"
+            return f"{name} {_verb(table)} {_difference(table, fresh.alone)}"
         return f"{name} seemed better, fresh runs do not confirm it"
     known = sorted((one for one in own if one.gain), key=lambda one: _value(one.gain))
     if known and known[-1].label == "positive":
         name = short(table, {known[-1].factor: known[-1].level})
-        return f"{name} seems to {_verb(table)[:-1]} {difference(table, known[-1].gain)}, not confirmed"
+        return f"{name} seems to {_verb(table)[:-1]} {_difference(table, known[-1].gain)}, not confirmed"
     if not known or known[0].label != "negative":
         return f"{title(table, factor.factor)}, by how much is not resolved"
     name = short(table, {known[0].factor: known[0].level})
     is_best = all(one.label == "negative" for one in own)
-    return f"{name} {_verb(table)} {difference(table, known[0].gain)}{', the default is best' * is_best}"
+    return f"{name} {_verb(table)} {_difference(table, known[0].gain)}{', the default is best' * is_best}"
 
 
 def _together(table: Table, found: Tunables) -> list[str]:
@@ -97,7 +98,7 @@ def _together(table: Table, found: Tunables) -> list[str]:
     whole = max(found.combinations, key=lambda one: len(one.levels))
     if not _is_gain(whole.gain):
         return []
-    return [f"{'both' if len(whole.levels) == 2 else 'all'} together {difference(table, whole.gain)}"]
+    return [f"{'both' if len(whole.levels) == 2 else 'all'} together {_difference(table, whole.gain)}"]
 
 
 def _others(table: Table, found: Tunables) -> Iterator[str]:
@@ -133,17 +134,23 @@ def _fails(table: Table, found: Tunables) -> Iterator[str]:
         yield f"Runs fail with {listed([short(table, {one.factor: one.level}) for one in why[:3]])}."
 
 
-def difference(table: Table, gain: Estimate | None) -> str:
+def _difference(table: Table, gain: Estimate | None) -> str:
     """Say what a setting changes, in the response that the study is about."""
+    what, is_rate = title(table, primary(table)), _is_rate(table)
     if gain is None:
-        return "nothing that is known"
-    if table.study.responses[primary(table)].better == "higher":
-        return change(gain, title(table, primary(table)))
-    return change(inverse(gain), title(table, primary(table)))
+        return f"another {what}"
+    told = change(gain if is_rate else inverse(gain), what)
+    if told != NOT_RESOLVED:
+        return told
+    return f"{'more' if (_value(gain) > 1) == is_rate else 'less'} {what}, how much is not resolved"
+
+
+def _is_rate(table: Table) -> bool:
+    return table.study.responses[primary(table)].better == "higher"
 
 
 def _verb(table: Table) -> str:
-    return "gives" if table.study.responses[primary(table)].better == "higher" else "takes"
+    return "gives" if _is_rate(table) else "takes"
 
 
 def _is_gain(gain: Estimate | None) -> bool:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.tunables.model_effects import level_variances
-from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_fit import DRAWS, SettingFit
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +39,34 @@ def ranks(fit: SettingFit) -> Ranks:
 def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
     """Rank the factors by their sensitivity, 1 the most, by all pairs that differ for sure.
 
-    The standard deviation of a factor's levels is a norm: noise adds to it, or takes from it, its own at most. So the
-    difference of two is off by the sum of both at most, whatever the truth: factors of equal effect, or of none, are
-    told apart as seldom as the confidence of the fit says.
+    The standard deviation of a factor's levels, the share of the noise taken away, errs as the gains do in one
+    direction where it is large, and by less where it is small. So a pair differs for sure where the distance is more
+    than noise makes in the widest direction of both (benchmarks/statistics_tunables.py: also where factors tie).
 
     Args:
         fit: of all settings.
         n_factors: of the study; one without a known level may have any place.
     """
-    at = [[k for k, (j, _) in enumerate(fit.names) if j == factor] for factor in range(n_factors)]
-    none = np.zeros(len(fit.noise))
-    drawn = np.stack([np.sqrt(level_variances(fit.noise[:, k])) if k else none for k in at], axis=1)
-    seen = np.array([float(level_variances(fit.gains[None, k])[0]) if k else np.nan for k in at])
+    spreads = [_spread(fit, factor) for factor in range(n_factors)]
+    variance = [fit.spread**2 * one @ fit.covariance @ one.T for one in spreads]
+    square = np.array([float(np.square(one @ fit.gains).sum()) for one in spreads]) - [np.trace(v) for v in variance]
+    widest = np.array([np.linalg.norm(v, 2) for v in variance])
+    shared = [[fit.spread**2 * np.linalg.norm(a @ fit.covariance @ b.T, 2) for b in spreads] for a in spreads]
+    error = np.sqrt(np.maximum(widest[:, None] + widest[None, :] + 2 * np.array(shared), 1e-300))
     one, other = np.triu_indices(n_factors, 1)
-    typical = np.maximum(drawn.mean(axis=0), 1e-300)
-    apart = (drawn[:, one] + drawn[:, other]) / (typical[one] + typical[other])
-    error = typical[:, None] + typical[None, :]
-    spread = np.sqrt(seen)
-    more = spread[:, None] - spread[None, :] > _critical(fit, apart) * error
-    without_noise = np.nan_to_num(seen) - np.square(drawn).mean(axis=0)
-    return _ranked(-without_noise, more.T)
+    alone = np.random.default_rng((fit.seed + 2) % 2**63).standard_normal((DRAWS, n_factors)) * np.sqrt(widest)
+    apart = np.abs(alone[:, one] - alone[:, other]) / np.sqrt(np.maximum(widest[one] + widest[other], 1e-300))
+    known = np.array([one.shape[0] > 1 for one in spreads])
+    seen = np.where(known, np.sqrt(np.maximum(square, 0.0)), np.nan)
+    return _ranked(-square, (seen[:, None] - seen[None, :] > _critical(fit, apart) * error).T)
+
+
+def _spread(fit: SettingFit, factor: int) -> FloatArray:
+    """Make of gains the deviations of a factor's levels; their norm is the standard deviation; (levels, settings)."""
+    at = [k for k, (j, _) in enumerate(fit.names) if j == factor]
+    levels = np.zeros((len(at) + 1, len(fit.names)))
+    levels[range(1, len(at) + 1), at] = 1.0
+    return np.asarray((levels - levels.mean(axis=0)) / max(1, len(at)) ** 0.5)
 
 
 def _critical(fit: SettingFit, apart: FloatArray) -> float:

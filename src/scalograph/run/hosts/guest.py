@@ -17,7 +17,8 @@ from pathlib import Path
 from msgspec.structs import replace as replace_part
 
 from scalograph.control import capacity, isolation, tasks
-from scalograph.control.control import HeldSetting
+from scalograph.control.apply import apply
+from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.discover import discover
 from scalograph.control.kernel_counters import passed, read_counters
 from scalograph.errors import HostError
@@ -35,7 +36,6 @@ from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
 from scalograph.run.hosts.probe_process import LostError
 from scalograph.run.interrupts import note
-from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
 from scalograph.study.reset import NO_RESET
@@ -94,7 +94,9 @@ class GuestHost(LocalHost):
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
         if planned.program.running:
             raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
-        named = {launch.kernel for one in planned.design.treatments for launch in launches(planned, one)}
+        # Of the levels alone: what the program's arguments are is known when it has been built.
+        study, treatments = planned.design.study, planned.design.treatments
+        named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
         fetched = {level: kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
         self._kernels = {level: folder for level, (_, folder) in fetched.items()}
         accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"

@@ -4,6 +4,7 @@ Programs are built here and copied with what they need. What a run itself cannot
 is refused: only whoever changed it there could restore it after a crash.
 """
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -99,7 +100,7 @@ class SshHost(LocalHost):
 
     def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
         folder = self._machine.folder
-        paths = {path: f"{n}-{path.name}" for n, path in enumerate(needed_there(program, reads))}
+        paths = {path: _name_there(path) for path in needed_there(program, reads)}
         if paths:
             tell(f"copying to {self._machine.name}: {', '.join(path.name for path in paths)}")
         self._machine.put({name: path for path, name in paths.items()})
@@ -143,6 +144,11 @@ class SshHost(LocalHost):
     def _measured(self, spec: Specification, folder: Path) -> Record:
         process = self._process()
         return replace_part(measure(spec.line(folder), process, note), boot_id=process.boot_id())
+
+
+def _name_there(path: Path) -> str:
+    """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
+    return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"
 
 
 def _refuse(planned: Plan) -> None:

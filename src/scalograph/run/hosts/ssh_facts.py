@@ -13,7 +13,7 @@ from scalograph.control.discover import discover
 from scalograph.control.jvms import described
 from scalograph.control.machine_control import MACHINE
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
-from scalograph.errors import ProtocolError
+from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import Capabilities, parse_event
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.scratch import scratch
@@ -56,6 +56,7 @@ done
 :
 """
 _FILE = re.compile(r"(/(?:proc|sys|etc)/[\w./@+-]+):(.*)", re.ASCII | re.DOTALL)
+_WHERE = "what the machine tells of itself"
 _MOST_FILES, _MOST_JVMS = 200_000, 64
 _THERE = "it is set on the machine itself, not over ssh"
 
@@ -75,8 +76,13 @@ def parsed(answer: str) -> ToldMachine:
     """Return an answer by its parts; lines of no known form are left out.
 
     Raises:
-        ProtocolError: it is none, or longer than that of a machine.
+        HostError: something else was printed before it, or it is longer than that of a machine.
     """
+    if not answer.startswith("system "):  # it would stand before what a probe says, too
+        printed = ascii(answer.partition("\n")[0][:80])
+        raise HostError(
+            _WHERE, f"{printed} first", "nothing but what was asked", "let its shell print nothing at a login"
+        )
     told, said = ToldMachine(), list[str]()
     for line in answer.split("\n"):
         kind, _, rest = line.partition(" ")
@@ -91,9 +97,8 @@ def parsed(answer: str) -> ToldMachine:
             said = told.jvms.setdefault((rest.partition(" ")[2], rest.startswith("yes ")), [])
         elif kind == "|":
             said.append(rest)
-    if not told.system or len(told.files) > _MOST_FILES or len(told.jvms) > _MOST_JVMS:
-        found_ = f"{len(told.files)} files" if told.system else f"{answer[:80]!a}"
-        raise ProtocolError("ssh", found_, "what a machine is", "look at what its shell prints at a login")
+    if len(told.files) > _MOST_FILES or len(told.jvms) > _MOST_JVMS:
+        raise HostError(_WHERE, f"{len(told.files)} files, {len(told.jvms)} JVMs", "those of one machine")
     return told
 
 

@@ -1,5 +1,7 @@
 """Faster, slower, the same, or not measurable: each follows from the intervals, or from what forbids any answer."""
 
+from dataclasses import replace
+
 import pytest
 
 from scalograph.errors import StudyError
@@ -74,6 +76,16 @@ def test_disturbed_treatments_decide_nothing() -> None:
     found = said(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
     assert found.treatments[0].shown == "not shown" and found.treatments[0].doubt
     assert found.answer == "same" and found.n_blind == 1
+
+
+@pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
+def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
+    new = source("new", CURVE)
+    first, *others = new.treatments
+    found = said(
+        source("old", CURVE), replace(new, treatments=(first._replace(scores=(*odd, *first.scores[2:])), *others))
+    )
+    assert found.answer == "same" and found.n_blind == 1 and found.treatments[0].ratio.value is None
 
 
 def test_few_runs_are_no_answer() -> None:

@@ -58,6 +58,15 @@ def test_one_configuration_has_its_figure() -> None:
     assert found.answered and found.sentences[0].startswith("A run takes ")
 
 
+def test_of_runs_that_differ_too_much_their_range_is_told() -> None:
+    given = table(flat)
+    given.treatments[:] = given.treatments[:1]
+    given.rows[:] = [row for row in given.rows if row.treatment == given.treatments[0]][:2]
+    far = [structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)]
+    given.rows[:] = far
+    assert said(given).sentences == ["2 runs took 1.00 to 4.00 s: what is typical is not resolved."]
+
+
 def test_without_a_run_nothing_is_said() -> None:
     given = table(flat)
     given.rows[:] = []

@@ -139,6 +139,12 @@ def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
     assert found.claim is not None and found.claim.sentences[0].endswith("], the default is best.")
 
 
+def test_an_effect_of_unknown_size_has_its_direction() -> None:
+    found = said(lambda treatment: -1.2 * (treatment["c"] == 3), noise=0.25, most=25)
+    assert found.claim is not None
+    assert "c 3 takes more time, how much is not resolved" in found.claim.sentences[0]
+
+
 @pytest.mark.parametrize(("noise", "told"), [(0.002, "all are equivalent"), (0.012, "no setting changes the time by ")])
 def test_where_nothing_matters_it_says_how_much_may(noise: float, told: str) -> None:
     found = said(lambda treatment: 0.0, noise=noise)

@@ -11,9 +11,10 @@ from scalograph.protocol.record import Record
 from scalograph.run.hosts import guest
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs, has_virtualization
+from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.study.declare import Declared
+from scalograph.study.declare import Declared, declare_shipped
 from scalograph.study.load import parse
 from scalograph.study.program import program as started
 from scalograph.study.treatment import Run
@@ -89,6 +90,13 @@ def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
     assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+
+
+def test_a_program_that_is_compiled_is_ready(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ready = here.ready(plan(declare_shipped("cpus-offline", quick=True), here.facts()), str)
+    assert ready.design.study.factors["online"].levels == [False, 1]
+    assert all(Path(launch.argv[0]).is_file() for one in ready.design.treatments for launch in launches(ready, one))
 
 
 @pytest.mark.parametrize(

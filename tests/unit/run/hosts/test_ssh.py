@@ -79,7 +79,7 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
         record = measured(host, made)
         (folder,) = (one for one in far.iterdir() if one.is_dir())
-        copied = next(one for one in folder.iterdir() if one.name.startswith("0-"))
+        copied = next(folder.glob(f"*/{tmp_path.name}"))
         assert {one.name for one in copied.iterdir()} >= {"data", "study.toml"}
         assert not (copied / "scalograph-results").exists()
         assert oct(folder.stat().st_mode)[-3:] == "700"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scalograph.errors import ProtocolError
+from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import Capabilities
 from scalograph.protocol.record import Capability
 from scalograph.run.hosts.ssh_facts import capabilities_of, facts_of, parsed
@@ -57,7 +57,7 @@ def test_an_answer_is_read_as_this_machine_is() -> None:
 
 @pytest.mark.parametrize("answer", ["", "Welcome\n", "env PATH=/bin\n"])
 def test_what_a_login_prints_is_no_machine(answer: str) -> None:
-    with pytest.raises(ProtocolError, match="expected what a machine is"):
+    with pytest.raises(HostError, match="expected nothing but what was asked"):
         parsed(answer)
 
 

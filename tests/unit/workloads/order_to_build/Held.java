@@ -1,14 +1,17 @@
 package shop;
 
 import java.sql.SQLException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
 
 /** Large orders that wait for room, and what goes wrong meanwhile: prints what is answered, and when. */
 final class Held {
     private static final int ROOM = 2;
 
     private final Pool pool;
-    private final AtomicBoolean isBroken = new AtomicBoolean();
+    /** What becomes of the next transactions of manufacturing; an empty text: nothing. */
+    private final Queue<String> failures = new ArrayDeque<>();
     private final TableQueue queue = new TableQueue();
     private final Manufacturing manufacturing;
     private final Operations operations;
@@ -31,8 +34,12 @@ final class Held {
         return new Transactions() {
             @Override
             public <T> T run(Work<T> work) throws SQLException, Refused {
-                if (isBroken.getAndSet(false)) {
-                    throw new StackOverflowError("too deep");
+                String failure = failures.isEmpty() ? "" : failures.remove();
+                if (failure.equals("too deep")) {
+                    throw new StackOverflowError(failure);
+                }
+                if (!failure.isEmpty()) {
+                    throw new SQLException(failure);
                 }
                 return pool.run(work);
             }
@@ -53,11 +60,14 @@ final class Held {
         held.deal();
         held.ask("nobody's", "/large-orders", 999_999);
         held.ask("large", "/large-orders", 7);
-        held.isBroken.set(true);
+        held.failures.add("too deep");
         held.deal();
         held.deal();
         held.deal();
         System.out.println("open " + held.open());
+        held.failures.addAll(List.of("", "", "locked", "locked", "", "locked"));
+        System.out.println(held.operations.answer("POST", "/work-orders", "item=1&quantity=1").text().replaceAll("[0-9]+ ", ""));
+        System.out.println("unfinished " + held.count("work_order WHERE is_done = 0") + ", failures left " + held.failures.size());
         held.end();
         held.ask("without a database", "/orders", 7);
         held.ask("without a database", "/orders", 7);
@@ -91,7 +101,11 @@ final class Held {
     }
 
     private long open() throws SQLException, Refused {
-        return pool.run(session -> session.count("SELECT COUNT(*) FROM message WHERE is_done = 0"));
+        return count("message WHERE is_done = 0");
+    }
+
+    private long count(String what) throws SQLException, Refused {
+        return pool.run(session -> session.count("SELECT COUNT(*) FROM " + what));
     }
 
     /** The database ends in the middle of a transaction. */
