@@ -76,33 +76,39 @@ $(VENV)/.prerequisites: scripts/prerequisites.sh
 
 $(VENV)/.runtime: requirements/runtime.lock | $(VENV)/.prerequisites
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes -r requirements/runtime.lock
+	@echo "setup: packages of requirements/runtime.lock"
+	@$(PIP) install --require-hashes -r requirements/runtime.lock
 	@touch $@
 
 $(VENV)/.build: requirements/build.lock $(VENV)/.runtime
-	$(PIP) install --require-hashes -r requirements/build.lock
+	@echo "setup: packages of requirements/build.lock"
+	@$(PIP) install --require-hashes -r requirements/build.lock
 	@touch $@
 
 $(VENV)/.probe: $(PROBE_SOURCES) | $(VENV)/.prerequisites
 	@rm -rf build/probe
-	probe/build.sh build/probe
+	@echo "setup: the probe"
+	@probe/build.sh build/probe
 	@touch $@
 
 # A workload in Rust is compiled when a study first uses it: what it is made of is here by then.
 $(VENV)/.crates: $(CRATES:=Cargo.lock) | $(VENV)/.prerequisites
-	for crate in $(CRATES); do (cd $$crate && cargo fetch --locked --quiet --target "$$(rustc --print host-tuple)") || exit 1; done
+	@echo "setup: crates of workloads"
+	@for crate in $(CRATES); do (cd $$crate && cargo fetch --locked --quiet --target "$$(rustc --print host-tuple)") || exit 1; done
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 	@rm -rf build/wheel
-	SCALOGRAPH_BUILT_PROBE=$(TREE)/build/probe/scalograph-probe \
+	@echo "setup: scalograph"
+	@SCALOGRAPH_BUILT_PROBE=$(TREE)/build/probe/scalograph-probe \
 		$(PIP) wheel --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
-	$(PIP) install --no-index --no-deps --force-reinstall build/wheel/*.whl
+	@$(PIP) install --no-index --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.build
 	@scripts/test-prerequisites.sh
-	$(PIP) install --require-hashes -r requirements/dev.lock
+	@echo "setup: packages of requirements/dev.lock"
+	@$(PIP) install --require-hashes -r requirements/dev.lock
 	@touch $@
 
 # What a test of guests boots: a test fetches nothing.

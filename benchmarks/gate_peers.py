@@ -13,7 +13,7 @@ from pathlib import Path
 
 import probe_rounds
 from command_common import ROOT
-from gate_tools import MORE, WORDS, GateAnswer, at_hand, builds, missing
+from gate_tools import MORE, TOOLS, WORDS, GateAnswer, at_hand, builds, missing
 from probe_common import Figure, median
 from probe_rounds import Round
 from verdict_common import SEED, Work, coming_and_going, neighbors, wilson
@@ -51,7 +51,7 @@ def _numbers(told: GateAnswer, took_s: float) -> dict[str, float]:
 
 def figures(found: Round) -> list[Figure]:
     """Of each tool: the same build called slower, more work found, and how many were refused."""
-    return [figure for name in dict.fromkeys(key.split()[0] for key in found) for figure in _of_tool(found, name)]
+    return [figure for name in TOOLS if f"{name} same said" in found for figure in _of_tool(found, name)]
 
 
 def _of_tool(found: Round, name: str) -> Iterator[Figure]:

@@ -112,30 +112,36 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
     assert "--host ssh:far: " in refused.stderr and "Permission denied" in refused.stderr
 
 
-def test_a_signal_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
-    interrupted(tmp_path, "ssh:far")
+def test_a_start_that_is_killed_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
+    place = ended(tmp_path, "ssh:far", signal.SIGKILL)
+    assert gone(place)
 
 
 def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     far = stand_in(tmp_path, monkeypatch)
-    interrupted(tmp_path, "ssh:there")
+    ended(tmp_path, "ssh:there", signal.SIGINT)
+    assert [*journal.read(tmp_path / "out" / "journal.jsonl")][-1]["reason"] == "interrupted"
     assert not [one for one in far.iterdir() if one.is_dir()]
 
 
-def interrupted(folder: Path, host: str) -> None:
-    """Start a study, end it while a run goes on, and see that nothing of that stays."""
-    study(folder, f'["sh", "-c", "echo $$ > {folder}/pid; exec sleep 50"]')
+def ended(folder: Path, host: str, number: signal.Signals) -> Path:
+    """Start a study, send it a signal while a run goes on, and see that this ends; return the folder there."""
+    study(folder, f'["sh", "-c", "pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50"]')
     argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "-o", "out"]
     with subprocess.Popen(argv, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as started:
         pid = begun(folder / "pid", started)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(number)
         _, said = started.communicate(timeout=60)
-    assert started.returncode == 130, said
+    assert started.returncode == (130 if number == signal.SIGINT else -number), said
+    assert gone(Path(f"/proc/{pid}"))
+    return Path((folder / "pwd").read_text().strip()).parent
+
+
+def gone(path: Path) -> bool:
     until = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+    while path.exists() and time.monotonic() < until:
         time.sleep(0.02)
-    assert not Path(f"/proc/{pid}").exists()
-    assert [*journal.read(folder / "out" / "journal.jsonl")][-1]["reason"] == "interrupted"
+    return not path.exists()
 
 
 def begun(file: Path, started: "subprocess.Popen[str]") -> int:

@@ -1,7 +1,7 @@
 """Which treatment of one source is which of another: the same levels of all factors that vary."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
@@ -19,6 +19,7 @@ _NAMES = {
     "cpu_model": "CPU", "n_cpus": "CPUs", "memory_bytes": "memory", "clock_mhz": "MHz", "smt": "SMT",
     "jvms_used": "JVM", "cpu_quota": "CPU quota", "disk_rotational": "rotating disk",
 }  # fmt: skip
+_ENDLESS = 1e300
 _CLOSE = 0.02  # clocks and sizes of memory that are nearer are the same
 
 
@@ -113,13 +114,20 @@ def _machine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Sou
 
 
 def _is_close(one: Any, two: Any) -> bool:
-    if not (is_number(one) and is_number(two)):
+    if not (_is_measured(one) and _is_measured(two)):
         return False
     return max(one, two) > 64 and abs(one - two) <= _CLOSE * max(one, two)
 
 
+def _is_measured(value: object) -> TypeGuard[int | float]:
+    """Whether a fact is a number of this world: a document may hold one of any size."""
+    return is_number(value) and abs(value) < _ENDLESS
+
+
 def _said(name: str, value: Any) -> str:
-    if name == "memory_bytes":
+    if is_number(value) and not _is_measured(value):
+        return "a number without end"
+    if name == "memory_bytes" and is_number(value):
         return gibibytes(value)
     if isinstance(value, dict):
         return ", ".join(str(part) for part in value.values())

@@ -12,6 +12,7 @@ from scalograph.study.scalars import as_text
 
 # What a response may be divided by.
 PER = ("clock", "cpu")
+_MOST_CLOCK = 1e12
 
 
 class SourceTreatment(NamedTuple):
@@ -153,10 +154,10 @@ def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> Measu
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
     """In MHz: the highest that its CPUs have, else the one that was read."""
     highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
-    known = [khz / 1e3 for khz in highest if is_number(khz) and khz > 0]
+    known = [khz / 1e3 for khz in highest if is_number(khz) and 0 < khz < _MOST_CLOCK]
     told = source.machine.get("clock_mhz")
     found = mhz or (max(known) if known else told)
-    if not is_number(found) or found <= 0:
+    if not is_number(found) or not 0 < found < _MOST_CLOCK:
         fix = "give it for each source: --mhz 2000,2330"
         raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
     return float(found)

@@ -27,7 +27,7 @@ def tunables_claim(table: Table, found: Tunables, unsaid: str) -> Claim:
         found: what the search came to.
         unsaid: why its runs say nothing; empty where they do.
     """
-    if found.half_width is None:
+    if found.half_width is None or all(one.p is None for one in found.factors):
         return Claim(sentences=list(_too_few(table, found, unsaid)), answered=False)
     told = [*_matter(table, found), *_fails(table, found), *_others(table, found)]
     answered = found.decided or bool(found.matter)
@@ -37,8 +37,8 @@ def tunables_claim(table: Table, found: Tunables, unsaid: str) -> Claim:
 def _too_few(table: Table, found: Tunables, unsaid: str) -> Iterator[str]:
     """Why settings cannot be compared, and what helps."""
     if not unsaid:
-        runs, settings = counted(found.n_runs, "run"), counted(len(found.settings), "setting")
-        yield f"Cannot be said: {runs} {'is' if found.n_runs == 1 else 'are'} too few to compare {settings}."
+        settings = counted(len(found.settings), "setting")
+        yield f"Cannot be said: {counted(found.n_runs, 'run')}, less than a block, cannot compare {settings}."
         return
     yield f"Cannot be said: {unsaid}."
     if worst := worst_disturbance(table):

@@ -79,10 +79,8 @@ def parsed(answer: str) -> ToldMachine:
         HostError: something else was printed before it, or it is longer than that of a machine.
     """
     if not answer.startswith("system "):  # it would stand before what a probe says, too
-        printed = ascii(answer.partition("\n")[0][:80])
-        raise HostError(
-            _WHERE, f"{printed} first", "nothing but what was asked", "let its shell print nothing at a login"
-        )
+        first, fix = ascii(answer.partition("\n")[0][:80]), "let its shell print nothing at a login"
+        raise HostError(_WHERE, f"{first} first", "nothing but what was asked", fix)
     told, said = ToldMachine(), list[str]()
     for line in answer.split("\n"):
         kind, _, rest = line.partition(" ")

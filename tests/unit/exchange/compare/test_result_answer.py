@@ -110,6 +110,16 @@ def test_what_differs_around_the_runs_is_told() -> None:
     assert differences(found).startswith("differs: kernel 6.12.1")
 
 
+@pytest.mark.parametrize("odd", [10**400, "much", None, [1], True, {"a": 10**9}])
+def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> None:
+    facts = ("memory_bytes", "clock_mhz", "n_cpus")
+    old = source("old", CURVE, machine=dict.fromkeys(facts, 1000.5))
+    new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
+    assert len(said(old, new).differences) == (0 if odd is None else 3)
+    with pytest.raises(StudyError, match="does not tell its clock"):
+        divided(new, "clock")
+
+
 def test_sources_without_a_common_treatment_are_refused() -> None:
     with pytest.raises(StudyError, match="no treatment that both have"):
         said(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))

@@ -165,10 +165,13 @@ def test_a_search_that_ends_early_confirms_nothing() -> None:
     found = said(two, most=20)
     assert found.claim is not None and "not confirmed" in found.claim.sentences[0]
     assert found.doubts and document(found).combinations == []
-    few = said(two, most=6)
-    assert few.claim is not None and few.claim.sentences == [
-        "Cannot be said: 6 runs are too few to compare 8 settings."
-    ]
+
+
+@pytest.mark.parametrize("most", [6, 9])
+def test_nothing_is_said_before_a_block_is_complete(most: int) -> None:
+    few = said(two, most=most)
+    told = f"Cannot be said: {most} runs, less than a block, cannot compare 8 settings."
+    assert few.claim is not None and few.claim.sentences == [told] and few.doubts
 
 
 def test_a_busy_machine_is_named_as_the_cause() -> None:

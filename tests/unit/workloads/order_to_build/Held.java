@@ -85,7 +85,7 @@ final class Held {
         Thread thread = new Thread(() -> late[0] = reply("/large-orders", 7));
         thread.setDaemon(true);
         thread.start();
-        while (thread.getState() != Thread.State.WAITING) {
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
             Thread.sleep(1);
         }
         return thread;
