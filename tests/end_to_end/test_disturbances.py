@@ -112,7 +112,7 @@ def inside(folder: Path, probe: Sequence[str]) -> list[str]:
 
 
 def test_a_quota_is_told(probe: Sequence[str], tmp_path: Path) -> None:
-    with group("cpu", cfs_quota_us=20_000) as folder:
+    with group("cpu", cfs_quota_us=5_000) as folder:  # less than others leave it on a busy machine
         assert "quota" in causes(record(inside(folder, probe), spin(1), tmp_path))
 
 

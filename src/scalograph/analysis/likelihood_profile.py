@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-# How far from the estimate an end is searched, in doublings.
-_DOUBLINGS = 60
+# How far from the estimate an end is searched first, as a share of it, and in how many doublings of that.
+_NEAR, _DOUBLINGS = 1 / 16, 60
 
 
 def limit(rss: float, n: int, n_parameters: int, confidence: float) -> float | None:
@@ -26,7 +26,10 @@ def lower_end(profile: Callable[[float], float], best: float, top: float, bound:
         return bound
     if profile(best) > top:  # points so near to the curve that only rounding differs
         return best
-    return _crossing(profile, top, bound, best)
+    inside, step = best, _NEAR * best
+    while (outside := inside - step) > bound and profile(outside) <= top:
+        inside, step = outside, 2 * step
+    return _crossing(profile, top, max(outside, bound), inside)
 
 
 def upper_end(profile: Callable[[float], float], best: float, top: float, first: float) -> float | None:
@@ -36,7 +39,7 @@ def upper_end(profile: Callable[[float], float], best: float, top: float, first:
     """
     if profile(best) > top:  # as for the lower end
         return best
-    inside, step = best, max(best, first)
+    inside, step = best, _NEAR * best if best >= first else first
     for _ in range(_DOUBLINGS):
         outside = inside + step
         if profile(outside) > top:
