@@ -83,10 +83,10 @@ def parse_cpu_list(text: str) -> list[int]:
     numbers: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, dash, last = part.partition("-")
-        more = range(int(first), int(last if dash else first) + 1)
-        if len(numbers) + len(more) > MAX_CPUS:
+        low, high = int(first), int(last if dash else first)
+        if len(numbers) + high - low >= MAX_CPUS:  # before a range is made: its length has limits of its own
             raise ValueError(f"more than {MAX_CPUS} CPUs")
-        numbers += more
+        numbers += range(low, high + 1)
     return numbers
 
 
