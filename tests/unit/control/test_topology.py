@@ -81,7 +81,9 @@ def test_lists_of_cpus_both_ways(text: str) -> None:
     assert format_cpu_list(parse_cpu_list(text + "\n")) == text
 
 
-@pytest.mark.parametrize("text", ["a", "0-", "-", "1;2", "0-8192", "0-4095,0-4095,1", "0-99999999999999", "0-99999999999999999999"])
+@pytest.mark.parametrize(
+    "text", ["a", "0-", "-", "1;2", "0-8192", "0-4095,0-4095,1", "0-99999999999999", "0-99999999999999999999"]
+)
 def test_what_is_no_list_of_cpus(text: str) -> None:
     with pytest.raises(ValueError):
         parse_cpu_list(text)
