@@ -37,6 +37,8 @@ _SAID = 300
 class SchedulerControl(MachineControl):
     """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
 
+    is_file = False
+
     def __init__(self) -> None:  # it is no file that is written, and has no record of a change
         self.name, self.called = "", SCHEDULER
 
