@@ -88,12 +88,15 @@ class GuestHost(LocalHost):
         """Fetch the kernels that treatments name, try hardware virtualization by booting one, and then as a machine.
 
         Raises:
-            HostError: the probe is not the native one, services run already, or a kernel cannot be fetched.
+            HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
+                told, or a kernel cannot be fetched.
         """
         if self.probe.warning:
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
         if planned.program.running:
             raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
+        with self._folder(planned.design.study.workload.cwd == "caller") as folder, scratch("guest") as boot:
+            _refuse_unprintable(folder, boot, self._probe_path)
         # Of the levels alone: what the program's arguments are is known when it has been built.
         study, treatments = planned.design.study, planned.design.treatments
         named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
@@ -136,12 +139,17 @@ class GuestHost(LocalHost):
                 record = record.with_counters(passed(*(read_counters(boot / when) for when in ("in_force", "at_end"))))
             return replace_part(record, guest=process.guest())
 
+    @property
+    def _probe_path(self) -> Path:
+        """Where the probe lies, here and in a guest."""
+        return Path(self.probe.argv[0]).absolute()
+
     def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:
         facts = self.facts()
         assert facts.memory_bytes is not None and facts.accelerator is not None
         return GuestMachine(
             kernel=self._kernels[level], options=options, accelerator=facts.accelerator, n_cpus=facts.n_cpus,
-            memory_bytes=facts.memory_bytes, folder=folder, probe=str(Path(self.probe.argv[0]).absolute()),
+            memory_bytes=facts.memory_bytes, folder=folder, probe=str(self._probe_path),
         )  # fmt: skip
 
     def _is_proved(self, level: str) -> bool:
@@ -156,6 +164,14 @@ class GuestHost(LocalHost):
                     return process.exchange(b"", _PROOF_S).exit_code == 0
             except LostError:
                 return False
+
+
+def _refuse_unprintable(*paths: Path) -> None:
+    """Refuse what a guest cannot be told in one line."""
+    for path in map(str, paths):
+        if not path.isprintable():
+            expected = "a path of printable characters, which a guest is told in one line"
+            raise HostError("--host guest", ascii(path), expected, "use a folder of another name")
 
 
 def as_guest(machine: HostFacts) -> HostFacts:

@@ -1,5 +1,6 @@
 """The host that boots guests: what it needs, what it says of them, and a run by a program that stands in for QEMU."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,16 @@ def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
     assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
+def test_a_folder_whose_name_a_guest_cannot_be_told_is_refused(
+    here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+    with pytest.raises(HostError, match="--host guest: .*, expected a path of printable characters"):
+        here.ready(planned(here, tmp_path), str)
 
 
 def test_a_program_that_is_compiled_is_ready(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
