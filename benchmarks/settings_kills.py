@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
@@ -80,12 +81,14 @@ class Campaign:
         folder: of everything else.
         rng: draws signals and moments.
         runs: of each configuration.
+        text: the study.
     """
 
     kernel: Path
     folder: Path
     rng: random.Random
     runs: int = 2
+    text: str = STUDY
     kills: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     n_studies: int = 0
@@ -96,7 +99,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         self.before = self.values()
-        (self.folder / "study.toml").write_text(STUDY.replace("runs = 2", f"runs = {self.runs}"))
+        (self.folder / "study.toml").write_text(self.text.replace("runs = 2", f"runs = {self.runs}"))
 
     def values(self) -> dict[str, str]:
         """Return the settings as they are."""
@@ -166,23 +169,26 @@ class Campaign:
         return whole
 
     def _runs(self, results: Path) -> None:
-        """At the end: each planned run once, each setting restored after each run, as its record says."""
-        events = [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
-        runs = [event for event in events if event["event"] == "run"]
+        """At the end: each setting restored after each run, as its record says."""
+        for run in self._planned_once(results):
+            settings = run["record"]["settings"]
+            asked = [level for level in run["treatment"].values() if level is not False]
+            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
+            if len(settings) != len(asked) or not obeyed:
+                self._fault("proof missing", f"{run['run']}: {settings}")
+        self.n_restored += sum(event.get("about") == "restored" for event in _events(results))
+
+    def _planned_once(self, results: Path) -> list[dict[str, Any]]:
+        """At the end: each planned run once; those that were made."""
+        runs = [event for event in _events(results) if event["event"] == "run"]
         planned = [json.loads(line)["run"] for line in (results / "design.jsonl").read_text().splitlines()[1:]]
         names = [run["run"] for run in runs]
         if len({*names}) != len(names):
             self._fault("doubled", f"{names}")
         if {*names} != {*planned}:
             self._fault("not as planned", f"{len(names)} runs of {len(planned)}")
-        for run in runs:
-            settings = run["record"]["settings"]
-            asked = [level for level in run["treatment"].values() if level is not False]
-            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
-            if len(settings) != len(asked) or not obeyed:
-                self._fault("proof missing", f"{run['run']}: {settings}")
         self.n_runs += len(runs)
-        self.n_restored += sum(event.get("about") == "restored" for event in events)
+        return runs
 
     def _fault(self, kind: str, text: str) -> None:
         self.faults[kind] += 1
@@ -217,6 +223,10 @@ class Campaign:
             code = 130
         finally:
             os._exit(code)
+
+
+def _events(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
 
 
 def _ended(pid: int) -> int | None:
