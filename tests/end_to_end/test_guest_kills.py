@@ -47,7 +47,8 @@ def planted(folder: Path) -> dict[str, str]:
     for path in (programs, kernel / MODULES):
         path.mkdir(parents=True)
     (kernel / ABOUT).write_text(json.dumps(ABOUT_IT))
-    for name, text in (("qemu-system-x86_64", QEMU), ("busybox", ""), ("dpkg-deb", ""), ("apt-cache", "exit 1")):
+    stand_ins = {"qemu-system-x86_64": QEMU, "apt-cache": "#!/bin/sh\nexit 1\n", "busybox": "", "dpkg-deb": ""}
+    for name, text in stand_ins.items():
         (programs / name).write_text(text or "#!/bin/sh\n")
         (programs / name).chmod(0o755)
     return {

@@ -1,4 +1,4 @@
-"""Kernels that are booted: one that runs a service with one CPU and a setting of its own, one with too little memory."""
+"""Kernels that are booted: one runs a service with one CPU and a setting of its own, one has too little memory."""
 
 import json
 from pathlib import Path
