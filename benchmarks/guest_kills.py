@@ -6,7 +6,6 @@ with until the study has all of its runs.
 """
 
 import argparse
-import json
 import os
 import random
 import signal

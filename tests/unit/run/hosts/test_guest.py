@@ -116,7 +116,7 @@ def test_a_folder_whose_name_a_guest_cannot_be_told_is_refused(
 ) -> None:
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
-    with pytest.raises(HostError, match="--host guest: .*, expected a path of printable characters"):
+    with pytest.raises(HostError, match=r"--host guest: .*, expected a path of printable characters"):
         here.ready(planned(here, tmp_path), str)
 
 
