@@ -26,5 +26,6 @@ strict: true
 theme: {name: readthedocs, highlightjs: false}
 validation: {links: {not_found: warn, unrecognized_links: warn, absolute_links: warn, anchors: warn}}
 CONFIG
-"$mkdocs" build --quiet --clean --config-file "$pages.yml"
+# Not --quiet: what it does not print, strict does not count.
+"$mkdocs" build --clean --config-file "$pages.yml"
 echo "documentation: $out/index.html"
