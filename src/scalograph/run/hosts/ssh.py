@@ -23,6 +23,7 @@ from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
 from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.ssh_client import call, called, is_name, script
+from scalograph.run.hosts.ssh_copy import listed
 from scalograph.run.hosts.ssh_machine import SshMachine
 from scalograph.run.hosts.ssh_process import SshProcess
 from scalograph.run.hosts.ssh_program import moved, needed_there
@@ -94,17 +95,19 @@ class SshHost(LocalHost):
         program = made.program
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
-        there = self._copied(program, input_file(made), tell)
+        input_file(made)  # refuses one outside
+        there = self._copied(program, made.design.study.workload.input, tell)
         facts = planned.facts.model_copy(update={"program": self._outside(there)})
         return replace(made, facts=facts, program=there, source=program)
 
     def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
-        folder = self._machine.folder
-        paths = {path: _name_there(path) for path in needed_there(program, reads)}
-        if paths:
-            tell(f"copying to {self._machine.name}: {', '.join(path.name for path in paths)}")
-        self._machine.put({name: path for path, name in paths.items()})
-        return moved(program, {path: str(folder / name) for path, name in paths.items()})
+        needed = needed_there(program, reads)
+        names = {one.root: _name_there(one.root) for one in needed}
+        found = listed(needed, names)
+        if any(one.named for one in needed):
+            tell(f"copying to {self._machine.name}: {found.told(needed)}")
+        self._machine.put(found.files)
+        return moved(program, {root: str(self._machine.folder / name) for root, name in names.items()})
 
     def _outside(self, program: Program) -> ProgramFile | None:
         """The program of a command as it is there; None of one that was copied."""

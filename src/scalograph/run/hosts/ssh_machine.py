@@ -9,11 +9,11 @@ import secrets
 import select
 import struct
 import subprocess
-import tarfile
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -29,6 +29,7 @@ from scalograph.run.hosts.ssh_client import (
     script,
     ssh_argv,
 )
+from scalograph.run.hosts.ssh_copy import write_archive
 from scalograph.run.hosts.ssh_facts import FACTS, capabilities_of, facts_of, parsed
 
 PROBE = "scalograph-probe"
@@ -72,8 +73,6 @@ done
 """
 # ELF's numbers of instruction sets, as uname calls them.
 _ELF = {3: "i686", 21: "ppc64le", 22: "s390x", 62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
-# Of a folder that is copied: what is none of its sources.
-_LEFT_OUT = ("scalograph-results", ".git")
 
 
 class FoundProgram(NamedTuple):
@@ -127,7 +126,11 @@ class SshMachine:
         self._send(self._files)
 
     def put(self, files: Mapping[str, Path]) -> None:
-        """Copy files or folders there, each under a name of its own. Raises HostError, where there is no room say."""
+        """Copy files, links and folders there by these names, folders without what is in them.
+
+        Raises:
+            HostError: one cannot be read, or there is no room there.
+        """
         self.ensure()
         if new := {name: path for name, path in files.items() if name not in self._files}:
             self._send(new)
@@ -179,13 +182,8 @@ class SshMachine:
                 refuse_failure(self.name, max(holder.returncode, 1), said.read(4096).decode(errors="replace"))
 
     def _send(self, files: Mapping[str, Path]) -> None:
-        def write(stream: IO[bytes]) -> None:
-            with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
-                for name, path in files.items():
-                    archive.add(path, name, filter=lambda one, top=name: _plain(one, top))  # type: ignore[misc]
-
         # As long as it is: a connection that stands still ends by itself.
-        call(self.name, script(UNPACK, str(self.folder)), write)
+        call(self.name, script(UNPACK, str(self.folder)), partial(write_archive, files))
 
     def _refuse_changed(self, told: str) -> None:
         """Refuse a probe that did not arrive as it is here."""
@@ -195,17 +193,6 @@ class SshMachine:
             raise HostError(
                 called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again"
             )
-
-
-def _plain(member: tarfile.TarInfo, top: str) -> tarfile.TarInfo | None:
-    """Return what is copied: files, folders and links of a folder, as ours there; None for what is left out."""
-    if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
-        return None
-    if member.name.removeprefix(f"{top}/") in _LEFT_OUT:
-        return None
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    return member
 
 
 def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:

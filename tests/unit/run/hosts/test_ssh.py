@@ -74,19 +74,19 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     code = "echo $PATH >&2; cat beside >&2; pwd >&2; cat {here}/data/file >&2"
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "file").write_text("copied\n")
-    (tmp_path / "scalograph-results").mkdir()
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id").write_text("secret")
     more = 'prepare = ["sh", "-c", "echo prepared > beside"]\n'
     with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
         record = measured(host, made)
         (folder,) = (one for one in far.iterdir() if one.is_dir())
         copied = next(folder.glob(f"*/{tmp_path.name}"))
-        assert {one.name for one in copied.iterdir()} >= {"data", "study.toml"}
-        assert not (copied / "scalograph-results").exists()
+        assert [path.relative_to(copied).as_posix() for path in copied.rglob("*")] == ["data", "data/file"]
         assert oct(folder.stat().st_mode)[-3:] == "700"
     assert (record.run.status, record.run.reason, record.boot_id) == ("ok", None, BOOT)
     path, beside, place, data = record.copies[0].stderr_tail.splitlines()
     assert (path, beside, place, data) == ("/usr/bin:/bin", "prepared", str(folder / "run-1"), "copied")
-    assert said and said[0].startswith("copying to there: ")
+    assert said == ["copying to there: file (1 file, 7 bytes)"]
     assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
     event = made.first_event("probe")
     assert event["machine"]["reached"] == "ssh" and event["machine"]["boot_id"] == BOOT
