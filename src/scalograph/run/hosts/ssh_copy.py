@@ -8,9 +8,10 @@ import stat
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from scalograph.errors import HostError
+from scalograph.run.hosts.ssh_client import WritesBytes
 from scalograph.run.hosts.ssh_program import Needed
 from scalograph.text.quantities import counted, mebibytes
 
@@ -62,14 +63,14 @@ def listed(needed: Sequence[Needed], names: Mapping[Path, str]) -> Listed:
     return Listed(files, n_bytes)
 
 
-def write_archive(files: Mapping[str, Path], stream: IO[bytes]) -> None:
+def write_archive(files: Mapping[str, Path], stream: WritesBytes) -> None:
     """Write files, links and folders as a tar archive, owned by whoever unpacks it.
 
     Raises:
         HostError: one cannot be read.
         BrokenPipeError: nobody reads the stream.
     """
-    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
         for name, path in files.items():
             try:
                 archive.add(path, name, recursive=False, filter=_as_ours)

@@ -5,11 +5,11 @@ connection, however it ends, the folder goes; the next run makes both anew.
 """
 
 import hashlib
+import os
 import secrets
 import select
 import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,6 +35,9 @@ from scalograph.run.hosts.ssh_facts import FACTS, capabilities_of, facts_of, par
 PROBE = "scalograph-probe"
 # For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
 LOCK_S, RUN_S = 10, 30
+# The lock of a lost connection is held until the run that it leaves has ended, and the folder is gone.
+AGAIN_S, _CLOSE_S = LOCK_S + RUN_S, RUN_S + 5.0
+_MOST_SAID = 4096
 # $1 folder, $2 how long to wait. The lock is the one of `scalograph.control.shared`; what is there already is no link.
 HOLD = f"""\
 umask 077
@@ -121,8 +124,9 @@ class SshMachine:
         """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
         if self._holder is not None and self._holder.poll() is None:
             return
+        wait_s = LOCK_S if self._holder is None else AGAIN_S
         self.close()
-        self._hold()
+        self._hold(wait_s)
         self._send(self._files)
 
     def put(self, files: Mapping[str, Path]) -> None:
@@ -155,31 +159,32 @@ class SshMachine:
         return found + [None] * (len(programs) - len(found))
 
     def close(self) -> None:
-        """Give the folder back, and the lock with it."""
+        """Give the folder back, and the lock with it; no longer than what ends there may take."""
         holder, self._holder = self._holder, None
         if holder is None:
             return
-        with holder, suppress(subprocess.TimeoutExpired, BrokenPipeError):
-            if holder.stdin:
-                holder.stdin.close()
-            holder.wait(RUN_S)
-        holder.kill()
-
-    def _hold(self) -> None:
-        """Make the folder, by a connection that stays."""
-        with tempfile.TemporaryFile() as said:
-            argv = ssh_argv(self.name, script(HOLD, str(self.folder), str(LOCK_S)))
-            pipe = subprocess.PIPE
+        assert holder.stdin is not None
+        with holder:
             try:
-                holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)
-            except OSError as error:
-                raise no_client(self.name, error) from None
-            self._holder = holder
-            if _first_line(holder.stdout, 3 * CONNECT_S + LOCK_S) != b"held":
+                with suppress(subprocess.TimeoutExpired, BrokenPipeError):
+                    holder.stdin.close()
+                    holder.wait(_CLOSE_S)
+            finally:
                 holder.kill()
-                holder.wait()
-                said.seek(0)
-                refuse_failure(self.name, max(holder.returncode, 1), said.read(4096).decode(errors="replace"))
+
+    def _hold(self, wait_s: float) -> None:
+        """Make the folder, by a connection that stays, once the lock there is ours."""
+        argv = ssh_argv(self.name, script(HOLD, str(self.folder), str(wait_s)))
+        pipe = subprocess.PIPE
+        try:
+            holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        except OSError as error:
+            raise no_client(self.name, error) from None
+        self._holder = holder
+        if _first_line(holder.stdout, 3 * CONNECT_S + wait_s) != b"held":
+            holder.kill()
+            holder.wait()
+            refuse_failure(self.name, max(holder.returncode, 1), _said(holder.stderr))
 
     def _send(self, files: Mapping[str, Path]) -> None:
         # As long as it is: a connection that stands still ends by itself.
@@ -206,6 +211,15 @@ def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
             break
         line += byte
     return line.strip()
+
+
+def _said(stream: IO[bytes] | None) -> str:
+    """Return what an ended program wrote, as far as it is there; nobody is waited for who has its stream too."""
+    assert stream is not None
+    os.set_blocking(stream.fileno(), False)
+    with suppress(BlockingIOError):
+        return os.read(stream.fileno(), _MOST_SAID).decode(errors="replace")
+    return ""
 
 
 def _refuse_other(name: str, architecture: str, probe: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 from scalograph.control.quiet import Look
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import ssh
+from scalograph.run.hosts import ssh, ssh_machine
 from scalograph.run.hosts.host_names import connected, is_elsewhere
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.hosts.ssh import SshHost, connect
+from scalograph.run.hosts.ssh_machine import RUN_S
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
@@ -191,3 +193,30 @@ def test_a_name_of_a_machine_is_asked_for() -> None:
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), connected("ssh:-v"):
         pass
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
+
+
+def test_what_does_not_end_there_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch)
+    program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
+    monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)
+    with connected("ssh:there") as host:
+        assert isinstance(host, SshHost)
+        holder = host._machine._holder
+    assert holder is not None and holder.returncode == -signal.SIGKILL
+
+
+def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch)
+    program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
+    with connected("ssh:there") as host:
+        assert isinstance(host, SshHost) and host._machine._holder
+        host._machine._holder.kill()
+        host._machine._holder.wait()
+        host._machine.ensure()
+    asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
+    first, again = (int(words[1]) for words in asked if words[-1] == "9")
+    assert first < RUN_S < again
