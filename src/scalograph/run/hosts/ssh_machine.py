@@ -6,6 +6,7 @@ connection, however it ends, the folder goes; the next run makes both anew.
 
 import hashlib
 import os
+import re
 import secrets
 import select
 import struct
@@ -74,6 +75,8 @@ for name; do
   printf '%s %s %s\\n' "$(wc -c <"$found" 2>/dev/null || echo 0)" "${sum%% *}" "$found"
 done
 """
+# A program that may be started and not read has no checksum.
+_FOUND = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}|) (/.{1,4095})", re.ASCII)
 # ELF's numbers of instruction sets, as uname calls them.
 _ELF = {3: "i686", 21: "ppc64le", 22: "s390x", 62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 
@@ -105,9 +108,9 @@ class SshMachine:
         self.name, self._probe = name, probe
         self._holder: subprocess.Popen[bytes] | None = None
         self._files: dict[str, Path] = {PROBE: probe}
-        told = parsed(call(name, script(FACTS)))
+        told = parsed(name, call(name, script(FACTS)))
         if told.system != "Linux":
-            raise HostError(called(name), f"a machine of {told.system}", "Linux", "use another machine")
+            raise HostError(called(name), f"a machine of {last_line(told.system)}", "Linux", "use another machine")
         _refuse_other(name, told.architecture, probe)
         place = told.environment.get("TMPDIR", "")
         self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
@@ -115,7 +118,7 @@ class SshMachine:
             self.ensure()
             answer = call(name, script(CHECK, str(self.folder)))
             self._refuse_changed(answer.partition("\n")[0])
-            self.facts: HostFacts = facts_of(told, capabilities_of(answer))
+            self.facts: HostFacts = facts_of(name, told, capabilities_of(name, answer))
         except BaseException:
             self.close()
             raise
@@ -153,9 +156,8 @@ class SshMachine:
         lines = call(self.name, script(FIND, path, *programs)).splitlines()
         found: list[FoundProgram | None] = []
         for line in lines[: len(programs)]:
-            n_bytes, _, rest = line.partition(" ")
-            sha256, _, place = rest.partition(" ")
-            found.append(FoundProgram(place, int(n_bytes), sha256) if n_bytes.isdecimal() else None)
+            one = _FOUND.fullmatch(line)
+            found.append(FoundProgram(one[3], int(one[1]), one[2]) if one else None)
         return found + [None] * (len(programs) - len(found))
 
     def close(self) -> None:
@@ -230,5 +232,5 @@ def _refuse_other(name: str, architecture: str, probe: Path) -> None:
         return
     own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
     if architecture != own:
-        fix = f"set SCALOGRAPH_PROBE to a probe for {architecture}"
-        raise HostError(called(name), f"a machine of {architecture}", f"{own}, as {probe.name} is", fix)
+        fix = f"set SCALOGRAPH_PROBE to a probe for {last_line(architecture)}"
+        raise HostError(called(name), f"a machine of {last_line(architecture)}", f"{own}, as {probe.name} is", fix)
