@@ -105,13 +105,13 @@ class SshMachine:
             HostError: no connection, not Linux, another instruction set than the probe's, no room, or another start
                 measures there.
         """
-        self.name, self._probe = name, probe
+        self.name, self._probe = name, probe.resolve()  # a link would be copied as one
         self._holder: subprocess.Popen[bytes] | None = None
-        self._files: dict[str, Path] = {PROBE: probe}
+        self._files: dict[str, Path] = {PROBE: self._probe}
         told = parsed(name, call(name, script(FACTS)))
         if told.system != "Linux":
             raise HostError(called(name), f"a machine of {last_line(told.system)}", "Linux", "use another machine")
-        _refuse_other(name, told.architecture, probe)
+        _refuse_other(name, told.architecture, self._probe)
         place = told.environment.get("TMPDIR", "")
         self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
         try:

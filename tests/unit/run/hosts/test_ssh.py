@@ -16,7 +16,7 @@ from scalograph.run.hosts import ssh, ssh_machine
 from scalograph.run.hosts.host_names import connected, is_elsewhere
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.hosts.ssh import SshHost, connect
-from scalograph.run.hosts.ssh_machine import RUN_S
+from scalograph.run.hosts.ssh_machine import PROBE, RUN_S
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
@@ -220,3 +220,12 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
     first, again = (int(words[1]) for words in asked if words[-1] == "9")
     assert first < RUN_S < again
+
+
+def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    (tmp_path / "probe").symlink_to(find_probe().argv[0])
+    monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
+    with planned(tmp_path, '["true"]') as (host, made, _):
+        assert not (host._machine.folder / PROBE).is_symlink()
+        assert measured(host, made).run.status == "ok"
