@@ -31,12 +31,10 @@ from scalograph.run.interrupts import note
 from scalograph.run.launches import input_file
 from scalograph.run.plan import Plan
 from scalograph.study.program import Program
-from scalograph.study.reset import NO_RESET
 
 # What a second is long enough for: /proc/stat counts ticks of 10 ms.
 LOOK = "cat /proc/stat && sleep 1 && cat /proc/stat"
 _LOOK_S = 1.0
-_LEAVE_OUT = "leave it out, or start scalograph on that machine"
 
 
 def connect(name: str) -> Host:
@@ -65,15 +63,6 @@ class SshHost(LocalHost):
     def facts(self) -> HostFacts:
         """Return what that machine is, as it was when the connection was made."""
         return self._machine.facts
-
-    def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Build the program here, copy it there, look for all that the study starts, and carry out `setup` there.
-
-        Raises:
-            HostError: the study sets or needs what is not done over ssh; or as of `LocalHost`, and no room there.
-        """
-        _refuse(planned)
-        return super().ready(planned, tell)
 
     def look(self) -> quiet.Look:
         """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
@@ -153,14 +142,3 @@ def _name_there(path: Path) -> str:
     """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
     return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"
 
-
-def _refuse(planned: Plan) -> None:
-    """Refuse what is read, set or started on the machine that we stand on."""
-    study, program = planned.design.study, planned.program
-    found = {
-        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
-        "workload.process": bool(program.running) or any(one.name for one in program.processes),
-    }  # fmt: skip
-    if names := [name for name, is_there in found.items() if is_there]:
-        raise HostError(names[0], "not done over ssh", "a study without", _LEAVE_OUT)

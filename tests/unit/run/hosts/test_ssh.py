@@ -168,14 +168,18 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
     not_there = {
         "[conditions]\nswap = 'off'": "conditions: not done over ssh",
         "[reset]\nsync = true": "reset: not done over ssh",
+        "[responses.d]\nfrom = 'kernel.nr_dirtied'": r"responses\.d: from = .kernel\.nr_dirtied.: not done over ssh",
         "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
         "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
     }
+    in_workload = {"env_all = true": "workload.env_all: not done", "cwd = 'caller'": "workload.cwd = .caller.: not done"}
+    texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
+    texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
     with connected("ssh:there") as host:
-        for more, expected in not_there.items():
-            (tmp_path / "study.toml").write_text(STUDY.format(command='["true"]', more="") + more)
+        for text, expected in texts.items():
+            (tmp_path / "study.toml").write_text(text)
             with pytest.raises((HostError, StudyError), match=expected):
-                host.ready(plan(declare(tmp_path / "study.toml"), host.facts()), str)
+                plan(declare(tmp_path / "study.toml"), host.facts(), starts=False)
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
