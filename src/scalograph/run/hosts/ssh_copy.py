@@ -84,7 +84,7 @@ def _below(top: Path, is_made: bool) -> Iterator[tuple[PurePath, Path, int]]:
     """Yield a path and all below it, links not followed: its place in the top, itself, and its size in bytes."""
     try:
         yield PurePath(), top, _size(top)
-        for place, folders, files in os.walk(top, onerror=_raised):
+        for place, folders, files in os.walk(top, onerror=_raised) if top.is_dir() else ():
             folders[:] = [name for name in folders if is_made or _is_shown(name)]
             for path in (Path(place, name) for name in (*folders, *files) if is_made or _is_shown(name)):
                 if _is_plain(path):

@@ -172,7 +172,10 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
         "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
         "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
     }
-    in_workload = {"env_all = true": "workload.env_all: not done", "cwd = 'caller'": "workload.cwd = .caller.: not done"}
+    in_workload = {
+        "env_all = true": "workload.env_all: not done",
+        "cwd = 'caller'": "workload.cwd = .caller.: not done",
+    }
     texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
     texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
     with connected("ssh:there") as host:
@@ -199,9 +202,7 @@ def test_a_name_of_a_machine_is_asked_for() -> None:
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
 
 
-def test_what_does_not_end_there_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
     program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
     monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)

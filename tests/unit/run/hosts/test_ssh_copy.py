@@ -64,7 +64,9 @@ def test_what_is_too_large_or_cannot_be_read_is_one_message(tmp_path: Path, monk
     with (home / "data" / "sparse").open("wb") as file:
         file.truncate(ssh_copy.MOST_BYTES)
     needed, names = [Needed(home, (home / "data",))], {home: "n"}
-    with pytest.raises(HostError, match=r"data: more than 256 MiB to copy, expected at most 256 MiB and .*; name in th"):
+    with pytest.raises(
+        HostError, match=r"data: more than 256 MiB to copy, expected at most 256 MiB and .*; name in th"
+    ):
         listed(needed, names)
     (home / "data" / "sparse").unlink()
     monkeypatch.setattr(ssh_copy, "MOST_FILES", 3)

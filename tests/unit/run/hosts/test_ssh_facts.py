@@ -125,12 +125,14 @@ def test_a_probe_of_another_kind_and_a_jvm_of_any_release() -> None:
         parsed("there", "system Linux x\n" + "".join(f"java no /{n}\n" for n in range(65)))
 
 
-FILES = sorted({line.partition(":")[0] for line in ANSWER.splitlines() if line.startswith("/")} | {"/proc", "/proc/self/x"})
+FILES = sorted(
+    {line.partition(":")[0] for line in ANSWER.splitlines() if line.startswith("/")} | {"/proc", "/proc/self/x"}
+)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
 LINES = st.tuples(st.sampled_from(FILES), TEXTS | st.from_regex(r"[0-9,: /-]{0,20}", fullmatch=True)).map(":".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(LINES | TEXTS, max_size=6))
 def test_whatever_is_told_is_facts_that_can_be_kept_or_one_message(lines: list[str]) -> None:
     try:
