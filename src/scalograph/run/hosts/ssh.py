@@ -141,4 +141,3 @@ class SshHost(LocalHost):
 def _name_there(path: Path) -> str:
     """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
     return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"
-
