@@ -26,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from command_common import Figure, _show
 
-import scalograph as package
 from scalograph.cli.main import main as scalograph
 from scalograph.control.kernel_files import KERNEL
 from scalograph.control.store import CHANGES, Store
@@ -34,6 +33,8 @@ from scalograph.run.hosts.python_probe.tree import become_subreaper, reap
 
 SEED, KILLS, QUICK = 7, 300, 4
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+# What makes runs.
+ROOMS = ("cli", "control", "design", "run", "study", "verdict")
 # As a machine has them; of the machine's own kernel the values are read.
 SETTINGS = {
     "vm.swappiness": "60", "vm.page-cluster": "3", "vm.dirty_background_bytes": "0", "vm.dirty_background_ratio": "10",
@@ -248,10 +249,11 @@ def figures(campaign: Campaign, n_kills: int) -> Iterator[Figure]:
 
 
 def _import_all() -> None:
-    """So that a fork has everything."""
-    for module in pkgutil.walk_packages(package.__path__, "scalograph."):
-        if not module.name.endswith("__main__"):
-            import_module(module.name)
+    """So that a fork has everything that makes runs; what reads results it imports itself where it needs it."""
+    for room in ROOMS:
+        for module in pkgutil.walk_packages(import_module(f"scalograph.{room}").__path__, f"scalograph.{room}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 def planted(folder: Path) -> Path:
