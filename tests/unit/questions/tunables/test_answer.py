@@ -10,6 +10,7 @@ from scalograph.findings.answer import Answer
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.questions.tunables.answer import answer
+from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.course import begin
 from scalograph.questions.tunables.document import Tunables
 from scalograph.study.load import parse
@@ -199,6 +200,16 @@ def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
     assert others == [0] * 7, "failures of another setting are not theirs"
     assert found.claim is not None and found.claim.sentences[1] == "Runs fail with b on."
     assert found.claim.sentences[2].startswith("The others, b on aside, change it by at most ")
+
+
+def test_settings_of_which_nothing_is_known_are_all_counted() -> None:
+    found = document(said(lambda treatment: 0.0, noise=0.012))
+    lost = {"gain": None, "fails_p": 1e-9}
+    settings = [one.model_copy(update=lost if one.factor in ("c", "d") else {}) for one in found.settings]
+    table = Table(parse(STUDY.format(more="", response=TIME, title="time")), "h", {}, [], [], [])
+    claim = tunables_claim(table, found.model_copy(update={"settings": settings}), "")
+    assert "no setting, c 1, c 3, d 2 and 2 more aside, changes the time by more than " in claim.sentences[0]
+    assert claim.sentences[1] == "Runs fail with c 1, c 3, d 2 and 2 more."
 
 
 def test_a_default_that_fails_ends_the_search() -> None:
