@@ -11,7 +11,7 @@ from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unsaid
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
+from scalograph.questions.tunables.course import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
@@ -36,7 +36,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=found,
         decided=found.decided,
-        claim=tunables_claim(table, found, unsaid(table, taken)),
+        claim=tunables_claim(table, found, unsaid(table, taken) or NOTHING_TO_COMPARE * search.course.default_fails),
         sentences=tunables_sentences(table, found),
         tables=tunables_tables(table, found),
         doubts=_open(search.course, found),
@@ -48,7 +48,7 @@ def _open(course: TunablesCourse, found: Tunables) -> list[str]:
     if found.decided:
         return []
     if course.default_fails:
-        return ["runs of the default fail: nothing can be compared with it"]
+        return [NOTHING_TO_COMPARE]
     if found.half_width is None:
         return ["too few runs to compare settings"]
     if found.half_width > RESOLVED:

@@ -28,8 +28,9 @@ NEARLY = 0.2
 MOST_ROWS = 108
 # Performance that counts as none, where the study says nothing else.
 MARGIN = 0.01
-# The default fails so often: nothing can be held against it.
+# The default fails so often, and what that means.
 DEFAULT_FAILURES = 3
+NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class TunablesCourse:
         self.told.append(ToldRun(settings, asked.block, value, asked.confirms))
         if self.default_fails:
             self.queue, self.over = [], True
-            return "runs of the default fail: nothing can be held against it"
+            return NOTHING_TO_COMPARE
         return self._next() if not self.queue else None
 
     def _next(self) -> str | None:

@@ -217,6 +217,13 @@ def test_a_default_that_fails_ends_the_search() -> None:
     assert document(found).n_runs < 40 and not found.decided
 
 
+def test_a_default_that_fails_is_why_nothing_is_said() -> None:
+    default = {"a": 20, "b": "off", "c": 2, "d": 1}
+    found = said(lambda treatment: None if treatment == default else 0.0)
+    told = "runs of the default fail, so nothing can be compared with it"
+    assert found.claim is not None and found.claim.sentences == [f"Cannot be said: {told}."] and found.doubts == [told]
+
+
 def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
     found = said(two, RATE, more='plan = "one-at-a-time"\nprotocol.runs = 3')
     one = document(found)
