@@ -50,7 +50,7 @@ def _idle(table: Table, found: Tunables) -> Iterator[str]:
 
 def _made(found: Tunables) -> Iterator[str]:
     if found.noise_percent is not None:
-        fresh = f", {found.n_fresh} fresh ones confirm" if found.n_fresh else ""
+        fresh = f", {found.n_fresh} fresh ones test the gains" if found.n_fresh else ""
         yield (
             f"{counted(found.n_runs, 'run')} compare settings ({found.n_default} of the default){fresh}; "
             f"runs of one setting differ by {two_digits(found.noise_percent)} %."

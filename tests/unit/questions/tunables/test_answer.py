@@ -128,6 +128,11 @@ def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer
     assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle
 
 
+def test_fresh_runs_test_a_gain_whatever_they_find(rated: Answer) -> None:
+    (made,) = [text for text in rated.sentences if " compare settings " in text]
+    assert " of the default), 20 fresh ones test the gains; runs of one setting differ by " in made
+
+
 def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
     strange = {"a": 20, "b": "on", "c": 7, "d": 1}
     row = Row("e9999", 9999, 0, False, strange, "ok", None, "clean", (), {}, {"figure": 1.0, "cpu": 50.0})
