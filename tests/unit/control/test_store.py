@@ -24,7 +24,7 @@ from scalograph.control.folder import (
     _is_ours,
     state_folder,
 )
-from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.settings import Setting, SettingChange, delegation, exclusive_leaf
 from scalograph.control.shared import holder, shared_lock
 from scalograph.control.store import (
     CHANGES,
@@ -221,6 +221,16 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeyp
     assert kept.folder is not None
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
     assert left["setting"] == "exclusive-leaf"
+
+
+def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
+    beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
+    assert kept.folder is not None and kept.tree_of(beside) is None
+    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept):
+        with changed(exclusive_leaf(LEAF), lambda: None, kept, (beside,)):
+            pass
+    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+    assert left["setting"] == "tasks-delegation"
 
 
 @pytest.mark.parametrize(
