@@ -165,9 +165,12 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     if left is None or _outlives(left.owner, store.root):
         return []
     # A reboot has already restored everything.
-    to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
-    trees = [(change, _tree_of(change, store, folder)) for change in to_undo]
-    told = [_undo(change, tree) for change, tree in trees]
+    made = left.changes if left.boot_id == boot_id(store.root) else ()
+    trees, told = [(change, _tree_of(change, store, folder)) for change in made], list[str]()
+    # As at the end of a change: the last one first, and each of them whatever becomes of the others.
+    with ExitStack() as undoing:
+        for change, tree in trees:
+            undoing.callback(lambda *one: told.append(_undo(*one)), change, tree)
     folder.remove(CHANGES)
     return told
 

@@ -223,6 +223,23 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeyp
     assert left["setting"] == "exclusive-leaf"
 
 
+def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
+    kept: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: PaperTree, name: str) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    process = start("middle")
+    wait_until_held(process)
+    process.kill()
+    process.wait()
+    with monkeypatch.context() as patch, pytest.raises(HostError, match="busy"):
+        patch.setattr(PaperTree, "remove_leaf", refuse)
+        put_right(kept)
+    assert not tree(kept).delegated() and tree(kept).has_leaf(LEAF)
+    assert put_right(kept) == [REMOVED, DELEGATION] and untouched(kept)
+
+
 def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
     beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
     assert kept.folder is not None and kept.tree_of(beside) is None
