@@ -32,6 +32,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
     search = begin(table.study, table.treatments)
     told = list(telling(search, table))
+    search.course.end()
     found = tunables(table, search.course, told)
     return Answer(
         document=found,

@@ -129,6 +129,11 @@ class TunablesCourse:
         """Take a run without a score: a failure is a response."""
         return self._take(level, None)
 
+    def end(self) -> None:
+        """Take the one look of a plan one at a time, where its runs ended before all were made."""
+        if self.plan == ONE_AT_A_TIME and self.screened is None and not self.default_fails:
+            self._look()
+
     @property
     def screening(self) -> list[ToldRun]:
         """Return the runs that compare all settings."""

@@ -234,3 +234,9 @@ def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
     one = document(found)
     assert (one.n_runs, one.n_default, one.n_fresh, {x.n for x in one.settings}) == (34, 10, 0, {3})
     assert found.claim is not None and "not confirmed" in found.claim.sentences[0]
+
+
+def test_one_at_a_time_that_ends_early_says_what_is_known() -> None:
+    found = said(two, RATE, most=22, more='plan = "one-at-a-time"\nprotocol.runs = 3')
+    assert found.claim is not None and "less than a block" not in found.claim.sentences[0]
+    assert all(one.p is not None for one in document(found).factors) and not found.decided and found.doubts
