@@ -243,9 +243,9 @@ def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
 def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
     beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
     assert kept.folder is not None and kept.tree_of(beside) is None
-    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept):
-        with changed(exclusive_leaf(LEAF), lambda: None, kept, (beside,)):
-            pass
+    held = changed(exclusive_leaf(LEAF), lambda: None, kept, (beside,))
+    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept), held:
+        pass
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
     assert left["setting"] == "tasks-delegation"
 

@@ -8,6 +8,7 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.search_steps import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unsaid
 from scalograph.questions.tunables.claim import tunables_claim
@@ -37,11 +38,18 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=found,
         decided=found.decided,
-        claim=tunables_claim(table, found, unsaid(table, taken) or NOTHING_TO_COMPARE * search.course.default_fails),
+        claim=_claim(table, taken, search.course, found),
         sentences=tunables_sentences(table, found),
         tables=tunables_tables(table, found),
         doubts=_open(search.course, found),
     )
+
+
+def _claim(table: Table, taken: Taken, course: TunablesCourse, found: Tunables) -> Claim:
+    why = unsaid(table, taken)
+    if course.default_fails:
+        return Claim(sentences=[f"Cannot be said: {why or NOTHING_TO_COMPARE}."], answered=False)
+    return tunables_claim(table, found, why)
 
 
 def _open(course: TunablesCourse, found: Tunables) -> list[str]:
