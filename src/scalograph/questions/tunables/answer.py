@@ -18,7 +18,7 @@ from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
 from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures
-from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_fit import LARGEST, SettingFit
 from scalograph.questions.tunables.model_ranks import Ranks, ranks, sensitivity_ranks
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
@@ -80,7 +80,7 @@ def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunab
     band = null_band(fit) if fit else None
     return Tunables(
         plan=course.plan, response=primary(table), decided=course.decided, margin=course.margin,
-        noise_percent=100 * fit.sd if fit else None, half_width=expm1(fit.surely_within) if fit else None,
+        noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
         n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,

@@ -240,3 +240,10 @@ def test_one_at_a_time_that_ends_early_says_what_is_known() -> None:
     found = said(two, RATE, most=22, more='plan = "one-at-a-time"\nprotocol.runs = 3')
     assert found.claim is not None and "less than a block" not in found.claim.sentences[0]
     assert all(one.p is not None for one in document(found).factors) and not found.decided and found.doubts
+
+
+def test_figures_beyond_all_measure_are_an_answer_like_any() -> None:
+    """A program may print any number, and its journal is analyzed all the same."""
+    draw = np.random.default_rng(3)
+    for found in (said(lambda t: 600.0 if t["a"] == 80 else -600.0), said(lambda t: draw.uniform(-650, 650), most=12)):
+        assert found.claim is not None and document(found).model_dump_json()
