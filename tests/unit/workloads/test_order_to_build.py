@@ -130,6 +130,11 @@ def test_a_large_order_waits_for_room_and_nobody_for_it(path: str) -> None:
 
 
 @needs_java
+def test_a_step_in_the_transaction_of_its_message_is_undone_with_it_and_not_done_twice(path: str) -> None:
+    assert printed(path, "Joined") == "locked\ndealt with\naudited\n"
+
+
+@needs_java
 def test_whatever_the_business_fails_by_is_answered(path: str) -> None:
     assert printed(path, "Broken") == BROKEN
 
