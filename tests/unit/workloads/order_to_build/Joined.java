@@ -42,7 +42,7 @@ final class Joined implements Transactions {
             return Population.fill(session, 1);
         });
         Keys keys = new Keys(own);
-        Backlog backlog = new Backlog(1);
+        Backlog backlog = new Backlog(1, Backlog.LIMIT_MS);
         Joined joined = new Joined(pool);
         Manufacturing manufacturing = new Manufacturing(joined, keys, new Suppliers(joined, keys, 0), backlog, 0);
         new OrderEntry(pool, keys, new TableQueue(), backlog).order(7, 10, 12, true);
