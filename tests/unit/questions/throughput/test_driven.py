@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
 from scalograph.questions.throughput.model_end import spare
-from scalograph.questions.throughput.model_histogram import middle_s
+from scalograph.protocol.response_times import middle_s
 
 from ...records import read, recorded
 
