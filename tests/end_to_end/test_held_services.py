@@ -1,4 +1,4 @@
-"""A server that stays up over a block of runs: started once, used by all, fresh in the next block, and gone at the end."""
+"""A server that stays up over a block of runs: started once, used by all, fresh in the next one, gone at the end."""
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -25,7 +25,10 @@ pytestmark = [machine, needs_probe]
 def kept_up(folder: Path, mode: str, n_blocks: int) -> list[Record]:
     """Records of blocks of two runs each, whose driver alone has a level, and whose server stays up for a block."""
     text = written(folder, mode).read_text().replace("[workload]\n", '[workload]\nkeep = "block"\n')
-    text = text.replace('"600"]', '"{pause}"]').replace("runs = 1", f"runs = {n_blocks}") + "[factors.pause]\nlevels = [400, 500]\n"
+    text = (
+        text.replace('"600"]', '"{pause}"]').replace("runs = 1", f"runs = {n_blocks}")
+        + "[factors.pause]\nlevels = [400, 500]\n"
+    )
     (folder / "study.toml").write_text(text)
     with closing(LocalHost(find_probe())) as host:
         planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), str)

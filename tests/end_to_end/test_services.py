@@ -62,7 +62,8 @@ start, said = time.monotonic_ns(), set()
 while time.monotonic_ns() < start + int(sys.argv[2]) * 1_000_000:
     for target in sys.argv[1].split(","):
         said.add(urllib.request.urlopen(f"http://{target}/").read())
-events.write(f"iteration 0 {start} {time.monotonic_ns()} 1\\nvalue servers {len(said)}\\nvalue born {int(min(said))}\\n")
+events.write(f"iteration 0 {start} {time.monotonic_ns()} 1\\nvalue servers {len(said)}\\n")
+events.write(f"value born {int(min(said))}\\n")
 """
 STUDY = """\
 version = 1

@@ -11,7 +11,7 @@ NAMES = {"shop.manager": "com.ibm.tx.jta.TransactionManagerFactory", "shop.sourc
          "shop.keys": "jdbc/keys", "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
 # Requests and messages share its threads: large orders that wait for room must leave some to those that make it.
 SPARE_THREADS = 8
-# Of its queue: what cannot be dealt with comes again, from the sixth time on after 50 ms. Among the dead letters it would
+# Of its queue: what cannot be dealt with comes again, from the sixth time on after 50 ms. As a dead letter it would
 # keep its room in the backlog.
 SERVER = """\
 <server>

@@ -55,7 +55,7 @@ def share_cpus(launches: Sequence[Launch]) -> bool:
 
 
 def full_disk(record: Record, state: Path) -> Record:
-    """Return the record of a run as failed where the disk is full: a service that found it so did something else than its work."""
+    """Return the record of a run, as failed where the disk is full: a service that found it so did not do its work."""
     if record.run.status != "ok" or not is_full(state):
         return record
     written = mebibytes(disk_usage(state))
@@ -116,7 +116,7 @@ def _of_services(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> 
 
 
 def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
-    """Return ports of each launch that were free a moment ago: all are held until the last is known, so that none is given twice.
+    """Return ports of each launch that were free a moment ago; none is given twice, for all are held until the last is.
 
     Raises:
         HostError: the kernel gives none.

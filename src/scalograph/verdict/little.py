@@ -23,9 +23,9 @@ Told = Mapping[str, Sequence[float]]
 class _Law:
     """A number that was told, what the law makes of it, and whether that may be more, or less, for good reason.
 
-    `ends`: the share by which what is under way at the ends of the window may change it. What is met under way lasts longer
-    than the mean, by its variation (W. Feller, An introduction to probability theory II, 1971, I.4): half of that
-    is before an end, half after it, and there are two ends.
+    `ends`: the share by which what is under way at the ends of the window may change it. What is met under way lasts
+    longer than the mean, by its variation (W. Feller, An introduction to probability theory II, 1971, I.4): half
+    of that is before an end, half after it, and there are two ends.
     """
 
     what: str

@@ -250,7 +250,8 @@ def test_what_is_set_for_each_run_does_not_go_with_services_that_stay_up(
 
 
 def test_services_stay_up_where_some_are_started(tmp_path: Path) -> None:
-    alone = 'version = 1\nname = "a"\ntitle = "A"\nwork = "total"\nseed = 1\n[workload]\nkeep = "block"\ncommand = ["true"]\n'
+    head = STUDY[: STUDY.index("[[workload.process]]")]
+    alone = head + '[workload]\nkeep = "block"\ncommand = ["true"]\n'
     with pytest.raises(StudyError, match='keep = "block" of no service that is started'):
         planned(tmp_path, alone + "[factors.n]\nlevels = [1]\n")
 

@@ -1,4 +1,4 @@
-"""Services that stay up from run to run of a block (`keep = "block"`): each run has a probe to which they run already."""
+"""Services that stay up over runs of a block (`keep = "block"`): each run has a probe to which they run already."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack

@@ -16,6 +16,7 @@ from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
+from scalograph.run.hosts.held_services import HeldServices
 from scalograph.run.hosts.probe import (
     CpuGoneError,
     find_probe,
@@ -23,7 +24,6 @@ from scalograph.run.hosts.probe import (
     lost,
     measure,
 )
-from scalograph.run.hosts.held_services import HeldServices
 from scalograph.run.hosts.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.study_steps import StudySteps, on_path
@@ -186,8 +186,6 @@ def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
                 break
     if signals.number is not None:
         raise interruption(signals.number)
-
-
 
 
 def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:

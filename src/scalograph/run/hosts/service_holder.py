@@ -71,7 +71,7 @@ class ServiceHolder:
         """List when its n services and its driver were started (CLOCK_MONOTONIC, ns), and their process ids, in order.
 
         Returns:
-            Nothing where it cannot be told which these are: beside them a probe has one child at most, by which it holds
+            Nothing where it cannot be told which these are: beside them a probe has one child at most, which holds
             the others.
         """
         found = sorted(_children(self._process.process.pid))
