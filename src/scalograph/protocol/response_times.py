@@ -76,7 +76,7 @@ def variation(counts: Counts) -> float:
     Args:
         counts: of buckets; 0 is returned of none.
 
-    >>> variation({3: 5}), round(variation({256: 99, 7000: 1}), 1)
+    >>> round(variation({3: 5}), 3), round(variation({256: 99, 7000: 1}), 1)
     (0.0, 99.0)
     """
     n = sum(counts.values())
