@@ -83,7 +83,7 @@ class GuestCampaign(Campaign):
         """One start; its exit code, a signal as a negative number."""
         begun = (results / "journal.jsonl").exists() and (results / "journal.jsonl").stat().st_size > 0
         argv = ["run", str(self.folder / "study.toml"), "-o", str(results), "--host", "guest", *["--resume"] * begun]
-        pid, began, life = self._forked(argv), time.monotonic(), Life(0)
+        pid, began, life, is_killed = self._forked(argv), time.monotonic(), Life(0), False
         while (code := settings_kills._ended(pid)) is None:
             time.sleep(0.01)
             guest = guest_of(pid)
@@ -91,12 +91,13 @@ class GuestCampaign(Campaign):
                 life = self._next(life, guest)
             if life.whom and time.monotonic() >= life.end:
                 self._kill(life.whom, guest if life.whom == "guest" else pid)
+                is_killed = is_killed or life.whom == "start"
                 life.whom, life.is_cut = "", True
             if time.monotonic() - began > HANG_S:
                 self._fault("hang", f"no end after {HANG_S:g} s")
                 os.kill(pid, signal.SIGKILL)
-                began = time.monotonic()
-        self._check(code)
+                began, is_killed = time.monotonic(), True
+        self._check(code, is_killed)
         self._none_left(code)
         return code
 

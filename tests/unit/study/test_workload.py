@@ -303,6 +303,14 @@ def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -
     assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')
 
 
+def test_a_parameter_that_a_program_would_not_read_is_refused_where_it_is_given(tmp_path: Path) -> None:
+    row = '[[requires]]\nwhen = { kind = ["b"] }\ngiven = ["n"]\nrefuse = "b counts nothing"\n'
+    refused_by = refusals(load(written(tmp_path, GOOD + row)), {"n": 1, "kind": "b"}, facts())
+    assert (refused_by({}), refused_by({"n": 2})) == (None, "b counts nothing")
+    assert refused_by({"n": 2, "kind": "a"}) is None
+    assert "requires.given: found m, expected one of n" in refused(tmp_path, GOOD + row.replace('"n"', '"m"'))
+
+
 def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
     fetched = [one for name in shipped_workloads() for plan in load(shipped(name)).build for one in plan.fetch]
     versions: dict[str, set[tuple[str, str, int]]] = {}
