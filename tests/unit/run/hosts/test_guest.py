@@ -21,6 +21,7 @@ from scalograph.study.load import parse
 from scalograph.study.program import program as started
 from scalograph.study.treatment import Run
 
+from ....end_to_end.shell import in_process
 from ...study.example import VALID
 from .test_guest_process import ANSWER, UP, programs
 
@@ -101,13 +102,17 @@ def test_a_guest_has_cpus_of_its_own() -> None:
     assert facts.machine()["accelerator"] == "tcg" and "accelerator" not in MACHINE.machine()
 
 
-def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
+def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     factor = '[factors.swappiness]\nlevels = [7]\ncontrol = "sysctl:vm.swappiness"\n'
     text = VALID.replace("./prog", "true").replace("[factors.threads]", factor + "[factors.threads]", 1)
     declared = Declared(parse(text), tmp_path / "study.toml")
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
     assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+    declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
+    monkeypatch.setattr(guest, "connect", lambda: here)
+    said = in_process("plan", declared.file, "--host", "guest", cwd=tmp_path).stdout
+    assert "guest, 2 CPUs; figures of time only if" in said and "--machine-wide" not in said
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
