@@ -32,7 +32,10 @@ def doubts(
     yield from _declared(table, residue)
     if noise and noise.minimum_detectable_percent >= BLIND:
         sd = two_digits(noise.sd_log_percent)
-        yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
+        if len(samples) > 1:
+            yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
+        else:
+            yield Doubt(f"runs differ by {sd} %", "what is typical of them is known only roughly")
     if basis(table.study.question) == "treatments":
         yield from _two_modes(table, samples)
         if not is_count(table.study.responses[primary(table)]):
