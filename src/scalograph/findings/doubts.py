@@ -47,6 +47,15 @@ def n_disturbed(runs: Iterable[Row]) -> int:
     return sum(row.verdict in ("contaminated", "impossible") for row in runs)
 
 
+def worst_cause(runs: Iterable[Row]) -> str:
+    """Tell what disturbed runs most often, in the words of the run that lost most to it; empty where none was."""
+    causes = [row.causes[0] for row in runs if row.verdict == "contaminated" and row.causes]
+    if not causes:
+        return ""
+    ((name, _),) = Counter(cause.cause for cause in causes).most_common(1)
+    return max((one for one in causes if one.cause == name), key=lambda cause: cause.amount or 0.0).text
+
+
 def _runs(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Doubt]:
     verdicts, failed = Counter(row.verdict for row in ok), len(runs) - len(ok)
     if n := verdicts["impossible"]:
