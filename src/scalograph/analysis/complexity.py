@@ -70,12 +70,12 @@ class Complexity:
 
     @property
     def most_growth(self) -> float:
-        """Share of the fitted time at the smallest size by which time may rise up to the largest, by any class."""
+        """Share of the time at the smallest size by which time may rise up to the largest, by any class that is left."""
         first, last = float(self.sizes.min()), float(self.sizes.max())
+        growing = [growth for growth in self.growths if growth.name != CONSTANT]
         return max(
             most_rise(g.name, self.sizes, self.times, g.time(last) / g.time(first) - 1, g.fit.rss, self.confidence)
-            for g in self.growths
-            if g.name != CONSTANT
+            for g in [growth for growth in growing if not growth.refuted] or growing
         )
 
 

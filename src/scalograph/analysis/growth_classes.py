@@ -29,6 +29,8 @@ CONSTANT = "1"
 _EXACT = 1e-13
 # Sizes, spread over the range and beyond, at which a class may equal the fixed part when the search starts.
 _STARTS, _BEYOND = 15, 10.0
+# Of very many points the search for a start looks at some.
+_MOST_ROWS = 256
 _MOST_STEPS, _HALVINGS = 50, 12
 # A step that lessens the sum of squares by a smaller share is the last one.
 _LAST = 1e-10
@@ -93,6 +95,8 @@ def is_exact(rss: float, n: int) -> bool:
 
 def _start(columns: FloatArray, logs: FloatArray, trend: FloatArray) -> FloatArray:
     """Return the coefficients of that shape which fits best, of many that are spread over the range."""
+    some = np.argsort(columns.sum(axis=1))[:: 1 + len(logs) // _MOST_ROWS]
+    columns, logs, trend = columns[some], logs[some], trend[some]
     shapes = np.array([(1.0, *shape) for shape in product(*(_shares(column) for column in columns.T[1:]))]).T
     basis = np.column_stack([np.ones_like(logs), trend])
     left = logs[:, None] - np.log(columns @ shapes)

@@ -2,9 +2,8 @@
 
 A claim names a range that bears it out. A figure whose whole interval lies inside it holds, one whose interval lies
 wholly outside does not, and any other is not resolved; nor is one that rests on configurations more than half of whose
-runs were disturbed. A claim of several figures holds if each does, at the confidence
-of each (an intersection of tests needs no correction), and does not hold if one fails at a confidence that is shared
-among them (Bonferroni).
+runs were disturbed. A claim of several figures holds if each does, at the confidence of each (an intersection of tests
+needs no correction), and does not hold if one fails at a confidence that is shared among them (Bonferroni).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
