@@ -70,7 +70,7 @@ class Complexity:
 
     @property
     def most_growth(self) -> float:
-        """Share of the time at the smallest size by which time may rise up to the largest, by any class that is left."""
+        """Share of the time at the smallest size by which time may rise to the largest, by any class that is left."""
         first, last = float(self.sizes.min()), float(self.sizes.max())
         growing = [growth for growth in self.growths if growth.name != CONSTANT]
         return max(

@@ -52,7 +52,7 @@ class LogFit(NamedTuple):
     @property
     def residuals(self) -> FloatArray:
         """Logs of the times over the curve, shape (n,)."""
-        return self.target - self.columns @ np.asarray(self.coefficients)
+        return np.asarray(self.target - self.columns @ np.asarray(self.coefficients))
 
     @property
     def rss(self) -> float:
@@ -125,9 +125,12 @@ def _linear(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: FloatA
 def _nearer(found: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit | None:
     """Step to the least squares of the linear fit, or less far; None where no step makes the squares smaller."""
     here, there = np.asarray(found.coefficients), np.asarray(least(found.columns, found.target))
+    left, most = found.target - found.columns @ there, found.rss * (1 - _LAST)
+    if not left @ left < most:
+        return None
     for halving in range(_HALVINGS):
         part = 0.5**halving
         nearer = at((1 - part) * here + part * there)
-        if nearer is not None and nearer.rss < found.rss * (1 - _LAST):
+        if nearer is not None and nearer.rss < most:
             return nearer
     return None

@@ -188,11 +188,13 @@ def _open(figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
 
 
 def _of_disturbed(runs: Iterable[Row]) -> str:
-    """How many of the runs were disturbed, and by what."""
+    """How many of the runs were disturbed, and by what; or that a clock or a counter was wrong."""
     each = {row.run: row for row in runs}.values()
     n, cause = n_disturbed(each), worst_cause(each)
-    told = f"{n:,} of {counted(len(each), 'run')} {'was' if n == 1 else 'were'} disturbed"
-    return f"{told}: {cause}" if cause else told
+    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
+    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
+    told = f"{n:,} of {counted(len(each), 'run')} {did}"
+    return f"{told}: {cause}" if cause and not is_wrong else told
 
 
 def _some(labels: Sequence[str]) -> list[str]:

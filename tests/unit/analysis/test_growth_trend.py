@@ -11,7 +11,7 @@ from scalograph.analysis.growth_trend import power_law
 
 # One run of each size: what curves miss must be seen without runs that repeat.
 SIZES = 2.0 ** np.arange(4, 13)
-N_CASES = 20
+N_CASES = 10
 
 
 def fitted(growth: Callable[[np.ndarray], np.ndarray], noise: float = 0.02, seed: int = 1) -> list[Complexity]:
@@ -77,4 +77,4 @@ def test_the_fit_is_the_least_of_all_curves_near_it() -> None:
 
     a, b, _ = fit.coefficients
     assert squares(a, b) == pytest.approx(fit.rss)
-    assert all(squares(a * u, b * v) >= fit.rss for u in (0.97, 1, 1.03) for v in (0.97, 1, 1.03))
+    assert all(squares(a * u, b * v) >= fit.rss - 1e-9 for u in (0.97, 1, 1.03) for v in (0.97, 1, 1.03))

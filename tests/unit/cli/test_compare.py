@@ -93,7 +93,10 @@ def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("break-even", 'results of question "break-even": its runs were compared in pairs, expected results with curves'),
+        (
+            "break-even",
+            'results of question "break-even": its runs were compared in pairs, expected results with curves',
+        ),
         ("sweep", "no configuration with a run that counts"),
     ],
 )

@@ -24,9 +24,7 @@ def said(times: np.ndarray, x: str = "n", sizes: np.ndarray = SIZES, noise: floa
 
 def test_one_class_is_left_and_told_with_its_cost_in_its_unit() -> None:
     told, is_answered = said(2e-6 * (50 + SIZES * np.log2(SIZES)), "rows")
-    assert is_answered and told.startswith(
-        "Time grows as rows log rows. Each rows log rows (log to base 2) takes "
-    )
+    assert is_answered and told.startswith("Time grows as rows log rows. Each rows log rows (log to base 2) takes ")
     assert re.search(r" takes (1\.9|2\.0)\d* µs \[1\.9\d*, 2\.0", told)
     assert re.search(r" At 32,768 it would be 9\d\d to 9\d\d ms, if it grows on", told)
 
@@ -34,7 +32,7 @@ def test_one_class_is_left_and_told_with_its_cost_in_its_unit() -> None:
 def test_classes_that_are_left_are_all_told() -> None:
     narrow = np.repeat([1000.0, 1700, 2900, 5000], 3)
     told, is_answered = said(narrow, sizes=narrow, noise=0.1)
-    assert not is_answered and " or n log n: the points do not tell which" in told
+    assert not is_answered and "Time grows as n, n log n or n^2: the points do not tell which." in told
 
 
 def test_no_growth_is_told_with_its_bound() -> None:
@@ -46,12 +44,12 @@ def test_growth_by_no_class_is_told_by_its_exponent() -> None:
     steps, is_answered = said(np.where(SIZES > 1000, 8 * SIZES, SIZES))
     every = "1, log n, n, n log n, n^2, n^3"
     assert not is_answered and steps.startswith(f"Cannot be said: time grows as none of {every} alone; from n = 16 to ")
-    assert "its mean exponent is 1.4 [1." in steps
+    assert "its mean exponent is 1.39 [1." in steps
     power, is_answered = said(1e-9 * SIZES**4)
     assert is_answered and power.startswith("Time grows as n^4.00")
     assert power.endswith(f"] from n = 16 to 16,384, as none of {every}.")
     falls, is_answered = said(SIZES**-0.5, "rows")
-    assert is_answered and falls.startswith("Time does not grow: from rows = 16 to 16,384 it falls as rows^−0.")  # noqa: RUF001
+    assert is_answered and falls.startswith("Time does not grow: from rows = 16 to 16,384 it falls as rows^−0.")
 
 
 def test_tables_say_why_a_class_is_refuted() -> None:
@@ -71,7 +69,7 @@ def test_the_command_reads_times(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["possible"] == ["n^2"]
     assert _code(["fit", str(file), "--law", "complexity", "--x", "size"]) == 0
     told = capsys.readouterr().out
-    assert "How does time grow with size?" in told and "Time grows as size^2. Each size^2 takes 1.00 s [" in told
+    assert "How does time grow with size?" in told and "Time grows as size^2. Each size^2 takes 1.005 s [" in told
     for options, told in (
         (["--law", "log"], '"log", expected one of usl, complexity'),
         (["--weights", "none"], "relative"),
