@@ -26,7 +26,7 @@ def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, co
         return
     own = () if name == CONSTANT else (name,)
     others = [other for other in CLASSES if other not in (CONSTANT, name)]
-    left, alpha = sizes.size - len(own) - 2, (1 - confidence) / (len(others) + 1)
+    left, alpha = sizes.size - len(own) - 2, (1 - confidence) / (len(others) + 2)  # a trend and the misfit are two more
     # A trend that the class leaves: the only sign of growth that is steeper than all classes, or between two.
     if is_better(fit.rss, least_growth(sizes, times, *own, is_bent=True).rss, left, alpha):
         yield "multiplied by a power of n it fits better"
