@@ -69,6 +69,8 @@ def reproduced(table: TableDoc | None) -> list[str]:
         return ["None of the published configurations was run here."]
     verb = "reproduce" if answers[YES] > 1 else "reproduces"
     text = f"{answers[YES] or 'None'} of {counted(n, 'published factor')} {verb}"
-    others = [f"{answers[answer]} {what}" for answer, what in _NO.items() if answers[answer]]
+    # Said once of both.
+    words = {**_NO, LOWER: "lower"} if answers[HIGHER] else _NO
+    others = [f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer]]
     unlike = f"; {answers[UNLIKE]} more are not comparable" if answers[UNLIKE] else ""
     return [f"{', '.join([text, *others])}{unlike}."]
