@@ -10,7 +10,7 @@ the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -37,7 +37,7 @@ class Growth:
     Attributes:
         name: of the class, a key of `CLASSES`.
         start: time that does not grow, in the unit of the times.
-        cost: time for each f(n), logs to base 2; no value of the class `1`.
+        cost: time for each f(n), logs to base 2; no value of the class `1`, no interval where it is refuted.
         fit: to the logs of the times.
         refuted: why the class is not the true one, in words; empty where it may be.
     """
@@ -146,7 +146,10 @@ def _checked(n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArra
 def _growth(name: str, sizes: FloatArray, times: FloatArray, confidence: float) -> Growth:
     fit = least_growth(sizes, times, *_own(name))
     refuted = next(refutations(name, sizes, times, fit, confidence), "")
-    return Growth(name, fit.coefficients[0], _cost(name, sizes, times, fit, confidence), fit, refuted)
+    cost = _cost(name, sizes, times, fit, confidence)
+    # An interval holds only if the class is the true one.
+    cost = replace(cost, low=None, high=None, warnings=("the class is refuted",)) if refuted else cost
+    return Growth(name, fit.coefficients[0], cost, fit, refuted)
 
 
 def _own(name: str) -> tuple[str, ...]:

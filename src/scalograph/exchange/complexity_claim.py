@@ -173,6 +173,6 @@ def complexity_tables(found: dict[str, Any]) -> list[TableDoc]:
     exponent: list[list[Cell]] = [["n^p", Estimate(**power["exponent"]), 100 * power["residual"], power["refuted"]]]
     columns = [Column(name="curve", kind="label"), Column(name="p", kind="estimate"), *ends]
     one = TableDoc(id="power", title="One power of the size", columns=columns, rows=exponent)
-    of_sizes: list[list[Cell]] = [[point["size"], Estimate(**point["time"])] for point in found["points"]]
+    of_sizes: list[list[Cell]] = [[number(point["size"]), Estimate(**point["time"])] for point in found["points"]]
     columns = [Column(name="size", kind="label"), Column(name="time", kind="estimate", unit=unit)]
     return [classes, one, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=of_sizes)]

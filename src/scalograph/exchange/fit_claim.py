@@ -130,7 +130,7 @@ def fit_tables(found: dict[str, Any]) -> list[TableDoc]:
     law = TableDoc(id="law", title="Scaling law", columns=[*columns, Column(name="meaning", kind="text")], rows=parts)
     names = ("throughput", "speedup", "efficiency", "serial_fraction")
     rows: list[list[Cell]] = [
-        [point["size"], point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
+        [number(point["size"]), point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
         for point in found["points"]
     ]
     columns = [Column(name="size", kind="label"), Column(name="by the law")]

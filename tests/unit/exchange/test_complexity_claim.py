@@ -57,7 +57,9 @@ def test_tables_say_why_a_class_is_refuted() -> None:
     classes, power, points = complexity_tables(found)
     refuted = {row[0]: row[-1] for row in classes.rows}
     assert refuted["n"] == "" and all(refuted[name] for name in ("1", "log n", "n log n", "n^2", "n^3"))
-    assert len(points.rows) == 6 and power.rows[0][-1]
+    assert [row[0] for row in points.rows][-2:] == ["4,096", "16,384"] and power.rows[0][-1]
+    costs = {row[0]: row[2] for row in classes.rows}
+    assert costs["n"].low == costs["n"].high == pytest.approx(1.0) and costs["n^2"].value and costs["n^2"].low is None
 
 
 def test_the_command_reads_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
