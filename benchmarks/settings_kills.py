@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from command_common import Figure, _show
 
-import scalograph as package
 from scalograph.cli.main import main as scalograph
 from scalograph.control.kernel_files import KERNEL
 from scalograph.control.store import CHANGES, Store
@@ -33,6 +33,8 @@ from scalograph.run.hosts.python_probe.tree import become_subreaper, reap
 
 SEED, KILLS, QUICK = 7, 300, 4
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+# What makes runs.
+ROOMS = ("cli", "control", "design", "run", "study", "verdict")
 # As a machine has them; of the machine's own kernel the values are read.
 SETTINGS = {
     "vm.swappiness": "60", "vm.page-cluster": "3", "vm.dirty_background_bytes": "0", "vm.dirty_background_ratio": "10",
@@ -80,12 +82,14 @@ class Campaign:
         folder: of everything else.
         rng: draws signals and moments.
         runs: of each configuration.
+        text: the study.
     """
 
     kernel: Path
     folder: Path
     rng: random.Random
     runs: int = 2
+    text: str = STUDY
     kills: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     n_studies: int = 0
@@ -96,7 +100,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         self.before = self.values()
-        (self.folder / "study.toml").write_text(STUDY.replace("runs = 2", f"runs = {self.runs}"))
+        (self.folder / "study.toml").write_text(self.text.replace("runs = 2", f"runs = {self.runs}"))
 
     def values(self) -> dict[str, str]:
         """Return the settings as they are."""
@@ -166,23 +170,26 @@ class Campaign:
         return whole
 
     def _runs(self, results: Path) -> None:
-        """At the end: each planned run once, each setting restored after each run, as its record says."""
-        events = [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
-        runs = [event for event in events if event["event"] == "run"]
+        """At the end: each setting restored after each run, as its record says."""
+        for run in self._planned_once(results):
+            settings = run["record"]["settings"]
+            asked = [level for level in run["treatment"].values() if level is not False]
+            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
+            if len(settings) != len(asked) or not obeyed:
+                self._fault("proof missing", f"{run['run']}: {settings}")
+        self.n_restored += sum(event.get("about") == "restored" for event in _events(results))
+
+    def _planned_once(self, results: Path) -> list[dict[str, Any]]:
+        """At the end: each planned run once; those that were made."""
+        runs = [event for event in _events(results) if event["event"] == "run"]
         planned = [json.loads(line)["run"] for line in (results / "design.jsonl").read_text().splitlines()[1:]]
         names = [run["run"] for run in runs]
         if len({*names}) != len(names):
             self._fault("doubled", f"{names}")
         if {*names} != {*planned}:
             self._fault("not as planned", f"{len(names)} runs of {len(planned)}")
-        for run in runs:
-            settings = run["record"]["settings"]
-            asked = [level for level in run["treatment"].values() if level is not False]
-            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
-            if len(settings) != len(asked) or not obeyed:
-                self._fault("proof missing", f"{run['run']}: {settings}")
         self.n_runs += len(runs)
-        self.n_restored += sum(event.get("about") == "restored" for event in events)
+        return runs
 
     def _fault(self, kind: str, text: str) -> None:
         self.faults[kind] += 1
@@ -219,6 +226,10 @@ class Campaign:
             os._exit(code)
 
 
+def _events(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
+
+
 def _ended(pid: int) -> int | None:
     found, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if found else None
@@ -238,10 +249,11 @@ def figures(campaign: Campaign, n_kills: int) -> Iterator[Figure]:
 
 
 def _import_all() -> None:
-    """So that a fork has everything."""
-    for module in pkgutil.walk_packages(package.__path__, "scalograph."):
-        if not module.name.endswith("__main__"):
-            import_module(module.name)
+    """So that a fork has everything that makes runs; what reads results it imports itself where it needs it."""
+    for room in ROOMS:
+        for module in pkgutil.walk_packages(import_module(f"scalograph.{room}").__path__, f"scalograph.{room}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 def planted(folder: Path) -> Path:

@@ -13,8 +13,8 @@ from scalograph.errors import StudyError
 if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
 
-LOCAL = "local"
-HOSTS = {LOCAL: "scalograph.run.hosts.local", "guest": "scalograph.run.hosts.guest"}
+LOCAL, GUEST = "local", "guest"
+HOSTS = {LOCAL: "scalograph.run.hosts.local", GUEST: "scalograph.run.hosts.guest"}
 # Of other machines: runs there do not disturb those here.
 ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh", "reboot": "scalograph.run.hosts.reboot"}
 
