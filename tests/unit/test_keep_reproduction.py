@@ -15,7 +15,7 @@ from scalograph.protocol.reproduction import Reproduction
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
-JOURNAL = ROOT / "tests" / "golden" / "journals" / "openmp-break-even" / "journal.jsonl.gz"
+JOURNAL = ROOT / "tests" / "golden" / "journals" / "parallel-build" / "journal.jsonl.gz"
 
 
 @pytest.fixture
