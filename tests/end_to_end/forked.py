@@ -1,4 +1,4 @@
-"""`scalograph` for scripts that start it often: forked from a process that has imported it, where a start takes a second.
+"""`scalograph` for scripts that start it often: forked from a process that has imported it, not started anew each time.
 
 A program of that name hands its arguments, folder, environment and streams to a server, and ends with its exit code.
 """
