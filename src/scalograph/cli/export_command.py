@@ -20,6 +20,8 @@ FORMS = {
 }  # fmt: skip
 OF_RUNS = ("observations", "runs", "extra-p")
 CHOICES = (*OF_RUNS, "points", "tables", "figure")
+# Forms that are tables of columns, as observations are.
+COLUMNS = ("runs", "points")
 
 
 def command(
@@ -45,6 +47,9 @@ def command(
         given = f'ending "{to.suffix}"' if not form else f'"{form}"'
         expected = f"one of {', '.join(CHOICES if form else FORMS)}"
         raise StudyError.one("--as" if form else str(to), given, expected)
+    endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
+    if to.suffix in FORMS and to.suffix not in endings:
+        raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
     tell(f"{to}: {_of_runs(source, form, to) if form in OF_RUNS else _of_findings(source, form, to)}")
 
 

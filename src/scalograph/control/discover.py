@@ -1,5 +1,6 @@
 """The host as a plain value, read once before a study. It contains no name of a host or a person."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def _fields(file: Path) -> dict[str, str]:
 
 def _memory(root: Path) -> int | None:
     total = _fields(root / "proc/meminfo").get("MemTotal", "").removesuffix("kB").strip()
-    return int(total) * 1024 if total.isdecimal() else None
+    return int(total) * 1024 if re.fullmatch("[0-9]{1,15}", total) else None
 
 
 def _cpu_model(cpuinfo: dict[str, str]) -> str | None:

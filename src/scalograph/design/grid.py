@@ -136,6 +136,17 @@ def _blocks(design: Design) -> Iterator[Run]:
         members = [i for i in range(len(design.treatments)) for _ in range(design.runs_per_block(i))]
         if design.study.protocol.order == "blocks":
             generator.shuffle(members)
+            members = _together(design, members)
         for position, index in enumerate(members):
             yield Run(f"b{block:04d}-{position:04d}", block, design.treatments[index], replicates[index])
             replicates[index] += 1
+
+
+def _together(design: Design, members: list[int]) -> list[int]:
+    """Return the runs of a block, those of one level beside each other: in random order, as the levels are."""
+    if design.together is None:
+        return members
+    levels = [design.treatments[index][design.together] for index in members]
+    return [
+        index for _, index in sorted(zip(map(levels.index, levels), members, strict=True), key=lambda pair: pair[0])
+    ]

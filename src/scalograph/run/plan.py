@@ -21,6 +21,7 @@ from scalograph.design.resolve import design
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.questions.registry import is_search
+from scalograph.run.elsewhere import refuse_elsewhere
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
 from scalograph.study.declare import Declared
@@ -81,10 +82,13 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
+        HostError: a part of the study that is not done on another machine.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
+    if facts.reached:
+        refuse_elsewhere(declared.study, started)
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(made.study, facts, consent)

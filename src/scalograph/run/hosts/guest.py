@@ -94,6 +94,8 @@ class GuestHost(LocalHost):
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
         if planned.program.running:
             raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
+        if planned.design.study.workload.keep != "run":
+            raise HostError("workload.keep", "services that outlive a run", "run: each run has a guest", "leave it out")
         # Of the levels alone: what the program's arguments are is known when it has been built.
         study, treatments = planned.design.study, planned.design.treatments
         named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
