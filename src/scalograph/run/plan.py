@@ -110,7 +110,7 @@ def _refusing(study: Study, started: Program, facts: HostFacts) -> Refusal:
 
 
 def _together(study: Study, started: Program) -> tuple[str, ...]:
-    """Factors whose levels restart services that stay up: in a block, runs that start the same ones are made together."""
+    """Factors whose levels restart services that stay up: in a block, runs that start the same are made together."""
     read = started.read_by_services()
     restart = (name for name, factor in study.factors.items() if factor.control or name in read)
     return tuple(restart) if study.workload.keep == "block" else ()

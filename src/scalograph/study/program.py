@@ -107,7 +107,7 @@ class Program:
         return tuple(process for process in self.processes if applies(process.when, known))
 
     def read_by_services(self) -> set[str]:
-        """Return the names of factors on which its services may depend as they are started; controls are not among them."""
+        """Return the names of factors on which the start of its services may depend; controls are not among them."""
         found = set[str]()
         for process in (one for one in self.processes if one.service):
             own = [value for value in process.values.values() if isinstance(value, Template)]
