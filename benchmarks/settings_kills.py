@@ -122,7 +122,7 @@ class Campaign:
         """One start; its exit code, a signal as a negative number."""
         begun = (results / "journal.jsonl").exists() and (results / "journal.jsonl").stat().st_size > 0
         argv = ["run", str(self.folder / "study.toml"), "-o", str(results), "--machine-wide", *["--resume"] * begun]
-        began, is_hung = time.monotonic(), False
+        began, is_hung, is_killed = time.monotonic(), False, False
         # At any moment of a start, or at one of which a setting is changed: these are few.
         at, n_changed = self.rng.choice([(self.rng.uniform(0, LATEST_S), 0), (0.0, self.rng.randint(1, MOST_CHANGED))])
         pid = self._forked(argv)
@@ -133,19 +133,19 @@ class Campaign:
                 self.n_amid += is_changed
                 os.kill(pid, wanted)
                 self.kills[wanted.name] += 1
-                wanted = None
+                wanted, is_killed = None, True
             if time.monotonic() - began > HANG_S and not is_hung:
                 is_hung = True
                 self._fault("hang", f"no end after {HANG_S:g} s")
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.0005)
         reap()
-        self._check(code)
+        self._check(code, is_killed or is_hung)
         return code
 
-    def _check(self, code: int) -> None:
+    def _check(self, code: int, is_killed: bool) -> None:
         said = (self.folder / "said").read_text()
-        if code >= 0 and code not in DONE | ENDED:
+        if code not in DONE and not (is_killed and (code < 0 or code in ENDED)):
             self._fault("exit code", f"{code}: {said[-300:]}")
         is_recorded = (self.folder / "state" / CHANGES).exists()
         if self.values() != self.before and not is_recorded:

@@ -14,6 +14,7 @@ trap 'rm -rf "$pages" "$pages.yml"' EXIT
 git ls-files -z '*.md' 'docs/*.ipynb' 'docs/*.yml' LICENSE | grep -zv '^tests/' | xargs -0 cp --parents -t "$pages"
 "$(dirname "$mkdocs")/python" scripts/api_page.py >"$pages/docs/api.md"
 # It is made here, so that no page of the repository can link to it.
+# shellcheck disable=SC2016 # these are backquotes of Markdown
 sed -i 's#`docs/api.html`#[Python interface](../api.md)#' "$pages/docs/howto/notebook.md"
 
 cat >"$pages.yml" <<CONFIG

@@ -15,9 +15,10 @@ import pytest
 
 from scalograph.findings import table
 from scalograph.protocol import journal
+from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.probe import find_probe
 
-from ..unit.run.hosts.far_machine import program, stand_in
+from ..unit.run.hosts.far_machine import KERNELS, booting_stand_in, program, stand_in
 from .shell import environment, in_process
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
@@ -167,3 +168,27 @@ def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monk
     read = table.load(tmp_path / "out" / "journal.jsonl")
     assert [row.boot for row in read.rows] == [1, 1, 2, 2]
     assert "boot" in {note.about for note in read.notes}
+
+
+def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = booting_stand_in(tmp_path, monkeypatch)
+    monkeypatch.setattr(reboot, "PAUSE_S", 0.01)
+    monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
+    text = (
+        STUDY.format(command='["true"]', runs=2)
+        .replace("levels = [0, 1]", 'levels = ["all"]')
+        .replace("nice", "kernel")
+    )
+    (tmp_path / "study.toml").write_text(text)
+    options = ("run", "study.toml", "--host", "reboot:there", "-o", "out")
+    assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
+    done = in_process(*options, "--resume", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    rows = table.load(tmp_path / "out" / "journal.jsonl").rows
+    assert [row.block for row in rows] == [0, 0, 1, 1]
+    assert sorted(str(row.treatment["n"]) for row in rows) == sorted(2 * KERNELS)
+    asked = (state / "asked").read_text().split()
+    # Two boots of two kernels in each start, less the one that ran, and the first kernel at its end.
+    assert (
+        asked[-1] == KERNELS[0] and asked.count(KERNELS[1]) == 2 and 1 < len({row.boot for row in rows}) <= len(asked)
+    )

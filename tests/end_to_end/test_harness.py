@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,22 @@ def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
     assert found["study"]["responses"][0]["name"] == "time" and found["study"]["responses"][0]["unit"] == "s"
 
 
-@pytest.mark.skipif(not shutil.which("pyperf"), reason="pyperf is missing: pip install pyperf")
 def test_pyperf_prints_its_results(tmp_path: Path) -> None:
-    asked = ["pyperf", "command", "--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0"]
+    asked = [
+        sys.executable,
+        "-m",
+        "pyperf",
+        "command",
+        "--pipe",
+        "1",
+        "--quiet",
+        "--processes",
+        "1",
+        "--values",
+        "1",
+        "--warmups",
+        "0",
+    ]
     found = measured(tmp_path, "time:lower: @pyperf", *asked, "--loops", "1", "--", "sleep", "0.02")
     (point,) = found["curves"][0]["points"]
     assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])

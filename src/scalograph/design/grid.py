@@ -137,14 +137,14 @@ def _blocks(design: Design) -> Iterator[Run]:
         members = [i for i in range(len(design.treatments)) for _ in range(design.runs_per_block(i))]
         if design.study.protocol.order == "blocks":
             generator.shuffle(members)
-            members = _side_by_side(design, members)
+            members = _together(design, members)
         for position, index in enumerate(members):
             yield Run(f"b{block:04d}-{position:04d}", block, design.treatments[index], replicates[index])
             replicates[index] += 1
 
 
-def _side_by_side(design: Design, members: Sequence[int]) -> list[int]:
-    """Those of a block in an order as random, but for what is to stand together."""
+def _together(design: Design, members: Sequence[int]) -> list[int]:
+    """Return the runs of a block, those of the same levels beside each other: in random order, as the levels are."""
     groups = dict[tuple[Level, ...], list[int]]()
     for index in members:
         groups.setdefault(tuple(design.treatments[index][name] for name in design.together), []).append(index)

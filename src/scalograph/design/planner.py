@@ -15,7 +15,7 @@ class Design:
     """A study with its levels spelled out for one host, and the treatments that will run.
 
     `dropped` says in words which treatments of the full grid are not planned, and why; `n_cpus` is the number of CPUs
-    of the host. Runs with the same levels of the factors `together` stand side by side in a block.
+    of the host. Levels of `together` take long to change: a block has all runs of the same ones beside each other.
     """
 
     study: Study

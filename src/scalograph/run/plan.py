@@ -92,7 +92,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(made.study, facts, consent)
-    planned = Plan(declared, facts, replace(made, together=_together(made.study, started)), started)
+    made = replace(made, together=(*made.together, *_together(made.study, started)))
+    planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 HOSTS = {LOCAL: "scalograph.run.hosts.local", "guest": "scalograph.run.hosts.guest"}
 # Of other machines: runs there do not disturb those here.
-ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh"}
+ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh", "reboot": "scalograph.run.hosts.reboot"}
 
 
 def connect(name: str = LOCAL) -> "Host":

@@ -38,10 +38,15 @@ _LOOK_S = 1.0
 
 
 def connect(name: str) -> Host:
-    """Return the machine that ssh knows by a name.
+    """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
+    return SshHost(machine_of(name))
+
+
+def machine_of(name: str) -> SshMachine:
+    """Return the connection to a machine.
 
     Raises:
-        StudyError: it is no such name.
+        StudyError: it is no name that ssh could know.
         HostError: no native probe, no connection, or runs cannot be made there.
     """
     if not is_name(name):
@@ -49,7 +54,7 @@ def connect(name: str) -> Host:
     probe = find_probe()
     if probe.warning:
         raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
-    return SshHost(SshMachine(name, Path(probe.argv[0])))
+    return SshMachine(name, Path(probe.argv[0]))
 
 
 class SshHost(LocalHost):

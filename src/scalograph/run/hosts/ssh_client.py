@@ -89,8 +89,8 @@ def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: 
         limit_s: how long it may take once it has all of that, and leave it unread before.
 
     Raises:
-        UnreachableError: no connection.
-        HostError: no ssh here, more than 8 MiB of output, nothing read or no end in time, or an exit code other than 0.
+        UnreachableError: no connection, or no answer in time.
+        HostError: no ssh here, more than 8 MiB of output, nothing read in time, or an exit code other than 0.
     """
     with _started(name, words) as process:
         streams = _Streams(name, process, limit_s)
@@ -142,7 +142,7 @@ class _Streams:
             return self._process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             found = f"no answer in {self._limit_s:g} s"
-            raise HostError(called(self._name), found, "one", _by_hand(self._name)) from None
+            raise UnreachableError(called(self._name), found, "one", _by_hand(self._name)) from None
 
     def _hear(self, until: float, to: Sequence[IO[bytes]] = ()) -> tuple[list[IO[bytes]], list[IO[bytes]]]:
         """Wait a while, and read what came; return what said something, and what can be written to."""

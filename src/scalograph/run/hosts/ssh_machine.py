@@ -31,7 +31,7 @@ from scalograph.run.hosts.ssh_client import (
     ssh_argv,
 )
 from scalograph.run.hosts.ssh_copy import write_archive
-from scalograph.run.hosts.ssh_facts import FACTS, capabilities_of, facts_of, parsed
+from scalograph.run.hosts.ssh_facts import FACTS, ToldMachine, capabilities_of, facts_of, parsed
 
 PROBE = "scalograph-probe"
 # For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
@@ -116,12 +116,19 @@ class SshMachine:
         self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
         try:
             self.ensure()
-            answer = call(name, script(CHECK, str(self.folder)))
-            self._refuse_changed(answer.partition("\n")[0])
-            self.facts: HostFacts = facts_of(name, told, capabilities_of(name, answer))
+            self.facts = self._granted(told)
         except BaseException:
             self.close()
             raise
+
+    def told(self) -> HostFacts:
+        """Return what it is now: `facts` are those of the start. Raises HostError."""
+        return self._granted(parsed(self.name, call(self.name, script(FACTS))))
+
+    def _granted(self, told: ToldMachine) -> HostFacts:
+        answer = call(self.name, script(CHECK, str(self.folder)))
+        self._refuse_changed(answer.partition("\n")[0])
+        return facts_of(self.name, told, capabilities_of(self.name, answer))
 
     def ensure(self) -> None:
         """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
