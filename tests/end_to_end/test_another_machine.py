@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings import table
+from scalograph.findings.residue import residue
 from scalograph.protocol import journal
 from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.probe import find_probe
@@ -184,7 +185,9 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
     done = in_process(*options, "--resume", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
-    rows = table.load(tmp_path / "out" / "journal.jsonl").rows
+    read = table.load(tmp_path / "out" / "journal.jsonl")
+    rows = read.rows
+    assert not [text for text in residue(read) if text.startswith("boot")]
     assert [row.block for row in rows] == [0, 0, 1, 1]
     assert sorted(str(row.treatment["n"]) for row in rows) == sorted(2 * KERNELS)
     asked = (state / "asked").read_text().split()
