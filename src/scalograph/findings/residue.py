@@ -47,7 +47,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
         if row.work is not None:
             curves.setdefault(others(row.treatment, factor), set()).add(row.work)
     if differing := [works for works in curves.values() if len(works) > 1]:
-        counted = f"{min(differing[0])} to {max(differing[0])} units counted"
+        counted = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
         yield f"work: {counted}, though the study declares it the same in all treatments"
 
 
