@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.record import Record
-from scalograph.questions.throughput.model_parts import START, WHOLE, run_parts
+from scalograph.questions.throughput.model_parts import START, STOP, WHOLE, run_parts
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.plan import plan
@@ -54,6 +54,7 @@ def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path)
     # What a start costs is told once for each.
     parts = [{part.what: part.seconds for part in run_parts(record)} for record in records]
     assert [0 < one.get(START, 0) < LONG_S for one in parts] == [True, False, True, False]
+    assert [STOP in one for one in parts] == [False, False, True, False]
     assert parts[0][WHOLE] > parts[0][START] + 0.4
     assert all(record.run.n_survivors == 0 for record in records)
 

@@ -79,6 +79,8 @@ def test_a_machine_that_is_booted_has_its_own_kernels() -> None:
         LevelError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-amd64, 6.12.1"
     ):
         control("kernel").resolve(["cloud"], far)
+    with pytest.raises(LevelError, match="a kernel on a machine that runs already"):
+        control("kernel").resolve(["6.12.1"], far.model_copy(update={"offered_kernels": ()}))
     with pytest.raises(LevelError, match="boot options on a machine that runs already"):
         control("boot-options").resolve(["nosmp"], far)
 

@@ -4,6 +4,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -263,3 +264,17 @@ def test_what_starts_alike_is_filled_alike(tmp_path: Path) -> None:
     first = filled(found, tmp_path / "state", ports)
     other = filled(launches(planned(tmp_path), {**TREATMENT, "clients": 4}), tmp_path / "state", ports)
     assert [one.argv for one in first[:-1]] == [one.argv for one in other[:-1]] and first[-1].argv != other[-1].argv
+
+
+def test_runs_that_start_the_same_services_stand_side_by_side_where_these_stay_up(tmp_path: Path) -> None:
+    text = STUDY.replace("levels = [3]", "levels = [1, 2, 3, 4]").replace("levels = [2]", "levels = [1, 2]")
+    kept = planned(tmp_path, text.replace("seed = 1\n", 'seed = 1\n[workload]\nkeep = "block"\n'))
+    started = {
+        n: [(run.treatment["n"], run.treatment["cpus"]) for run in kept.runs.planned_runs() if run.block == n]
+        for n in range(5)
+    }
+    n_starts = [1 + sum(one != other for one, other in pairwise(found)) for found in started.values()]
+    assert n_starts == [4] * 5 and len({*map(tuple, started.values())}) > 1
+    clients = [run.treatment["clients"] for run in kept.runs.planned_runs()]
+    assert len({tuple(clients[i : i + 4]) for i in range(0, 80, 4)}) > 4
+    assert planned(tmp_path, text).design.together == ()

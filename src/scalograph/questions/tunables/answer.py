@@ -63,7 +63,7 @@ def _open(course: TunablesCourse, found: Tunables) -> list[str]:
     if found.half_width > RESOLVED:
         wide, asked = percent_at_most(found.half_width), percent_at_most(RESOLVED)
         return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
-    unmade = "what they found is confirmed" if course.resolved else "the planned blocks are complete"
+    unmade = "what they found is confirmed" if course.candidates else "the planned blocks are complete"
     return [f"the runs end before {unmade}"]
 
 

@@ -18,6 +18,7 @@ from scalograph.run.hosts.service_holder import ServiceHolder
 from scalograph.run.interrupts import note
 from scalograph.run.scratch import scratch
 from scalograph.run.services import filled, free_ports, full_disk
+from scalograph.study.processes import SERVICE
 
 Ports = Sequence[tuple[int, ...]]
 
@@ -43,20 +44,27 @@ class _Held:
         """Names and process ids."""
         return tuple((launch.name, pid) for launch, pid in zip(self.services, self.pids, strict=True))
 
-    def told(self, record: Record, is_first: bool) -> Record:
+    def told(self, record: Record) -> Record:
         """Return a record in which services come before the driver, as in runs that start them."""
-        n, gate_ns = len(self.pids), record.run.gate_ns if is_first else None
         processes = sorted(record.processes, key=lambda one: one.command == 0)
-        numbered = (replace_part(one, command=i) for i, one in enumerate(processes))
-        told = [self._begun(one, gate_ns) if one.command < n else one for one in numbered]
-        copies = [replace_part(copy, command=n) for copy in record.copies]
-        return full_disk(replace_part(record, processes=told, copies=copies), self.state)
+        numbered = [replace_part(one, command=i) for i, one in enumerate(processes)]
+        copies = [replace_part(copy, command=len(self.pids)) for copy in record.copies]
+        return full_disk(replace_part(record, processes=numbered, copies=copies), self.state)
 
-    def _begun(self, one: ProcessEvent, gate_ns: int | None) -> ProcessEvent:
+    def with_start(self, record: Record, before: Record | None) -> Record:
+        """Return the record of the first run with how long services took to start, and those before them to end."""
+        gate_ns, ended = record.run.gate_ns, {one.command: one for one in before.processes} if before else {}
         if not gate_ns:
+            return record
+        told = [self._started(one, gate_ns, ended.get(one.command)) for one in record.processes]
+        return replace_part(record, processes=told)
+
+    def _started(self, one: ProcessEvent, gate_ns: int, before: ProcessEvent | None) -> ProcessEvent:
+        if one.role != SERVICE:
             return one
         start, ready = self.begun_ns[one.command : one.command + 2]
-        return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start))
+        stop = before.stop_ns if before and before.name == one.name else None
+        return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
 
 
 class HeldServices:
@@ -77,22 +85,25 @@ class HeldServices:
     def measure(self, spec: Specification, folder: Path) -> Record:
         """Carry out a run, after starting its services where none are up, or others.
 
-        Its first run tells of each service when it was started and ready. If a run fails, its services are ended.
+        The first run of services tells of each when it was started and ready, and how long the one before took to end.
+        If a run fails, its services are ended.
 
         Raises:
             HostError: the host refuses.
         """
-        launches = self._serving(spec)
+        launches, before = self._serving(spec), None
         if is_first := not launches:
-            self.close()
+            before = self.close()
             if (failed := self._begin(spec)) is not None:
                 return failed
             launches = self._serving(spec)
         held = self._held
         assert held is not None and launches
         driver = replace(spec, launches=launches[-1:], running=held.running)
-        record = held.told(measure(driver.line(folder), self._process(), note), is_first)
-        return record if record.run.status == "ok" else _with_last_words(record, self.close(), len(held.pids))
+        record = held.told(measure(driver.line(folder), self._process(), note))
+        if record.run.status != "ok":
+            return _with_last_words(record, self.close(), len(held.pids))
+        return held.with_start(record, before) if is_first else record
 
     def close(self) -> Record | None:
         """End the services that are up, in order; return their record, None where there are none."""

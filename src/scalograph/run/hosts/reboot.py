@@ -42,14 +42,14 @@ class Boot(NamedTuple):
     boot_id: str
 
 
-def connect(name: str) -> Host:
+def connect(name: str, wait_s: float | None = None) -> Host:
     """Return the machine that ssh knows by a name, to be booted with the kernels that it has.
 
     Raises:
         StudyError: it is no such name.
         HostError: as of `ssh.connect`; or it has no program that boots it, or tells no kernels.
     """
-    machine = machine_of(name)
+    machine = machine_of(name, wait_s)
     try:
         return RebootHost(machine)
     except BaseException:

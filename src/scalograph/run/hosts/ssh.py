@@ -24,7 +24,7 @@ from scalograph.run.hosts.probe import find_probe, measure
 from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.ssh_client import call, called, is_name, script
 from scalograph.run.hosts.ssh_copy import listed
-from scalograph.run.hosts.ssh_machine import SshMachine
+from scalograph.run.hosts.ssh_machine import LOCK_S, SshMachine
 from scalograph.run.hosts.ssh_process import SshProcess
 from scalograph.run.hosts.ssh_program import moved, needed_there
 from scalograph.run.interrupts import note
@@ -37,13 +37,17 @@ LOOK = "cat /proc/stat && sleep 1 && cat /proc/stat"
 _LOOK_S = 1.0
 
 
-def connect(name: str) -> Host:
+def connect(name: str, wait_s: float | None = None) -> Host:
     """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
-    return SshHost(machine_of(name))
+    return SshHost(machine_of(name, wait_s))
 
 
-def machine_of(name: str) -> SshMachine:
+def machine_of(name: str, wait_s: float | None) -> SshMachine:
     """Return the connection to a machine.
+
+    Args:
+        name: as ssh knows it.
+        wait_s: how long to wait for another start there to end; None is the default.
 
     Raises:
         StudyError: it is no name that ssh could know.
@@ -54,7 +58,7 @@ def machine_of(name: str) -> SshMachine:
     probe = find_probe()
     if probe.warning:
         raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
-    return SshMachine(name, Path(probe.argv[0]))
+    return SshMachine(name, Path(probe.argv[0]), LOCK_S if wait_s is None else wait_s)
 
 
 class SshHost(LocalHost):

@@ -35,9 +35,9 @@ from scalograph.run.hosts.ssh_facts import FACTS, ToldMachine, capabilities_of, 
 
 PROBE = "scalograph-probe"
 # For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
-LOCK_S, RUN_S = 10, 30
+LOCK_S, RUN_S = 10.0, 30
 # The lock of a lost connection is held until the run that it leaves has ended, and the folder is gone.
-AGAIN_S, _CLOSE_S = LOCK_S + RUN_S, RUN_S + 5.0
+_CLOSE_S = RUN_S + 5.0
 _MOST_SAID = 4096
 # $1 folder, $2 how long to wait. The lock is the one of `scalograph.control.shared`; what is there already is no link.
 HOLD = f"""\
@@ -98,14 +98,20 @@ class SshMachine:
         folder: there; the same one after a lost connection.
     """
 
-    def __init__(self, name: str, probe: Path) -> None:
+    def __init__(self, name: str, probe: Path, wait_s: float = LOCK_S) -> None:
         """Connect, and prove that the probe runs there.
+
+        Args:
+            name: as ssh knows it.
+            probe: the program.
+            wait_s: how long another start there is waited for.
 
         Raises:
             HostError: no connection, not Linux, another instruction set than the probe's, no room, or another start
                 measures there.
         """
         self.name, self._probe = name, probe.resolve()  # a link would be copied as one
+        self._wait_s = wait_s
         self._holder: subprocess.Popen[bytes] | None = None
         self._files: dict[str, Path] = {PROBE: self._probe}
         told = parsed(name, call(name, script(FACTS)))
@@ -134,7 +140,7 @@ class SshMachine:
         """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
         if self._holder is not None and self._holder.poll() is None:
             return
-        wait_s = LOCK_S if self._holder is None else AGAIN_S
+        wait_s = self._wait_s + (0.0 if self._holder is None else RUN_S)
         self.close()
         self._hold(wait_s)
         self._send(self._files)
@@ -183,7 +189,7 @@ class SshMachine:
 
     def _hold(self, wait_s: float) -> None:
         """Make the folder, by a connection that stays, once the lock there is ours."""
-        argv = ssh_argv(self.name, script(HOLD, str(self.folder), str(wait_s)))
+        argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}"))
         pipe = subprocess.PIPE
         try:
             holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)

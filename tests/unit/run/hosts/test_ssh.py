@@ -217,14 +217,14 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
 ) -> None:
     stand_in(tmp_path, monkeypatch)
     program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
-    with connected("ssh:there") as host:
+    with connected("ssh:there", 12.5) as host:
         assert isinstance(host, SshHost) and host._machine._holder
         host._machine._holder.kill()
         host._machine._holder.wait()
         host._machine.ensure()
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
-    first, again = (int(words[1]) for words in asked if words[-1] == "9")
-    assert first < RUN_S < again
+    first, again = (float(words[1]) for words in asked if words[-1] == "9")
+    assert (first, again) == (12.5, 12.5 + RUN_S)
 
 
 def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
