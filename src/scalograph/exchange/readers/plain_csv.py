@@ -43,7 +43,8 @@ class _Table:
     """Values by benchmark and run, the runs that were disturbed, and the units of what is neither time nor rate."""
 
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
-    disturbed: set[str] = field(default_factory=set)
+    # A table of several benchmarks may number the runs of each anew.
+    disturbed: set[tuple[_Key, str]] = field(default_factory=set)
     is_judged: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -99,9 +100,10 @@ def _take(table: _Table, where: str, row: Row, run: str) -> None:
     if response and unit_of(unit) is None:
         table.left_out[_written(response)[:80]] = unit[:40]
         return
-    table.values.setdefault(_key(where, row), {}).setdefault(run, []).append(_value(where, row))
+    key = _key(where, row)
+    table.values.setdefault(key, {}).setdefault(run, []).append(_value(where, row))
     if row.get("verdict") in REPEATED:
-        table.disturbed.add(run)
+        table.disturbed.add((key, run))
 
 
 def _key(where: str, row: Row) -> _Key:
@@ -142,7 +144,7 @@ def _value(where: str, row: Row) -> float:
 
 def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
     """As in a study, disturbed runs count where fewer than two others are left."""
-    clean = {run: values for run, values in runs.items() if run not in table.disturbed}
+    clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
     return Benchmark(
