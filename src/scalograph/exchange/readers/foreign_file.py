@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import MAX_PARAMS
 from scalograph.protocol.bounded import read_whole
 
 T = TypeVar("T")
@@ -21,7 +22,8 @@ MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
 Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
-Params = Annotated[dict[Text, Text], Field(max_length=64)]
+Params = Annotated[dict[Text, Text], Field(max_length=MAX_PARAMS)]
+Amount = Annotated[int, Field(ge=1, le=1 << 53)]
 
 
 class ForeignPart(BaseModel):
