@@ -62,5 +62,5 @@ def _refuse_unfit(file: Path, every: Sequence[Benchmark]) -> None:
         where = f"{file.name}: {one.name[:80]}"
         if not all(isfinite(value) for fork in one.forks for value in fork.values):
             raise StudyError.one(where, "a figure above 1e308", "one below")
-        if len(one.params) > MAX_PARAMS:
-            raise StudyError.one(where, f"{len(one.params)} params", f"at most {MAX_PARAMS}", "leave some out of its name")
+        if (n := len(one.params)) > MAX_PARAMS:
+            raise StudyError.one(where, f"{n} params", f"at most {MAX_PARAMS}", "leave some out of its name")

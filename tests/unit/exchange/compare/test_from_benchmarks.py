@@ -38,10 +38,8 @@ def test_a_param_called_like_the_name_takes_no_place_of_it() -> None:
 
 
 def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TWICE], env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", TWICE], env=environ, capture_output=True, text=True, check=True)
     assert "several benchmarks are b39998 n=1, expected one of each" in done.stdout
 
 
