@@ -30,7 +30,9 @@ class AbOptions:
     ] = None
     build: Annotated[
         str | None,
-        typer.Option("--build", help="--a and --b are git revisions: this builds each in its folder, which is {version}."),
+        typer.Option(
+            "--build", help="--a and --b are git revisions: this builds each in a folder, which is {version}."
+        ),
     ] = None
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
     summary: SummaryFile = None

@@ -25,7 +25,7 @@ class SweepOptions:
     ] = None
     revisions: Annotated[
         str | None,
-        typer.Option("--revisions", help="{version}: git revisions A,B,C; or of A..B at most 10, evenly (A..B:20: 20)."),
+        typer.Option("--revisions", help="{version}: git revisions A,B,C; or of A..B at most 10, evenly; A..B:20."),
     ] = None
     build: Annotated[
         str | None,

@@ -1,7 +1,8 @@
 """Revisions of a git repository, each checked out and built in a folder of its own in the cache, once.
 
-The repository is only read: a clone that shares its objects has branches, index and files of its own. Of the environment
-a build gets what finds compilers, as the build of a workload does: what changes its result belongs into its command.
+The repository is only read: a clone that shares its objects has branches, index and files of its own. Of the
+environment a build gets what finds compilers, as that of a workload does: what changes its result belongs into its
+command.
 """
 
 import hashlib
@@ -96,7 +97,7 @@ def built(
         StudyError: git cannot check one out.
         HostError: a build failed, with what it said; or the cache cannot be written.
     """
-    key = hashlib.sha256(b"\0".join(map(os.fsencode, [home.resolve(), *argv]))).hexdigest()[:16]
+    key = hashlib.sha256(os.fsencode("\0".join([str(home.resolve()), *argv]))).hexdigest()[:16]
     into = (where or cache() / "revisions") / f"{_plain(home.name)}-{key}"
     if not _PLAIN.fullmatch(str(into)):
         raise HostError(str(into), "a path with blanks or signs", "a plain one", "set XDG_CACHE_HOME to another folder")
