@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from command_common import Figure, _show
 
-import scalograph as package
 from scalograph.cli.main import main as scalograph
 from scalograph.control.kernel_files import KERNEL
 from scalograph.control.store import CHANGES, Store
@@ -33,6 +33,8 @@ from scalograph.run.hosts.python_probe.tree import become_subreaper, reap
 
 SEED, KILLS, QUICK = 7, 300, 4
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+# What makes runs.
+ROOMS = ("cli", "control", "design", "run", "study", "verdict")
 # As a machine has them; of the machine's own kernel the values are read.
 SETTINGS = {
     "vm.swappiness": "60", "vm.page-cluster": "3", "vm.dirty_background_bytes": "0", "vm.dirty_background_ratio": "10",
@@ -80,12 +82,14 @@ class Campaign:
         folder: of everything else.
         rng: draws signals and moments.
         runs: of each configuration.
+        text: the study.
     """
 
     kernel: Path
     folder: Path
     rng: random.Random
     runs: int = 2
+    text: str = STUDY
     kills: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     n_studies: int = 0
@@ -96,7 +100,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         self.before = self.values()
-        (self.folder / "study.toml").write_text(STUDY.replace("runs = 2", f"runs = {self.runs}"))
+        (self.folder / "study.toml").write_text(self.text.replace("runs = 2", f"runs = {self.runs}"))
 
     def values(self) -> dict[str, str]:
         """Return the settings as they are."""
@@ -122,7 +126,7 @@ class Campaign:
         """One start; its exit code, a signal as a negative number."""
         begun = (results / "journal.jsonl").exists() and (results / "journal.jsonl").stat().st_size > 0
         argv = ["run", str(self.folder / "study.toml"), "-o", str(results), "--machine-wide", *["--resume"] * begun]
-        began, is_hung = time.monotonic(), False
+        began, is_hung, is_killed = time.monotonic(), False, False
         # At any moment of a start, or at one of which a setting is changed: these are few.
         at, n_changed = self.rng.choice([(self.rng.uniform(0, LATEST_S), 0), (0.0, self.rng.randint(1, MOST_CHANGED))])
         pid = self._forked(argv)
@@ -133,19 +137,19 @@ class Campaign:
                 self.n_amid += is_changed
                 os.kill(pid, wanted)
                 self.kills[wanted.name] += 1
-                wanted = None
+                wanted, is_killed = None, True
             if time.monotonic() - began > HANG_S and not is_hung:
                 is_hung = True
                 self._fault("hang", f"no end after {HANG_S:g} s")
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.0005)
         reap()
-        self._check(code)
+        self._check(code, is_killed or is_hung)
         return code
 
-    def _check(self, code: int) -> None:
+    def _check(self, code: int, is_killed: bool) -> None:
         said = (self.folder / "said").read_text()
-        if code >= 0 and code not in DONE | ENDED:
+        if code not in DONE and not (is_killed and (code < 0 or code in ENDED)):
             self._fault("exit code", f"{code}: {said[-300:]}")
         is_recorded = (self.folder / "state" / CHANGES).exists()
         if self.values() != self.before and not is_recorded:
@@ -166,23 +170,26 @@ class Campaign:
         return whole
 
     def _runs(self, results: Path) -> None:
-        """At the end: each planned run once, each setting restored after each run, as its record says."""
-        events = [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
-        runs = [event for event in events if event["event"] == "run"]
+        """At the end: each setting restored after each run, as its record says."""
+        for run in self._planned_once(results):
+            settings = run["record"]["settings"]
+            asked = [level for level in run["treatment"].values() if level is not False]
+            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
+            if len(settings) != len(asked) or not obeyed:
+                self._fault("proof missing", f"{run['run']}: {settings}")
+        self.n_restored += sum(event.get("about") == "restored" for event in _events(results))
+
+    def _planned_once(self, results: Path) -> list[dict[str, Any]]:
+        """At the end: each planned run once; those that were made."""
+        runs = [event for event in _events(results) if event["event"] == "run"]
         planned = [json.loads(line)["run"] for line in (results / "design.jsonl").read_text().splitlines()[1:]]
         names = [run["run"] for run in runs]
         if len({*names}) != len(names):
             self._fault("doubled", f"{names}")
         if {*names} != {*planned}:
             self._fault("not as planned", f"{len(names)} runs of {len(planned)}")
-        for run in runs:
-            settings = run["record"]["settings"]
-            asked = [level for level in run["treatment"].values() if level is not False]
-            obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
-            if len(settings) != len(asked) or not obeyed:
-                self._fault("proof missing", f"{run['run']}: {settings}")
         self.n_runs += len(runs)
-        self.n_restored += sum(event.get("about") == "restored" for event in events)
+        return runs
 
     def _fault(self, kind: str, text: str) -> None:
         self.faults[kind] += 1
@@ -219,6 +226,10 @@ class Campaign:
             os._exit(code)
 
 
+def _events(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (results / "journal.jsonl").read_text().splitlines()]
+
+
 def _ended(pid: int) -> int | None:
     found, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if found else None
@@ -238,10 +249,11 @@ def figures(campaign: Campaign, n_kills: int) -> Iterator[Figure]:
 
 
 def _import_all() -> None:
-    """So that a fork has everything."""
-    for module in pkgutil.walk_packages(package.__path__, "scalograph."):
-        if not module.name.endswith("__main__"):
-            import_module(module.name)
+    """So that a fork has everything that makes runs; what reads results it imports itself where it needs it."""
+    for room in ROOMS:
+        for module in pkgutil.walk_packages(import_module(f"scalograph.{room}").__path__, f"scalograph.{room}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 def planted(folder: Path) -> Path:

@@ -2,7 +2,7 @@
 
 Six sizes that span a factor of a thousand, three runs of each; times begin at 1 and rise to 100, with each run off by a
 few percent. What grows otherwise must be refused: a sum of n and n^2 in equal parts at the middle, and n that costs
-eight times as much from the fourth size on.
+eight times as much from the fourth size on, powers of n between the classes and above them.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,6 +21,7 @@ KEPT, REFUSED = (95.0, 100.0), (80.0, 100.0)
 OTHERWISE = {
     "n and n^2": SIZES / MIDDLE + (SIZES / MIDDLE) ** 2,
     "n with a step": np.where(SIZES >= MIDDLE, 8 * SIZES, SIZES),
+    **{f"n^{power:g}": (SIZES / MIDDLE) ** power for power in (0.5, 1.5, 2.5, 4.0)},
 }
 
 

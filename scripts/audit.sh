@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Are faults known of what we depend on? Crates by cargo deny (deny.toml: also licenses, sources, doubles), Python packages by
 # pip-audit, by the hashes of requirements/. Both ask their databases over the network.
-# Exit 1: something was found; 3: a tool is missing, which is named.
+# Exit 1: something was found, or a database could not be asked; 3: a tool is missing, which is named.
 set -u
 cd "$(dirname "$0")/.." || exit 3
 found=0

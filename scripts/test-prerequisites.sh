@@ -15,6 +15,9 @@ has pgbench || wanted+=(postgresql)
 has haproxy || wanted+=(haproxy)
 has nginx || wanted+=(nginx)
 has mvn || wanted+=(maven)
+# Another machine, and a harness that is no Python package.
+has sshd || wanted+=(openssh-server)
+has hyperfine || wanted+=(hyperfine)
 # Guests.
 has qemu-system-x86_64 || wanted+=(qemu-system-x86)
 has busybox || wanted+=(busybox-static)

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes of `scalograph` (README, "Exit codes")."""
+    """Exit codes of `scalograph` (docs/howto/README.md, "Exit codes")."""
 
     DONE = 0
     BUG = 1

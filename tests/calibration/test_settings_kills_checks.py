@@ -39,8 +39,11 @@ def faults(kills: ModuleType, folder: Path, start: str) -> dict[str, float]:
     return {name: shown[name] for name in kills.FAULTS if shown[name]}
 
 
-def test_a_study_that_is_refused_is_a_fault_and_no_endless_campaign(kills: ModuleType, tmp_path: Path) -> None:
-    assert faults(kills, tmp_path, "exit 2") == {"exit code": kills.MOST_FAULTS}
+@pytest.mark.parametrize("start", ["exit 2", "exit 130", "kill -SEGV $$"])
+def test_a_start_that_ends_by_itself_is_a_fault_and_no_endless_campaign(
+    kills: ModuleType, tmp_path: Path, start: str
+) -> None:
+    assert faults(kills, tmp_path, start) == {"exit code": kills.MOST_FAULTS}
 
 
 def test_a_start_that_hangs_is_a_fault(kills: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

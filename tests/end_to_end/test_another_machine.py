@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings import table
+from scalograph.findings.residue import residue
 from scalograph.protocol import journal
+from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.probe import find_probe
 
-from ..unit.run.hosts.far_machine import program, stand_in
-from .shell import environment, in_process
+from ..unit.run.hosts.far_machine import KERNELS, booting_stand_in, program, stand_in
+from .shell import environment, in_process, machine
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
@@ -97,9 +99,10 @@ def study(folder: Path, command: str, runs: int = 1) -> None:
     (folder / "study.toml").write_text(STUDY.format(command=command, runs=runs))
 
 
+@machine
 def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, tmp_path: Path) -> None:
     study(tmp_path, '["sh", "-c", "pwd >&2; sleep 0.2"]')
-    done = in_process("run", "study.toml", "--host", "ssh:far", "-o", "out", cwd=tmp_path)
+    done = in_process("run", "study.toml", "--host", "ssh:far", "--wait-lock", "5m", "-o", "out", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     records = [event["record"] for event in journal.read(tmp_path / "out" / "journal.jsonl") if event["event"] == "run"]
     assert [one.run.status for one in records] == ["ok", "ok"]
@@ -112,6 +115,7 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
     assert "--host ssh:far: " in refused.stderr and "Permission denied" in refused.stderr
 
 
+@machine
 def test_a_start_that_is_killed_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
     place = ended(tmp_path, "ssh:far", signal.SIGKILL)
     assert gone(place)
@@ -127,7 +131,7 @@ def test_a_signal_ends_the_run_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def ended(folder: Path, host: str, number: signal.Signals) -> Path:
     """Start a study, send it a signal while a run goes on, and see that this ends; return the folder there."""
     study(folder, f'["sh", "-c", "pwd > {folder}/pwd; echo $$ > {folder}/pid; exec sleep 50"]')
-    argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "-o", "out"]
+    argv = [sys.executable, "-m", "scalograph", "run", "study.toml", "--host", host, "--wait-lock", "5m", "-o", "out"]
     with subprocess.Popen(argv, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as started:
         pid = begun(folder / "pid", started)
         started.send_signal(number)
@@ -145,7 +149,7 @@ def gone(path: Path) -> bool:
 
 
 def begun(file: Path, started: "subprocess.Popen[str]") -> int:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not (file.exists() and file.read_text().endswith("\n")):
         assert started.poll() is None and time.monotonic() < until
         time.sleep(0.02)
@@ -167,3 +171,29 @@ def test_a_study_goes_on_after_that_machine_was_booted_anew(tmp_path: Path, monk
     read = table.load(tmp_path / "out" / "journal.jsonl")
     assert [row.boot for row in read.rows] == [1, 1, 2, 2]
     assert "boot" in {note.about for note in read.notes}
+
+
+def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = booting_stand_in(tmp_path, monkeypatch)
+    monkeypatch.setattr(reboot, "PAUSE_S", 0.01)
+    monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
+    text = (
+        STUDY.format(command='["true"]', runs=2)
+        .replace("levels = [0, 1]", 'levels = ["all"]')
+        .replace("nice", "kernel")
+    )
+    (tmp_path / "study.toml").write_text(text)
+    options = ("run", "study.toml", "--host", "reboot:there", "-o", "out")
+    assert in_process(*options, "--max-runs", "2", cwd=tmp_path).returncode in (0, 5)
+    done = in_process(*options, "--resume", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    read = table.load(tmp_path / "out" / "journal.jsonl")
+    rows = read.rows
+    assert not [text for text in residue(read) if text.startswith("boot")]
+    assert [row.block for row in rows] == [0, 0, 1, 1]
+    assert sorted(str(row.treatment["n"]) for row in rows) == sorted(2 * KERNELS)
+    asked = (state / "asked").read_text().split()
+    # Two boots of two kernels in each start, less the one that ran, and the first kernel at its end.
+    assert (
+        asked[-1] == KERNELS[0] and asked.count(KERNELS[1]) == 2 and 1 < len({row.boot for row in rows}) <= len(asked)
+    )

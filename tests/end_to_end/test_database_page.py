@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -108,10 +107,11 @@ def test_two_jvms_answer_rightly_from_one_database(
     assert database.stopped_by == "TERM" and record.run.n_survivors == 0
 
 
-def killed_once(folder: Path, begun: Path) -> None:
-    """Kill the server of H2 that lies in a folder, once a file says that the load has begun."""
+def killed_once(folder: Path, begun: Path, over: threading.Event) -> None:
+    """Kill the server of H2 that lies in a folder, once a file says that the load has begun; not when all is over."""
     while not begun.exists():
-        time.sleep(0.01)
+        if over.wait(0.01):
+            return
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = command.read_bytes()
@@ -131,9 +131,11 @@ def test_a_database_that_is_killed_in_the_window_fails_its_run_and_no_other(
     argv = f'argv = ["{{python}}", "{driver}", "{{page_targets}}", "{begun}"]'
     text = re.sub(r'argv = \[\n    "LOAD".*?\n\]', lambda _: argv, text, flags=re.DOTALL)
     (tmp_path / "study.toml").write_text(text.replace("runs = 1", "runs = 2\nmax_reruns = 0"))
-    killer = threading.Thread(target=killed_once, args=(tmp_path / "state", begun), daemon=True)
+    over = threading.Event()
+    killer = threading.Thread(target=killed_once, args=(tmp_path / "state", begun, over), daemon=True)
     killer.start()
     done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
+    over.set()
     killer.join()
     lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
     first, second = (event["record"] for line in lines if (event := json.loads(line))["event"] == "run")

@@ -14,11 +14,11 @@ from scalograph.run.build import build
 from scalograph.study.workload import fill, load, shipped
 
 from .shell import in_process
-from .test_workloads import JVMS, MASK, Said, through_pipes
+from .test_workloads import JVMS, MASK, QUICK, Said, through_pipes
 
 HERE = shipped("fork-join")
 START = 0x9E3779B97F4A7C15
-SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": []}
+SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": QUICK}
 STUDY = """\
 version = 1
 name = "clients"

@@ -1,4 +1,4 @@
-"""Kernels that are booted: one that runs with one CPU and a setting of its own, and one that has too little memory."""
+"""Kernels that are booted: one runs a service with one CPU and a setting of its own, one has too little memory."""
 
 import json
 from pathlib import Path
@@ -22,8 +22,15 @@ name = "guests"
 title = "Guests"
 work = "total"
 seed = 1
-[workload]
-command = ["sh", "-c", "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"]
+[[workload.process]]
+name = "server"
+role = "service"
+argv = ["sh", "-c", "echo mine > $1/file; cat $1/file; exec sleep 600", "sh", "{{state}}"]
+ready = {{ line = "mine" }}
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["sh", "-c", "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"]
 [factors.kernel]
 control = "kernel"
 levels = ["{KERNEL}"]
@@ -65,7 +72,9 @@ def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     record = booted["record"]
     assert record.guest.kernel == kernel(KERNEL, print)[0].release
     assert record.guest.cpus == "0" and "nosmp" in record.guest.command_line
-    assert record.values[0].values == {"output_cpus": [1.0]} and record.copies[0].stderr_tail == "kept\n"
+    assert record.values[0].values == {"output_cpus": [1.0]}
+    assert [copy.stderr_tail for copy in record.copies] == ["mine\n", "kept\n"]
+    assert [one.name for one in record.processes] == ["server", "driver"]
     assert [(one.name, one.in_force, one.at_end) for one in record.settings] == [("vm.swappiness", "7", "7")]
     is_emulated = record.guest.accelerator == "tcg"
     assert record.header.backend == "kernel"

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from .shell import in_process
 
 
 def measured(folder: Path, response: str, *command: str) -> dict[str, Any]:
-    """The journaled runs of two starts of a harness."""
+    """The findings of two starts of a harness."""
     options = ("--runs", 2, "--max-reruns", 0, "--response", response, "-o", "results")
     done: subprocess.CompletedProcess[str] = in_process("measure", *options, "--", *command, cwd=folder)
     assert done.returncode in (0, 5), done.stderr
@@ -26,13 +27,26 @@ def test_hyperfine_measures_and_its_runs_are_judged(tmp_path: Path) -> None:
     found = measured(tmp_path, "time:lower: @hyperfine", *asked)
     (point,) = found["curves"][0]["points"]
     scores = point["responses"]["time"]["scores"]
-    assert len(scores) == 2 and all(0.02 <= score < 2.0 for score in scores)
+    assert len(scores) == 2 and all(score >= 0.02 for score in scores)
     assert found["study"]["responses"][0]["name"] == "time" and found["study"]["responses"][0]["unit"] == "s"
 
 
-@pytest.mark.skipif(not shutil.which("pyperf"), reason="pyperf is missing: pip install pyperf")
 def test_pyperf_prints_its_results(tmp_path: Path) -> None:
-    asked = ["pyperf", "command", "--pipe", "1", "--quiet", "--processes", "1", "--values", "1", "--warmups", "0"]
+    asked = [
+        sys.executable,
+        "-m",
+        "pyperf",
+        "command",
+        "--pipe",
+        "1",
+        "--quiet",
+        "--processes",
+        "1",
+        "--values",
+        "1",
+        "--warmups",
+        "0",
+    ]
     found = measured(tmp_path, "time:lower: @pyperf", *asked, "--loops", "1", "--", "sleep", "0.02")
     (point,) = found["curves"][0]["points"]
     assert all(score >= 0.02 for score in point["responses"]["time"]["scores"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from .shell import in_process
+from .test_workloads import QUICK
 
 MODULE = Path(__file__).resolve().parents[2] / "workloads" / "fork-join" / "jmh"
 
@@ -32,8 +33,9 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_module_measures_the_tasks_of_the_workload(jar: Path, tmp_path: Path) -> None:
     options = ["-f", "2", "-wi", "2", "-i", "3", "-p", "n=50", "-p", "version=sequential,pool,stream", "-p", "p=2"]
+    options += ["-jvmArgsAppend", " ".join(QUICK)]
     done = subprocess.run(
-        ["java", "-jar", str(jar), *options, "-foe", "true", "-rf", "json", "-rff", "jmh.json"], cwd=tmp_path,
+        ["java", *QUICK, "-jar", str(jar), *options, "-foe", "true", "-rf", "json", "-rff", "jmh.json"], cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

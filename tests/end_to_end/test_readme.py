@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from scalograph.machine.floor.floor import MIN_RUNS
 from scalograph.study.shipped import shipped_study
 
 from .conftest import Sanity
+from .forked import forking
 from .shell import LONG_S, in_process, machine
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +45,13 @@ def blocks() -> list[str]:
     return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where `scalograph` is: the README starts it two dozen times."""
+    with forking(tmp_path_factory.mktemp("forked")) as folder:
+        yield folder
+
+
 @pytest.fixture
 def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """The exit code of `doctor --noise --quick` with a tenth of the work, and the fewest runs that make a floor."""
@@ -59,7 +68,7 @@ def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @machine
-def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity, noise_floor: int) -> None:
+def test_the_commands_of_the_readme(tmp_path: Path, programs: Path, sanity: Sanity, noise_floor: int) -> None:
     commands = [block for block in blocks() if "make demo" not in block]
     # `activate` belongs to the repository's own environment; here the interpreter of the tests stands for it.
     script = "\n".join(commands).replace("source .venv/bin/activate", "")
@@ -69,7 +78,8 @@ def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity, noise_floor:
         assert old in script
         script = script.replace(old, new)
     guarded = "set -u\ntrap 'c=$?; [ $c -eq 5 ] || exit $c' ERR\n" + script
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    environ = {**os.environ, "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environ["NO_COLOR"] = "1"
     # What the README keeps of this machine is of this test alone.
     environ |= {"XDG_STATE_HOME": str(tmp_path / "state")}
     done = subprocess.run(

@@ -26,11 +26,12 @@ SERVER = """\
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 port, copy, mode, state = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+born = str(time.monotonic_ns())
 class Page(BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(500 if mode == "500" else 200)
         self.end_headers()
-        self.wfile.write(copy.encode())
+        self.wfile.write((born if mode == "born" else copy).encode())
     def log_message(self, *words):
         pass
 if mode == "exits":
@@ -62,6 +63,7 @@ while time.monotonic_ns() < start + int(sys.argv[2]) * 1_000_000:
     for target in sys.argv[1].split(","):
         said.add(urllib.request.urlopen(f"http://{target}/").read())
 events.write(f"iteration 0 {start} {time.monotonic_ns()} 1\\nvalue servers {len(said)}\\n")
+events.write(f"value born {int(min(said))}\\n")
 """
 STUDY = """\
 version = 1

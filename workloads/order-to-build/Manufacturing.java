@@ -119,14 +119,17 @@ final class Manufacturing {
         });
     }
 
-    /** One transaction. Its parts are taken: a work order that was begun has to come to its end. */
+    /**
+     * One transaction. Its parts are taken: a work order that was begun has to come to its end. Within a transaction of the
+     * caller nothing is done again: what was done of the step is not undone before all is, and the message comes again.
+     */
     private void step(Transactions.Work<Void> work) throws SQLException, Refused {
         for (int left = ATTEMPTS - 1; ; left--) {
             try {
                 transactions.run(work);
                 return;
             } catch (SQLException e) {
-                if (left == 0) {
+                if (left == 0 || transactions.isJoining()) {
                     throw e;
                 }
                 System.err.println("a work order waits: " + e.getMessage());

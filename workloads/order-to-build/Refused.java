@@ -6,6 +6,8 @@ final class Refused extends Exception {
     static final int WRONG = 400;
     static final int UNKNOWN = 404;
     static final int SHORT = 409;
+    /** Later it may be done. */
+    static final int FULL = 503;
 
     private static final long serialVersionUID = 1L;
 

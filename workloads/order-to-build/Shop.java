@@ -51,7 +51,7 @@ public final class Shop {
         });
         Keys keys = new Keys(keysPool);
         Suppliers suppliers = new Suppliers(pool, keys, given.supplierMs);
-        Backlog backlog = new Backlog(given.backlog);
+        Backlog backlog = new Backlog(given.backlog, Backlog.LIMIT_MS);
         Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, given.stationMs);
         TableQueue queue = new TableQueue();
         for (int i = 0; i < given.consumers; i++) {

@@ -11,4 +11,9 @@ interface Transactions {
 
     /** Does the work and commits; undoes all of it where it fails. */
     <T> T run(Work<T> work) throws SQLException, Refused;
+
+    /** Whether work would now be part of a transaction of the caller, which alone commits or undoes it. */
+    default boolean isJoining() throws SQLException {
+        return false;
+    }
 }

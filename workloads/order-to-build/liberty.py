@@ -11,13 +11,17 @@ NAMES = {"shop.manager": "com.ibm.tx.jta.TransactionManagerFactory", "shop.sourc
          "shop.keys": "jdbc/keys", "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
 # Requests and messages share its threads: large orders that wait for room must leave some to those that make it.
 SPARE_THREADS = 8
+# Of its queue: what cannot be dealt with comes again, from the sixth time on after 50 ms. As a dead letter it would
+# keep its room in the backlog.
 SERVER = """\
 <server>
   <featureManager>{features}</featureManager>
   <executor coreThreads="{core_threads}"/>
   <httpEndpoint id="defaultHttpEndpoint" host="127.0.0.1" httpPort="{port}" httpsPort="-1"/>
   <wasJmsEndpoint enabled="false"/>
-  <messagingEngine><queue id="shop" maxQueueDepth="1000000"/></messagingEngine>
+  <messagingEngine>
+    <queue id="shop" maxMessageDepth="1000000" failedDeliveryPolicy="KEEP_TRYING" redeliveryInterval="50"/>
+  </messagingEngine>
   <jmsQueue id="queue" jndiName="jms/shop"><properties.wasJms queueName="shop"/></jmsQueue>
   <jmsConnectionFactory jndiName="jms/factory">
     <connectionManager maxPoolSize="{connections}"/><properties.wasJms/>

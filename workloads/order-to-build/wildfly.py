@@ -37,6 +37,10 @@ CONSUMER = """\
 </ejb-jar>
 """
 FIXED_PORTS = ("3528", "3529")
+# Of every queue: what cannot be dealt with comes again after so many ms. Among the dead letters it would keep its room
+# in the backlog.
+QUEUE = '<address-setting name="#"'
+AGAIN = f'{QUEUE} max-delivery-attempts="-1" redelivery-delay="50"'
 # As WildFly's own start script has them.
 EXPORTS = ("java.desktop/sun.awt", "java.naming/com.sun.jndi.ldap", "java.naming/com.sun.jndi.url.ldap",
            "java.naming/com.sun.jndi.url.ldaps", "jdk.naming.dns/com.sun.jndi.dns")  # fmt: skip
@@ -86,7 +90,9 @@ def lay_out(given: dict[str, str], home: Path, base: Path, write_war: Callable[[
     text = configuration.read_text()
     for port in FIXED_PORTS:
         text = text.replace(f'port="{port}"', 'port="0"')
-    configuration.write_text(text)
+    if QUEUE not in text:
+        raise OSError("standalone-full.xml has no " + QUEUE)
+    configuration.write_text(text.replace(QUEUE, AGAIN))
     deployments = base / "deployments"
     deployments.mkdir()
     write_war(deployments / "ROOT.war")

@@ -1,30 +1,33 @@
 """How does time grow with the size of the input? The classes of growth that the points do not refute.
 
-y = a + b f(n) with a, b >= 0, f being 1, log n, n, n log n, n^2 or n^3, by least squares on relative errors. A class is
-refuted if another one beside it fits significantly better (F tests of nested models at Bonferroni's level: a J test),
-or if the points differ from its curve by more than runs of one size do from each other. The rest is a confidence set of
-the class; it is empty where time grows otherwise. Sources: R. Davidson and J. G. MacKinnon, Several tests for model
-specification in the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and H. Smith, Applied
-Regression Analysis (1998), sec. 2.1.
+y = a + b f(n) with a, b >= 0, f being 1, log n, n, n log n, n^2 or n^3, by least squares on the logs of y. A class is
+refuted if another one beside it, or a power of n that multiplies it, fits significantly better (F tests of nested
+models at Bonferroni's level: a J test), or if the points differ from its curve by more than runs of one size do from
+each other. The rest is a confidence set of the class; it is empty where time grows otherwise: its exponent is told
+then, the slope of log y over log n. Sources: R. Davidson and J. G. MacKinnon, Several tests for model specification in
+the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and H. Smith, Applied Regression Analysis
+(1998), sec. 2.1.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
-from scalograph.analysis.growth_classes import CLASSES, CONSTANT, growth_at, growth_columns, is_exact, least_growth
+from scalograph.analysis.growth_classes import CLASSES, CONSTANT, LogFit, growth_at, is_exact, least_growth
 from scalograph.analysis.growth_refuted import refutations
+from scalograph.analysis.growth_trend import PowerLaw, most_rise, power_law
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.quadratic import Quadratic
 
-LEAST_SIZES = 4
+# Over a narrower range all classes look alike.
+LEAST_SIZES, LEAST_SPAN = 4, 4.0
 # A prediction goes up to this multiple of the largest measured size.
 FARTHEST = 2.0
-METHOD = "least squares on relative errors, profile interval"
+METHOD = "least squares on logs, profile interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +37,15 @@ class Growth:
     Attributes:
         name: of the class, a key of `CLASSES`.
         start: time that does not grow, in the unit of the times.
-        cost: time for each f(n), logs to base 2; no value of the class `1`.
-        rss: sum of squares of relative errors.
+        cost: time for each f(n), logs to base 2; no value of the class `1`, no interval where it is refuted.
+        fit: to the logs of the times.
         refuted: why the class is not the true one, in words; empty where it may be.
     """
 
     name: str
     start: float
     cost: Estimate
-    rss: float
+    fit: LogFit = field(repr=False, compare=False)
     refuted: str = ""
 
     def time(self, n: float) -> float:
@@ -52,9 +55,10 @@ class Growth:
 
 @dataclass(frozen=True)
 class Complexity:
-    """Times over sizes, with every class fitted to them."""
+    """Times over sizes, with every class fitted to them, and one power of the size."""
 
     growths: tuple[Growth, ...]
+    power: PowerLaw
     confidence: float
     sizes: FloatArray = field(repr=False)
     times: FloatArray = field(repr=False)
@@ -66,10 +70,13 @@ class Complexity:
 
     @property
     def most_growth(self) -> float:
-        """Share by which time may rise from the smallest to the largest size, by the interval of any class."""
+        """Share of the time at the smallest size by which time may rise to the largest, by any class that is left."""
         first, last = float(self.sizes.min()), float(self.sizes.max())
-        rises = [(g.cost.high or 0.0) * (growth_at(g.name, last) - growth_at(g.name, first)) for g in self.growths]
-        return max(rises, default=0.0) / float(self.times.mean())
+        growing = [growth for growth in self.growths if growth.name != CONSTANT]
+        return max(
+            most_rise(g.name, self.sizes, self.times, g.time(last) / g.time(first) - 1, g.fit.rss, self.confidence)
+            for g in [growth for growth in growing if not growth.refuted] or growing
+        )
 
 
 def fit_complexity(
@@ -83,15 +90,18 @@ def fit_complexity(
         confidence: of the set of classes, and of the intervals.
 
     Raises:
-        ValueError: there are fewer than four sizes, or a number is out of range.
+        ValueError: there are fewer than four sizes, they span less than a factor of four, or one is out of range.
 
     >>> fit = fit_complexity([10, 100, 1000, 10000] * 2, [3.1, 21, 201, 2010, 3.0, 22, 203, 1995])
     >>> [growth.name for growth in fit.possible]
     ['n']
+    >>> f"{fit_complexity([1, 2, 4, 8], [3, 8.485, 24, 67.88]).power.exponent:.2f}"
+    '1.50 [1.50, 1.50]'
     """
     check_confidence(confidence)
     sizes, took = _checked(n, times)
-    return Complexity(tuple(_growth(name, sizes, took, confidence) for name in CLASSES), confidence, sizes, took)
+    growths = tuple(_growth(name, sizes, took, confidence) for name in CLASSES)
+    return Complexity(growths, power_law(sizes, took, confidence), confidence, sizes, took)
 
 
 def predict_time(fit: Complexity, n: float) -> Estimate:
@@ -108,10 +118,12 @@ def predict_time(fit: Complexity, n: float) -> Estimate:
     refused = partial(unknown, method, fit.confidence, fit.times.size)
     if not fit.possible:
         return refused("time grows by none of these classes")
-    if not 1 < n <= FARTHEST * largest:
-        return refused(f"found size {n:g}, expected one above 1, up to {FARTHEST:g} times the largest ({largest:g})")
+    if n <= 1:
+        return refused("only sizes above 1 are predicted")
+    if n > FARTHEST * largest:
+        return refused(f"predictions reach up to {FARTHEST:g} times the largest size, {largest:,.15g}")
     ends = [_predicted(growth, fit, n) for growth in fit.possible]
-    best = min(fit.possible, key=lambda growth: growth.rss)
+    best = min(fit.possible, key=lambda growth: growth.fit.rss)
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return Estimate(best.time(n), low, high, fit.confidence, fit.times.size, method)
 
@@ -124,15 +136,20 @@ def _checked(n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArra
         raise ValueError("found a size below 1, a time of 0 or less, or no number; expected neither")
     if (n_sizes := len(np.unique(sizes))) < LEAST_SIZES:
         raise ValueError(f"found {n_sizes} different sizes, expected at least {LEAST_SIZES}")
+    low, high = float(sizes.min()), float(sizes.max())
+    if high < LEAST_SPAN * low:
+        found = f"found sizes from {low:,.15g} to {high:,.15g}, a factor of {high / low:.2g}"
+        raise ValueError(f"{found}; expected a factor of {LEAST_SPAN:g} or more")
     return sizes, took
 
 
 def _growth(name: str, sizes: FloatArray, times: FloatArray, confidence: float) -> Growth:
-    found, rss = least_growth(sizes, times, *_own(name))
-    refuted = next(refutations(name, sizes, times, confidence), "")
-    if name == CONSTANT:
-        return Growth(name, found[0], unknown(METHOD, confidence, sizes.size), rss, refuted)
-    return Growth(name, found[0], _cost(name, sizes, times, found[1], rss, confidence), rss, refuted)
+    fit = least_growth(sizes, times, *_own(name))
+    refuted = next(refutations(name, sizes, times, fit, confidence), "")
+    cost = _cost(name, sizes, times, fit, confidence)
+    # An interval holds only if the class is the true one.
+    cost = replace(cost, low=None, high=None, warnings=("the class is refuted",)) if refuted else cost
+    return Growth(name, fit.coefficients[0], cost, fit, refuted)
 
 
 def _own(name: str) -> tuple[str, ...]:
@@ -140,11 +157,13 @@ def _own(name: str) -> tuple[str, ...]:
     return () if name == CONSTANT else (name,)
 
 
-def _cost(name: str, sizes: FloatArray, times: FloatArray, value: float, rss: float, confidence: float) -> Estimate:
-    top = limit(rss, sizes.size, 2, confidence)
-    if top is None or is_exact(rss, sizes.size):
+def _cost(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confidence: float) -> Estimate:
+    if name == CONSTANT:
+        return unknown(METHOD, confidence, sizes.size)
+    value, top = fit.coefficients[1], limit(fit.rss, sizes.size, 2, confidence)
+    if top is None or is_exact(fit.rss, sizes.size):
         return Estimate(value, value, value, confidence, sizes.size, METHOD, ("all points lie on the curve",))
-    squares = Quadratic.of(growth_columns(sizes, times, name), np.ones_like(sizes))
+    squares = Quadratic.of(fit.columns, fit.target)
 
     def profile(cost: float) -> float:
         return squares.cone((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, cost, 0.0))
@@ -157,10 +176,10 @@ def _cost(name: str, sizes: FloatArray, times: FloatArray, value: float, rss: fl
 def _predicted(growth: Growth, fit: Complexity, n: float) -> tuple[float, float]:
     """Return the ends of the profile interval of one class at a size."""
     value, own = growth.time(n), _own(growth.name)
-    top = limit(growth.rss, fit.sizes.size, 1 + len(own), fit.confidence)
-    if top is None or is_exact(growth.rss, fit.sizes.size):
+    top = limit(growth.fit.rss, fit.sizes.size, 1 + len(own), fit.confidence)
+    if top is None or is_exact(growth.fit.rss, fit.sizes.size):
         return value, value
-    squares = Quadratic.of(growth_columns(fit.sizes, fit.times, *own), np.ones_like(fit.sizes))
+    squares = Quadratic.of(growth.fit.columns, growth.fit.target)
 
     def profile(time: float) -> float:
         edge = (0.0, time / growth_at(growth.name, n), 0.0) if own else (time, 0.0, 0.0)

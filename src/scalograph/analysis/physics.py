@@ -147,8 +147,8 @@ def _other_work(levels: Iterable[Observed], base: Observed, work: Work) -> Itera
         ours, theirs = (level.work * base.n, base.work * level.n) if work == "per-worker" else (level.work, base.work)
         if ours != theirs:
             whose = " a worker" if work == "per-worker" else ""
-            done = f"{level.work / level.n:g}" if whose else f"{level.work}"
-            declared = f"{base.work / base.n:g}" if whose else f"{base.work}"
+            done = f"{round(level.work / level.n, 3):,.15g}" if whose else f"{level.work:,}"
+            declared = f"{round(base.work / base.n, 3):,.15g}" if whose else f"{base.work:,}"
             text = f"does {done} units of work{whose} where {base.n} does {declared}: "
             yield Objection("work differs", level.n, text + "more workers, other work: not the same program")
 

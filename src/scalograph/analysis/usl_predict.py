@@ -106,9 +106,9 @@ def _profile_ends(fit: Usl, n: float, value: float, top: float, over: float | No
 
 def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
     if n <= 1:
-        return f"found size {n:g}, expected one above 1"
+        return f"found size {n:,.15g}, expected one above 1"
     if n > REACH * largest:
-        return f"{n:g} is more than {REACH:g} times the largest size measured ({largest:g}): measure further"
+        return f"{n:,.15g} is more than {REACH:g} times the largest size measured ({largest:,.15g}): measure further"
     first = crossed(largest, n, boundaries)
     return _beyond(first) if first else ""
 

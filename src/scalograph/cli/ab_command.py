@@ -36,7 +36,8 @@ class AbOptions:
     ] = None
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
     summary: SummaryFile = None
-    pairs: Annotated[int, typer.Option(min=2, help="At most so many; from half of them on the precision ends it.")] = 40
+    # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
+    pairs: Annotated[int, typer.Option(min=9, help="At most so many; from half of them on the precision ends it.")] = 40
     precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
 
 

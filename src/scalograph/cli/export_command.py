@@ -20,6 +20,8 @@ FORMS = {
 }  # fmt: skip
 OF_RUNS = ("observations", "runs", "extra-p")
 CHOICES = (*OF_RUNS, "points", "tables", "figure")
+# Forms that are tables of columns, as observations are.
+COLUMNS = ("runs", "points")
 
 
 def command(
@@ -29,6 +31,7 @@ def command(
         str | None,
         typer.Option("--as", help="observations, runs, points (size and throughput), extra-p, tables or figure."),
     ] = None,
+    figure: Annotated[str, typer.Option("--figure", help="Name of a figure, in place of the first of the page.")] = "",
 ) -> None:
     """A journal for other tools: observations with all factors, or what was made of them. Executes nothing.
 
@@ -45,7 +48,12 @@ def command(
         given = f'ending "{to.suffix}"' if not form else f'"{form}"'
         expected = f"one of {', '.join(CHOICES if form else FORMS)}"
         raise StudyError.one("--as" if form else str(to), given, expected)
-    tell(f"{to}: {_of_runs(source, form, to) if form in OF_RUNS else _of_findings(source, form, to)}")
+    endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
+    if to.suffix in FORMS and to.suffix not in endings:
+        raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
+    if figure and form != "figure":
+        raise StudyError.one("--figure", f'beside the form "{form}"', "--as figure, or a file that ends with .svg")
+    tell(f"{to}: {_of_runs(source, form, to) if form in OF_RUNS else _of_findings(source, form, to, figure)}")
 
 
 def _of_runs(source: Path, form: str, to: Path) -> str:
@@ -63,13 +71,11 @@ def _of_runs(source: Path, form: str, to: Path) -> str:
     return _size(columns)
 
 
-def _of_findings(source: Path, form: str, to: Path) -> str:
+def _of_findings(source: Path, form: str, to: Path, figure: str) -> str:
     """Write what was made of the journal, and say how much it is."""
-    from scalograph.errors import StudyError
     from scalograph.exchange import export, modeling
     from scalograph.exchange.asciidoc import asciidoc
     from scalograph.exchange.markdown import markdown
-    from scalograph.report.standalone_picture import first_picture, standalone
 
     findings, drawn = _found(source)
     if form == "points":
@@ -79,10 +85,26 @@ def _of_findings(source: Path, form: str, to: Path) -> str:
     if form == "tables":
         export.write_text((asciidoc if to.suffix == ".adoc" else markdown)(findings), to)
         return f"{len(findings.tables)} tables"
-    if (plot := first_picture(findings, drawn)) is None:
+    return _drawn(findings, drawn, figure, to)
+
+
+def _drawn(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
+    """Write one figure, and name it and the others."""
+    from scalograph.errors import StudyError
+    from scalograph.exchange import export
+    from scalograph.report.first_figure import has_ranges
+    from scalograph.report.standalone_picture import standalone, still_pictures
+
+    every = still_pictures(findings, drawn)
+    if name and name not in every:
+        raise StudyError.one("--figure", f'"{name}"', f"one of {', '.join(every) or 'no figures'}")
+    name = name or next(iter(every), "")
+    plot = every[name]() if every else None
+    if plot is None or not has_ranges(plot):
         raise StudyError.one("--as figure", "a study without a figure that stands still", "one with a curve")
     export.write_text(standalone(plot) + "\n", to)
-    return "1 figure"
+    others = ", ".join(one for one in every if one != name)
+    return f"figure {name}" + (f"; --figure NAME writes one of {others}" if others else "")
 
 
 def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":

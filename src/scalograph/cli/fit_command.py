@@ -47,13 +47,16 @@ def command(
     """
     from scalograph.exchange.csv_points import read_points
     from scalograph.report.screen import Screen
+    from scalograph.text.units import column_unit
 
     row = _row(law, weights, predict or ())
     column = y or ("seconds" if times else row.column)
     points = read_points(file, x, column, times and not row.of_times)
     found = named(row.document)(points, weights, 0.95, predict or ())
+    if row.of_times:
+        found["unit"] = column_unit(column)
     shown = Screen(
-        title=row.asks.format(y="throughput" if times and not row.of_times else column),
+        title=row.asks.format(x=x, y="throughput" if times and not row.of_times else column),
         claim=named(row.claim)(found, x),
         tables=named(row.tables)(found),
         remarks={"Flags": found.get("flags", [])},

@@ -57,7 +57,8 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone(start.wait_lock_s, is_elsewhere(start.host)) as restored, connected(start.host) as host:
+    is_far = is_elsewhere(start.host)
+    with alone(start.wait_lock_s, is_far) as restored, connected(start.host, start.wait_lock_s) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)

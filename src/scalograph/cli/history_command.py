@@ -34,13 +34,14 @@ def command(
     from scalograph.exchange.compare.series import series
     from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
     from scalograph.report.screen import Screen
+    from scalograph.text.quantities import counted
 
     every, left_out = _read(_folder(name), response, where or ())
     found = series(every, left_out)
     lost = f"{len(found.left_out)} left out" if found.left_out else ""
     shown = Screen(
         title=found.title or name,
-        machine=", ".join(filter(None, [f"{len(found.results)} results", lost])),
+        machine=", ".join(filter(None, [counted(len(found.results), "result"), lost])),
         claim=series_claim(found),
         trust=series_trust(found),
         tables=series_tables(found),

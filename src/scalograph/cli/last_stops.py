@@ -40,7 +40,7 @@ def analyze(
     read = table.load(results.journal_of(source), keep_observations=False)
     read = read if claims is None else replace(read, study=with_claims(read.study, claims))
     folder = results.at(source)
-    found = findings(read, folder.folder, reproduce(read.study, folder.study))
+    found = findings(read, folder.folder, reproduce(read.study, folder.study, read.machine))
     found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
     file = to or folder.findings
     if keep:

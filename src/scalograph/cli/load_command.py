@@ -25,6 +25,10 @@ class LoadOptions:
         str | None,
         typer.Option(metavar="COMMAND", help="Starts the server, anew for each run; {port} is a free port. No shell."),
     ] = None
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="The server stays up for the runs of a block that would start it the same way."),
+    ] = False
     pid: Annotated[
         int | None, typer.Option(min=1, help="A server that runs already, with its children: its CPU time is told.")
     ] = None

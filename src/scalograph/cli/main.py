@@ -21,7 +21,7 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and exit with the code that README names."""
+    """Run the command line and exit with a code of `errors.Exit`."""
     gc.set_threshold(_MORE_OBJECTS)
     atexit.register(gc.freeze)  # to look through them all at the end takes a quarter of a start
     sys.exit(_code(sys.argv[1:]))

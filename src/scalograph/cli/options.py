@@ -61,7 +61,7 @@ Env = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME[=VALUE]", help="Beside PATH, HOME, LANG, TMPDIR; NAME alone: as it is set here."),
 ]
-HostName = Annotated[str, typer.Option("--host", help="Where runs are made: local, guest, or ssh:NAME.")]
+HostName = Annotated[str, typer.Option("--host", help="Where runs are made: local, guest, ssh:NAME, or reboot:NAME.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 Where = Annotated[
     list[str] | None,

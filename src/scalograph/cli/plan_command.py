@@ -15,7 +15,7 @@ from scalograph.cli.options import (
     StudyFile,
 )
 from scalograph.errors import HostError, StudyError
-from scalograph.run.hosts.host_names import LOCAL
+from scalograph.run.hosts.host_names import GUEST, LOCAL
 
 if TYPE_CHECKING:
     from scalograph.protocol.facts import HostFacts
@@ -135,9 +135,11 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
 
 
 def _settings(planned: "Plan") -> list[str]:
-    """Settings of the whole machine that the study changes: a start must be allowed to."""
+    """Settings of the whole machine that the study changes: a start must be allowed to. A guest changes its own."""
     from scalograph.control.consent import machine_controls
 
+    if planned.facts.accelerator is not None:
+        return []
     return [found.called for found in machine_controls(planned.design.study).values()]
 
 
@@ -193,4 +195,6 @@ def _shown(host: object) -> str:
     cpus = f"{host['n_cpus']} CPU{'s' * (host['n_cpus'] > 1)}"
     if host["assumed"]:
         return f"assumed, {cpus} on cores of their own, everything granted"
+    if host["name"] == GUEST:
+        return f"{GUEST}, {cpus}; figures of time only if these are not emulated"
     return f"{'this machine' if host['name'] == LOCAL else host['name']}, {cpus}"

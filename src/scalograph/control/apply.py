@@ -123,12 +123,14 @@ def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Reco
 
 
 def other_masks(launches: Sequence[Launch], record: Record) -> list[str]:
-    """Return in words which copies did not have the CPUs of their launch: those, not only as many."""
+    """Return in words which copies, and services that ran before, did not have the CPUs of their launch."""
+    found = [(copy.command, copy.in_force.cpus) for copy in record.copies if copy.in_force]
+    found += [(process.command, process.cpus) for process in record.processes if process.cpus is not None]
     wrong = dict[str, None]()
-    for copy in record.copies:
-        launch = launches[copy.command]
-        if launch.cpus is not None and copy.in_force and set(copy.in_force.cpus) != set(launch.cpus):
-            asked, mask = format_cpu_list(launch.cpus), format_cpu_list(copy.in_force.cpus)
+    for command, cpus in found:
+        launch = launches[command] if command < len(launches) else None  # else it runs already
+        if launch and launch.cpus is not None and set(cpus) != set(launch.cpus):
+            asked, mask = format_cpu_list(launch.cpus), format_cpu_list(cpus)
             whose = f" of {launch.name}" if launch.name else ""
             wrong[f"cpus{whose}: asked for {asked} ({launch.placement}), in force were {mask}"] = None
     return sorted(wrong)

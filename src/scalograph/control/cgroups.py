@@ -43,7 +43,7 @@ def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
 
 
 def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
-    """Yield the fields of /proc/self/mountinfo: those before the dash, the file system's type, its own options."""
+    """Yield of each line of /proc/self/mountinfo its fields up to the place, the file system's type and its options."""
     try:
         text = (root / "proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
@@ -51,8 +51,13 @@ def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
     for line in text.splitlines():
         left, _, right = line.partition(" - ")
         fields, after = left.split(" "), right.split(" ")
-        if len(fields) >= 6 and len(after) >= 3:
-            yield [_unescaped(field) for field in fields], after[0], after[2]
+        if len(fields) >= 6 and len(after) >= 3 and _is_place(place := _unescaped(fields[4])):
+            yield [*fields[:4], place], after[0], after[2]
+
+
+def _is_place(path: str) -> bool:
+    """Tell whether a path leads down: that of another machine may lead anywhere."""
+    return "\0" not in path and ".." not in path.split("/")
 
 
 def _unescaped(field: str) -> str:
@@ -63,7 +68,7 @@ def read(file: Path) -> str | None:
     """Return the text of a kernel file; None if it cannot be read."""
     try:
         return file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # no text, or no path
         return None
 
 

@@ -1,11 +1,12 @@
 """The host as a plain value, read once before a study. It contains no name of a host or a person."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from scalograph.control import capacity, isolation, platform_facts, tasks
 from scalograph.control.cache import cache
-from scalograph.control.ext_scheduler import SCHEDULER, installed, why_no_scheduler
+from scalograph.control.ext_scheduler import OTHER, SCHEDULER, installed, why_another, why_no_scheduler
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.machine_control import MACHINE, why_no_settings
 from scalograph.control.quota import cpu_quota
@@ -66,7 +67,9 @@ def _refused(root: Path) -> dict[str, str]:
     found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
     reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
     reasons |= {MACHINE: why} if (why := why_no_settings(root)) else {}
-    reasons |= {SCHEDULER: why} if (why := why_no_scheduler(root)) else {}
+    for name, reason in ((SCHEDULER, why_no_scheduler), (OTHER, why_another)):
+        if why := reason(root):
+            reasons[name] = why
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
@@ -112,7 +115,7 @@ def _fields(file: Path) -> dict[str, str]:
 
 def _memory(root: Path) -> int | None:
     total = _fields(root / "proc/meminfo").get("MemTotal", "").removesuffix("kB").strip()
-    return int(total) * 1024 if total.isdecimal() else None
+    return int(total) * 1024 if re.fullmatch("[0-9]{1,15}", total) else None
 
 
 def _cpu_model(cpuinfo: dict[str, str]) -> str | None:

@@ -21,14 +21,15 @@ from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
-# The kernel's own; and what facts call a kernel that takes no other.
-DEFAULT, SCHEDULER = "default", "scheduler"
+# The kernel's own; what facts call a kernel that takes no other, and one that has taken another already.
+DEFAULT, SCHEDULER, OTHER = "default", "scheduler", "another scheduler"
 _HOME = "sys/kernel/sched_ext"
 _PROGRAM = re.compile(r"scx_[a-z0-9_]{1,40}", re.ASCII)
 # What some append to the name of their scheduler: version and architecture.
 _VERSION = re.compile(r"_\d+\..*", re.DOTALL)
 _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or leave the level out"
+END_IT = "end it before"
 # Loading one, which is verified by the kernel, takes some tenths of a second.
 START_S, _END_S, _POLL_S = 20.0, 5.0, 0.02
 _SAID = 300
@@ -37,15 +38,19 @@ _SAID = 300
 class SchedulerControl(MachineControl):
     """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
 
+    is_file = False
+
     def __init__(self) -> None:  # it is no file that is written, and has no record of a change
         self.name, self.called = "", SCHEDULER
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for what is no such program, is not installed, or is not taken by this kernel."""
+        """Raise LevelError for what is no such program, is not installed or not taken by this kernel, or not now."""
+        if value != DEFAULT and not _PROGRAM.fullmatch(value):
+            raise LevelError(f"scheduler {value!r}", "default, or a program such as scx_simple", "correct it")
+        if why := facts.refused.get(OTHER):
+            raise LevelError(f"scheduler {value} is refused here ({why})", "false", END_IT)
         if value == DEFAULT:
             return
-        if not _PROGRAM.fullmatch(value):
-            raise LevelError(f"scheduler {value!r}", "default, or a program such as scx_simple", "correct it")
         if facts.accelerator is not None:
             raise LevelError(f"scheduler {value} in a guest", DEFAULT, "start it on a machine")
         if why := facts.refused.get(SCHEDULER):
@@ -66,8 +71,8 @@ class SchedulerControl(MachineControl):
             return
         root = Store.of_machine().kernel
         held = HeldSetting(self.called, before=in_force(root), asked=str(level))
-        if held.before != DEFAULT:
-            raise HostError(SCHEDULER, f"{held.before} is at work, and not started by us", DEFAULT, "end it before")
+        if why := why_another(root):
+            raise HostError(SCHEDULER, why, DEFAULT, END_IT)
         with _at_work(str(level), root):
             held.in_force = in_force(root)
             yield held
@@ -90,6 +95,12 @@ def in_force(root: Path = Path("/")) -> str:
 def why_no_scheduler(root: Path = Path("/")) -> str | None:
     """Tell why this kernel takes no scheduler but its own; None if it takes one."""
     return None if (root / _HOME / "state").exists() else "this kernel has no sched_ext"
+
+
+def why_another(root: Path = Path("/")) -> str | None:
+    """Tell which scheduler others have started; None if the kernel's own is at work."""
+    found = in_force(root)
+    return None if found == DEFAULT else f"{found} is at work, and not started by us"
 
 
 def installed(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def _jvm(java: Path, properties: Mapping[str, str], name: str) -> Jvm:
 
 def _release(version: str) -> int:
     """Return the feature release: 8 of "1.8.0_292", 17 of "17.0.15", 25 of "25-ea"."""
-    numbers = [int(number) for number in re.findall(r"\d+", version)]
+    numbers = [int(number) for number in re.findall(r"\d{1,9}", version)]
     return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
 

@@ -1,4 +1,4 @@
-"""Which kernel a run has, and with which options it starts: only a host that boots one for each run can set these."""
+"""Which kernel a run has, and with which options it starts: only a host that boots one for it can set these."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -50,6 +50,13 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
         raise LevelError(f"{what} on a machine that runs already", expected, "add --host guest")
 
 
+def _refuse_uninstalled(level: Level, facts: HostFacts) -> None:
+    """Refuse a release that the machine which is booted does not have."""
+    if level not in facts.offered_kernels:
+        expected = f"one of {', '.join(facts.offered_kernels)}"
+        raise LevelError(f"kernel {str(level)[:60]!r}, which is not installed there", expected, "correct the level")
+
+
 def _refuse_missing(level: Level, facts: HostFacts) -> None:
     family, kind, release = parse_kernel(level)
     offered = facts.offered_kernels
@@ -61,7 +68,10 @@ def _refuse_missing(level: Level, facts: HostFacts) -> None:
 
 
 class KernelControl(Control):
-    """Levels are kernels of the distribution (`parse_kernel`), or "all" that are offered."""
+    """Levels are kernels of the distribution (`parse_kernel`), or "all" that are offered.
+
+    On another machine that is booted for them they are releases of kernels that it has, as `uname -r` tells them.
+    """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels, with "all" spelled out where it stands; each once.
@@ -69,10 +79,11 @@ class KernelControl(Control):
         Raises:
             LevelError: one is no kernel, or is not offered; or none is booted here.
         """
+        if not facts.is_rebooted:
+            _refuse_without_boot("a kernel", facts)
         for level in levels:
             if level != "all":
-                _refuse_missing(level, facts)
-        _refuse_without_boot("a kernel", facts)
+                (_refuse_uninstalled if facts.is_rebooted else _refuse_missing)(level, facts)
         if "all" not in levels:
             return list(levels)
         if not facts.offered_kernels:

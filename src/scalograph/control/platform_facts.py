@@ -16,7 +16,7 @@ def cache_sizes(root: Path) -> dict[str, int]:
     found: dict[str, int] = {}
     for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
-        if (match := re.fullmatch(r"(\d+)([KM]?)", size)) and kind in _KINDS and level.isdecimal():
+        if (match := re.fullmatch(r"(\d{1,12})([KM]?)", size)) and kind in _KINDS and level.isdecimal():
             found[f"L{level}{_KINDS[kind]}_bytes"] = int(match[1]) * _UNITS[match[2]]
     return found
 

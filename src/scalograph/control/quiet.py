@@ -1,6 +1,7 @@
 """Is the machine quiet now? A short look while no run of ours is active."""
 
 import os
+import re
 import resource
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,7 @@ LONGEST_START_S = 2.0
 # Below this, a look cannot distinguish a neighbor from the ticks of any machine.
 BUSY = 0.10
 _HZ = os.sysconf("SC_CLK_TCK")
+_COUNT = re.compile("[0-9]{1,20}")  # another machine may tell anything
 
 Ticks = Mapping[int, tuple[int, int]]
 
@@ -145,9 +147,10 @@ def _ticks(root: Path) -> Ticks:
 
 def _read(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
     mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
-    return {mine[words[0]]: _of(words[1:]) for words in map(str.split, lines) if words and words[0] in mine}
+    told = ((words[0], words[1:9]) for words in map(str.split, lines) if words and words[0] in mine)
+    return {mine[name]: _of(fields) for name, fields in told if len(fields) == 8 and all(map(_COUNT.fullmatch, fields))}
 
 
 def _of(fields: list[str]) -> tuple[int, int]:
-    user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, fields[:8])
+    user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, fields)
     return user + nice + system + irq + softirq, stolen

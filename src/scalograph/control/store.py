@@ -165,11 +165,12 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     if left is None or _outlives(left.owner, store.root):
         return []
     # A reboot has already restored everything.
-    to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
-    trees = [(change, store.tree_of(change)) for change in to_undo]
-    if any(tree is None for _, tree in trees):
-        raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
-    told = [_undo(change, tree) for change, tree in trees if tree is not None]
+    made = left.changes if left.boot_id == boot_id(store.root) else ()
+    trees, told = [(change, _tree_of(change, store, folder)) for change in made], list[str]()
+    # As at the end of a change: the last one first, and each of them whatever becomes of the others.
+    with ExitStack() as undoing:
+        for change, tree in trees:
+            undoing.callback(lambda *one: told.append(_undo(*one)), change, tree)
     folder.remove(CHANGES)
     return told
 
@@ -195,9 +196,15 @@ def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
 
 
 def _undone(change: SettingChange, store: Store, folder: PrivateFolder) -> None:
-    if (tree := store.tree_of(change)) is not None:
-        _undo(change, tree)
+    _undo(change, _tree_of(change, store, folder))
     _forget(folder, store.root, change)
+
+
+def _tree_of(change: SettingChange, store: Store, folder: PrivateFolder) -> Tree | KernelPlace:
+    """What a recorded change is undone in. Raises HostError where that is gone: the change stays recorded."""
+    if (tree := store.tree_of(change)) is None:
+        raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
+    return tree
 
 
 def _forget(folder: PrivateFolder, root: Path, change: SettingChange) -> None:

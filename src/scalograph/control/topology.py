@@ -8,6 +8,9 @@ from pathlib import Path
 from scalograph.protocol.facts import CpuFact
 from scalograph.protocol.record_part import MAX_CPUS
 
+# A file that came from another machine may hold anything.
+_NO_CPU, _NUMBER = 1 << 20, re.compile("-?[0-9]{1,15}")
+
 
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> tuple[CpuFact, ...]:
     """Return the logical CPUs that may be used, in order of their numbers.
@@ -26,13 +29,13 @@ def _usable(root: Path) -> set[int]:
     if root == Path("/"):
         return os.sched_getaffinity(0)
     home = root / "sys/devices/system/cpu"
-    online = set(_cpus(home / "online"))
+    online = set(_listed_cpus(_text(home / "online") or ""))
     if not online:
         names = (re.fullmatch(r"cpu(\d+)", path.name) for path in _listed(home))
         online = {int(match[1]) for match in names if match}
     status = _text(root / "proc/self/status") or ""
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    return online & set(parse_cpu_list(allowed[1])) if allowed else online
+    return online & set(_listed_cpus(allowed[1])) if allowed else online
 
 
 def _cpu(folder: Path, number: int) -> CpuFact:
@@ -86,13 +89,16 @@ def parse_cpu_list(text: str) -> list[int]:
         low, high = int(first), int(last if dash else first)
         if len(numbers) + high - low >= MAX_CPUS:  # before a range is made: its length has limits of its own
             raise ValueError(f"more than {MAX_CPUS} CPUs")
+        if high >= _NO_CPU:
+            raise ValueError("a number that no CPU has")
         numbers += range(low, high + 1)
     return numbers
 
 
-def _cpus(file: Path) -> list[int]:
+def _listed_cpus(text: str) -> list[int]:
+    """Return the CPUs of a list; none if it is no list."""
     try:
-        return parse_cpu_list(_text(file) or "")
+        return parse_cpu_list(text)
     except ValueError:
         return []
 
@@ -101,7 +107,8 @@ def _least_cpu(file: Path) -> int | None:
     """Return the lowest CPU of a list that may hold all CPUs of a large machine, for each of which this is asked."""
     try:
         parts = filter(None, (_text(file) or "").split(","))
-        return min((int(part.partition("-")[0]) for part in parts), default=None)
+        least = min((int(part.partition("-")[0]) for part in parts), default=None)
+        return None if least is None or least >= _NO_CPU else least
     except ValueError:
         return None
 
@@ -122,7 +129,4 @@ def _text(file: Path) -> str | None:
 
 def _number(file: Path) -> int | None:
     text = _text(file)
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return None
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else None

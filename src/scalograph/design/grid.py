@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -10,6 +10,7 @@ from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.findings.sample import REPEATED
 from scalograph.protocol.record import Record
+from scalograph.study.scalars import Level
 from scalograph.study.treatment import Run, Treatment
 
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
@@ -136,6 +137,15 @@ def _blocks(design: Design) -> Iterator[Run]:
         members = [i for i in range(len(design.treatments)) for _ in range(design.runs_per_block(i))]
         if design.study.protocol.order == "blocks":
             generator.shuffle(members)
+            members = _together(design, members)
         for position, index in enumerate(members):
             yield Run(f"b{block:04d}-{position:04d}", block, design.treatments[index], replicates[index])
             replicates[index] += 1
+
+
+def _together(design: Design, members: Sequence[int]) -> list[int]:
+    """Return the runs of a block, those of the same levels beside each other: in random order, as the levels are."""
+    groups = dict[tuple[Level, ...], list[int]]()
+    for index in members:
+        groups.setdefault(tuple(design.treatments[index][name] for name in design.together), []).append(index)
+    return [index for group in groups.values() for index in group]

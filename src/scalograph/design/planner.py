@@ -15,7 +15,7 @@ class Design:
     """A study with its levels spelled out for one host, and the treatments that will run.
 
     `dropped` says in words which treatments of the full grid are not planned, and why; `n_cpus` is the number of CPUs
-    of the host.
+    of the host. Levels of `together` take long to change: a block has all runs of the same ones beside each other.
     """
 
     study: Study
@@ -23,6 +23,7 @@ class Design:
     dropped: tuple[str, ...] = ()
     repeats: Mapping[int, int] = field(default_factory=dict)
     n_cpus: int = 1
+    together: tuple[str, ...] = ()
 
     def runs_per_block(self, index: int) -> int:
         """Return how often a block holds the treatment of this index: once, a baseline more often."""

@@ -42,7 +42,8 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
             "factors", "no treatment is left", "at least one", brief("; ".join(dropped)) or "lower `exclude`"
         )
     said = (*left_out, *dropped, *_no_baseline(study, kept))
-    made = Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus)
+    booted = [name for name, factor in study.factors.items() if factor.control == "kernel" and facts.is_rebooted]
+    made = Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus, tuple(booted))
     if made.n_runs > MAX_RUNS and not is_search(study.question):
         found = f"{made.n_runs} runs of {len(kept)} configurations"
         raise StudyError.one("protocol.runs", found, f"at most {MAX_RUNS} runs in all", "use fewer runs or levels")

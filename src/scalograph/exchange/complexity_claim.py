@@ -17,8 +17,9 @@ from scalograph.exchange.csv_points import Points
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.text.compact import WIDEST
-from scalograph.text.format import estimate, significant
+from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percent_at_most
+from scalograph.text.scale import Scale, scale_for
 
 COLUMNS = 6
 # Time that rises by more than this may do so is not said to stay.
@@ -36,25 +37,29 @@ def complexities(points: Points, weights: str, confidence: float, asked: Sequenc
 
     Returns:
         `possible` (names of the classes that are left), `classes` (of each `start`, `cost`, `residual`, and why it is
-        `refuted`), `most_growth`, `points`: `size`, `time`, `fitted` by class; `predictions`.
+        `refuted`), `power` (`exponent`, `residual`, `refuted`), `most_growth`, `points`: `size`, `time`, `fitted` by
+        class; `predictions`.
 
     Raises:
-        StudyError: there are too few sizes, or the weights are others.
+        StudyError: there are too few sizes or too narrow a range of them, or the weights are others.
     """
     if weights != "relative":
         raise StudyError.one("--weights", f'"{weights}"', "relative, with --law complexity")
     try:
         fit = fit_complexity(points.sizes, points.rates, confidence)
     except ValueError as error:
-        raise StudyError.one("points", str(error), "", "measure more sizes, or name other columns") from error
-    sizes = asked or (FARTHEST * max(points.sizes),)
+        fix = "measure more sizes, farther apart, or name other columns"
+        raise StudyError.one("points", str(error), "", fix) from error
+    sizes, n_points = asked or (FARTHEST * max(points.sizes),), fit.sizes.size
     return {
         "law": "complexity", "possible": [growth.name for growth in fit.possible], "most_growth": fit.most_growth,
         "classes": [
             {"name": growth.name, "start": growth.start, "cost": asdict(growth.cost),
-             "residual": math.sqrt(growth.rss / fit.sizes.size), "refuted": growth.refuted}
+             "residual": math.sqrt(growth.fit.rss / n_points), "refuted": growth.refuted}
             for growth in fit.growths
         ],
+        "power": {"exponent": asdict(fit.power.exponent), "residual": math.sqrt(fit.power.rss / n_points),
+                  "refuted": fit.power.refuted},
         "points": list(_points(fit)),
         "predictions": [{"size": n, **asdict(predict_time(fit, n))} for n in sizes],
     }  # fmt: skip
@@ -70,7 +75,7 @@ def complexity_claim(found: dict[str, Any], x: str) -> Claim:
     """Say how time grows, as far as the points carry it.
 
     Args:
-        found: what `complexities` gives.
+        found: what `complexities` gives, and the `unit` of the times, where it is known.
         x: what the sizes count.
     """
     first, is_answered = _grows(found, x)
@@ -79,20 +84,35 @@ def complexity_claim(found: dict[str, Any], x: str) -> Claim:
 
 
 def _grows(found: dict[str, Any], x: str) -> tuple[str, bool]:
-    first, last = (f"{found['points'][i]['size']:g}" for i in (0, -1))
-    names = found["possible"]
+    names, range_ = found["possible"], _range(found, x)
     if not names:
-        every = ", ".join(_of(one["name"], x) for one in found["classes"])
-        return f"Cannot be said: by none of {every} alone do the points grow.", False
+        return _otherwise(found, x, range_)
     if names[0] == CONSTANT:
         most = percent_at_most(found["most_growth"])
         if found["most_growth"] <= _STAYS:
-            return f"Time does not grow from {x} = {first} to {last}: by {most} at most.", True
-        return f"Cannot be said: from {x} = {first} to {last} time grows by {most} at most, or not at all.", False
+            return f"Time does not grow {range_}, or by {most} at most.", True
+        return f"Cannot be said: {range_} time grows by {most} at most, or not at all.", False
     if len(names) == 1:
         return f"Time grows as {_of(names[0], x)}.", True
-    *others, last_name = [_of(name, x) for name in names]
-    return f"Time grows as {', '.join(others)} or {last_name}: the points do not tell which.", False
+    *others, last = [_of(name, x) for name in names]
+    return f"Time grows as {', '.join(others)} or {last}: the points do not tell which.", False
+
+
+def _otherwise(found: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
+    """None of the classes is left: the exponent alone tells how steep the growth is."""
+    exponent, every = Estimate(**found["power"]["exponent"]), ", ".join(_of(one["name"], x) for one in found["classes"])
+    low, high = exponent.low or 0.0, exponent.high or 0.0
+    if found["power"]["refuted"] or low <= 0 <= high:
+        told = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
+        return f"Cannot be said: {told}.", False
+    if high < 0:
+        return f"Time does not grow: {range_} it falls as {x}^{estimate(exponent)}.", True
+    return f"Time grows as {x}^{estimate(exponent)} {range_}, as none of {every}.", True
+
+
+def _range(found: dict[str, Any], x: str) -> str:
+    first, last = (number(found["points"][i]["size"]) for i in (0, -1))
+    return f"from {x} = {first} to {last}"
 
 
 def _of(name: str, x: str) -> str:
@@ -100,20 +120,29 @@ def _of(name: str, x: str) -> str:
     return re.sub(r"\bn\b", lambda _: x, name)
 
 
+def _in_unit(found: dict[str, Any], values: Sequence[float | None]) -> tuple[Scale, str]:
+    """Return the scale in which times read best, and its unit after a space."""
+    scale = scale_for(found.get("unit", ""), values)
+    return scale, f" {scale.unit}" if scale.unit else ""
+
+
 def _cost(found: dict[str, Any], x: str) -> Iterator[str]:
     if found["possible"][0] != CONSTANT and len(found["possible"]) == 1:
         (one,) = (one for one in found["classes"] if one["name"] == found["possible"][0])
-        base = " (to base 2)" if "log" in one["name"] else ""
-        yield f"Each {_of(one['name'], x)}{base} takes {estimate(Estimate(**one['cost']))}."
+        base = " (log to base 2)" if "log" in one["name"] else ""
+        scale, unit = _in_unit(found, [one["cost"]["value"]])
+        shown = estimate(Estimate(**one["cost"]), scale)
+        yield f"Each {_of(one['name'], x)}{base} takes {f'{shown.value}{unit} {shown.interval}'.rstrip()}."
 
 
 def _predictions(found: dict[str, Any]) -> Iterator[str]:
     for made in found["predictions"]:
         if made["low"] is None:
-            yield f"At {made['size']:g} nothing is predicted: {'; '.join(made['warnings'])}."
+            yield f"At {number(made['size'])} nothing is predicted: {'; '.join(made['warnings'])}."
         elif made["high"] <= WIDEST * made["low"]:
-            ends = dict.fromkeys(significant(made[end]) for end in ("low", "high"))
-            yield f"At {made['size']:g} it would be {' to '.join(ends)}, if it grows on like this."
+            scale, unit = _in_unit(found, [made["value"]])
+            ends = dict.fromkeys(significant(made[end] * scale.factor) for end in ("low", "high"))
+            yield f"At {number(made['size'])} it would be {' to '.join(ends)}{unit}, if it grows on like this."
 
 
 def _matrix(found: dict[str, Any], x: str) -> Matrix:
@@ -126,19 +155,24 @@ def _matrix(found: dict[str, Any], x: str) -> Matrix:
     for name in found["possible"]:
         cells = [MatrixCell(estimate=Estimate(point["fitted"][name])) for point in shown]
         rows.append(MatrixRow(label=f"as {_of(name, x)}", cells=cells))
-    columns = [f"{point['size']:g}" for point in shown]
-    return Matrix(title=f"time, by {x}", better="lower", columns=columns, rows=rows)
+    columns = [number(point["size"]) for point in shown]
+    return Matrix(title=f"time, by {x}", unit=found.get("unit", ""), better="lower", columns=columns, rows=rows)
 
 
 def complexity_tables(found: dict[str, Any]) -> list[TableDoc]:
-    """Every class with its fit, and why it is refuted; every size with its time."""
-    columns = [Column(name="class", kind="label"), Column(name="fixed part"), Column(name="each", kind="estimate")]
-    columns += [Column(name="typical error", unit="%"), Column(name="refuted", kind="text")]
+    """Every class with its fit, and why it is refuted; the exponent of one power; every size with its time."""
+    unit, power = found.get("unit", ""), found["power"]
+    columns = [Column(name="class", kind="label"), Column(name="fixed part", unit=unit)]
+    columns += [Column(name="each", kind="estimate", unit=unit)]
+    ends = [Column(name="typical error", unit="%"), Column(name="refuted", kind="text")]
     rows: list[list[Cell]] = [
         [one["name"], one["start"], Estimate(**one["cost"]), 100 * one["residual"], one["refuted"]]
         for one in found["classes"]
     ]
-    classes = TableDoc(id="classes", title="Classes of growth", columns=columns, rows=rows)
-    of_sizes: list[list[Cell]] = [[point["size"], Estimate(**point["time"])] for point in found["points"]]
-    columns = [Column(name="size", kind="label"), Column(name="time", kind="estimate")]
-    return [classes, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=of_sizes)]
+    classes = TableDoc(id="classes", title="Classes of growth", columns=[*columns, *ends], rows=rows)
+    exponent: list[list[Cell]] = [["n^p", Estimate(**power["exponent"]), 100 * power["residual"], power["refuted"]]]
+    columns = [Column(name="curve", kind="label"), Column(name="p", kind="estimate"), *ends]
+    one = TableDoc(id="power", title="One power of the size", columns=columns, rows=exponent)
+    of_sizes: list[list[Cell]] = [[number(point["size"]), Estimate(**point["time"])] for point in found["points"]]
+    columns = [Column(name="size", kind="label"), Column(name="time", kind="estimate", unit=unit)]
+    return [classes, one, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=of_sizes)]

@@ -8,7 +8,7 @@ from scalograph.analysis.flag import NO_LAW
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
-from scalograph.text.format import estimate, significant
+from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percents, two_digits
 
 _SAME = 1e-9  # what two numbers differ by that are the same
@@ -43,7 +43,7 @@ def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
     """The size of the maximum only where the largest measured agrees, and its interval ends within the data."""
     low, high = found["optimum"]["low"], found["optimum"]["high"]
     sizes, best = [point["size"] for point in found["points"]], _best(found)
-    measured = f"of the sizes measured, {best:g} has the largest throughput"
+    measured = f"of the sizes measured, {number(best)} has the largest throughput"
     if not found["holds"]:
         why = next(text for code, text in zip(found["codes"], found["flags"], strict=True) if code in NO_LAW)
         return f"Cannot be said from a scaling law ({why}); {measured}.", False
@@ -54,13 +54,13 @@ def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
     if found["sigma"]["low"] > 1 - _SAME:
         return "Throughput does not grow: all of the work is serial, more do not help.", True
     if found["kappa"]["high"] == 0 or (low is not None and low >= sizes[-1] and not _contradicted(found)):
-        return f"Throughput still grows at {sizes[-1]:g}{of}, the most that were measured.", True
+        return f"Throughput still grows at {number(sizes[-1])}{of}, the most that were measured.", True
     if low is None or _contradicted(found):
         return f"Cannot be said: the points do not carry where throughput is largest; {measured}.", False
     if high is not None and high <= min(sizes[-1], WIDEST * low):
         return f"Throughput is largest near {estimate(Estimate(**found['optimum']))}{of}.", True
     if best == sizes[-1]:
-        most = f"Throughput is largest at {best:g}{of}, the most that were measured"
+        most = f"Throughput is largest at {number(best)}{of}, the most that were measured"
         return f"{most}; whether more would help is {NOT_RESOLVED}.", True
     return f"Cannot be said: the place of the maximum is {NOT_RESOLVED}; {measured}.", False
 
@@ -92,12 +92,12 @@ def _serial(found: dict[str, Any]) -> Iterator[str]:
 def _predictions(found: dict[str, Any]) -> Iterator[str]:
     for made in found["predictions"]:
         if made["low"] is None:
-            yield f"At {made['size']:g} nothing is predicted: {'; '.join(made['warnings'])}."
+            yield f"At {number(made['size'])} nothing is predicted: {'; '.join(made['warnings'])}."
         elif made["high"] is None or made["high"] > WIDEST * made["low"]:
-            yield f"At {made['size']:g} the throughput is {NOT_RESOLVED}."
+            yield f"At {number(made['size'])} the throughput is {NOT_RESOLVED}."
         else:
             ends = dict.fromkeys(significant(made[end]) for end in ("low", "high"))
-            yield f"At {made['size']:g} it would be {' to '.join(ends)}, if nothing else fills up."
+            yield f"At {number(made['size'])} it would be {' to '.join(ends)}, if nothing else fills up."
 
 
 def _remarks(found: dict[str, Any]) -> list[str]:
@@ -118,7 +118,7 @@ def _matrix(found: dict[str, Any], x: str) -> Matrix:
     return Matrix(
         title=f"throughput, by {x}",
         better="higher",
-        columns=[f"{point['size']:g}" for point in (*shown, *asked)],
+        columns=[number(point["size"]) for point in (*shown, *asked)],
         rows=[*rows, MatrixRow(label="by the law", cells=fitted)] if found["holds"] else rows,
     )
 
@@ -130,7 +130,7 @@ def fit_tables(found: dict[str, Any]) -> list[TableDoc]:
     law = TableDoc(id="law", title="Scaling law", columns=[*columns, Column(name="meaning", kind="text")], rows=parts)
     names = ("throughput", "speedup", "efficiency", "serial_fraction")
     rows: list[list[Cell]] = [
-        [point["size"], point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
+        [number(point["size"]), point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
         for point in found["points"]
     ]
     columns = [Column(name="size", kind="label"), Column(name="by the law")]

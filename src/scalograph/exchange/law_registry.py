@@ -9,7 +9,7 @@ class LawRow(NamedTuple):
     """A law of points.
 
     Attributes:
-        asks: the question, with the column in it as {y}.
+        asks: the question, with the columns in it as {x} and {y}.
         column: what is read where none is named.
         of_times: whether the column holds times, whatever `--times` says.
         document: "module:function" of points, weights, confidence and sizes to predict: what was learned, for machines.
@@ -32,7 +32,7 @@ LAWS = {
         "scalograph.exchange.fit:laws", f"{_USL}:fit_claim", f"{_USL}:fit_tables",
     ),
     "complexity": LawRow(
-        "How does {y} grow with the size?", "seconds", True,
+        "How does time grow with {x}?", "seconds", True,
         f"{_GROWTH}:complexities", f"{_GROWTH}:complexity_claim", f"{_GROWTH}:complexity_tables",
     ),
 }  # fmt: skip

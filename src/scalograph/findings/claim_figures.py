@@ -4,7 +4,7 @@ Two configurations are compared within blocks where they share some; the figures
 know of their spread.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -19,11 +19,12 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.step import widened
 from scalograph.findings.answer import Taken
-from scalograph.findings.counts import known_count
+from scalograph.findings.counts import is_count, known_count
+from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.names import short
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Table
+from scalograph.findings.table import Row, Table
 from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
 
@@ -43,6 +44,7 @@ class FigureHere:
         none: what is here instead of a number, where the question has decided that there is none.
         group: levels of the configurations that it is of.
         unseen: whether these runs could not show it, whatever it is: `missing` says why.
+        disturbed: the runs of configurations more than half of whose runs were disturbed: they decide nothing.
     """
 
     label: str
@@ -53,6 +55,7 @@ class FigureHere:
     none: str = ""
     group: Levels = field(default_factory=dict)
     unseen: bool = False
+    disturbed: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | Non
         partial(_center, scores, is_count=not table.study.responses[response].unit),
         doubt=_doubt(response, sample),
         group=sample.treatment,
+        disturbed=mostly_disturbed(table, response, [sample]),
     )
 
 
@@ -142,10 +146,12 @@ class _Known:
     top: Sample
     bottom: Sample
     contrast: Contrast | None
+    disturbed: tuple[Row, ...]
 
     def figure(self) -> FigureHere:
         common = dict(self.top.treatment.items() & self.bottom.treatment.items())
-        return FigureHere(self.label, self._estimate, doubt=_doubt(self.response, self.top, self.bottom), group=common)
+        doubt = _doubt(self.response, self.top, self.bottom)
+        return FigureHere(self.label, self._estimate, doubt=doubt, group=common, disturbed=self.disturbed)
 
     def _estimate(self, confidence: float) -> Estimate:
         scores = self.top.scores(self.response), self.bottom.scores(self.response)
@@ -159,7 +165,8 @@ def _compared(table: Table, taken: Taken, response: str, pair: _Pair) -> "_Known
         if sample is None or not sample.scores(response):
             return replace(why_missing(table, wanted, sample), label=pair.label)
     assert top and bottom
-    return _Known(pair.label, response, top, bottom, _contrast(table, response, top, bottom))
+    disturbed = [row for side in (top, bottom) for row in mostly_disturbed(table, response, [side])]
+    return _Known(pair.label, response, top, bottom, _contrast(table, response, top, bottom), tuple(disturbed))
 
 
 def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contrast | None:
@@ -174,6 +181,17 @@ def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contr
         if len(shared) >= NEEDED_PAIRS:
             return paired(np.array([one[block] for block in shared]), np.array([two[block] for block in shared]))
     return welch(np.log(scores[0]), np.log(scores[1]))
+
+
+def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> tuple[Row, ...]:
+    """Return the runs that figures of some samples rest on, where more than half of them were disturbed.
+
+    None of a CPU time that the study goes by, nor of a count: disturbance leaves both as they are.
+    """
+    if is_count(table.study.responses[response]):
+        return ()
+    rows = [row for sample in samples if response not in sample.by_cpu for row in sample.rows(response)]
+    return tuple(rows) if 2 * n_disturbed(rows) > len(rows) else ()
 
 
 def _doubt(response: str, *samples: Sample) -> str:

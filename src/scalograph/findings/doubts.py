@@ -32,7 +32,10 @@ def doubts(
     yield from _declared(table, residue)
     if noise and noise.minimum_detectable_percent >= BLIND:
         sd = two_digits(noise.sd_log_percent)
-        yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
+        if len(samples) > 1:
+            yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
+        else:
+            yield Doubt(f"runs differ by {sd} %", "what is typical of them is known only roughly")
     if basis(table.study.question) == "treatments":
         yield from _two_modes(table, samples)
         if not is_count(table.study.responses[primary(table)]):
@@ -42,6 +45,15 @@ def doubts(
 def n_disturbed(runs: Iterable[Row]) -> int:
     """Runs that succeeded and that something took the CPU from, or that cannot be."""
     return sum(row.verdict in ("contaminated", "impossible") for row in runs)
+
+
+def worst_cause(runs: Iterable[Row]) -> str:
+    """Tell what disturbed runs most often, in the words of the run that lost most to it; empty where none was."""
+    causes = [row.causes[0] for row in runs if row.verdict == "contaminated" and row.causes]
+    if not causes:
+        return ""
+    ((name, _),) = Counter(cause.cause for cause in causes).most_common(1)
+    return max((one for one in causes if one.cause == name), key=lambda cause: cause.amount or 0.0).text
 
 
 def _runs(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Doubt]:

@@ -50,6 +50,15 @@ def where(table: Table, group: Mapping[str, Level]) -> str:
 
 
 def brief(text: object, most: int = 200) -> str:
-    """The text, cut where it is longer than a sentence can carry: journals and published files are not ours."""
+    """The text, cut where it is longer than a sentence can carry: journals and published files are not ours.
+
+    It ends with a whole word, where one ends in the second half of what is left.
+
+    >>> brief("kernel 6.1 was in force", 12), brief("a/path/without/words", 12)
+    ('kernel 6.1...', 'a/path/witho...')
+    """
     shown = str(text)
-    return shown if len(shown) <= most else f"{shown[:most]}..."
+    if len(shown) <= most:
+        return shown
+    words = shown[: max(shown.rfind(" ", 0, most + 1), 0)]
+    return f"{words if most / 2 <= len(words) <= most else shown[:most]}..."

@@ -1,24 +1,27 @@
 """The claims of a paper, each decided on the runs of this study: it holds, or not, or that is not resolved.
 
 A claim names a range that bears it out. A figure whose whole interval lies inside it holds, one whose interval lies
-wholly outside does not, and any other is not resolved. A claim of several figures holds if each does, at the confidence
-of each (an intersection of tests needs no correction), and does not hold if one fails at a confidence that is shared
-among them (Bonferroni).
+wholly outside does not, and any other is not resolved; nor is one that rests on configurations more than half of whose
+runs were disturbed. A claim of several figures holds if each does, at the confidence of each (an intersection of tests
+needs no correction), and does not hold if one fails at a confidence that is shared among them (Bonferroni).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import FigureHere, measured_figures, spell
+from scalograph.findings.claim_figures import FigureHere, measured_figures, mostly_disturbed, spell
 from scalograph.findings.claim_pairs import surface_figures
 from scalograph.findings.claim_words import figures_in_words, profile_words
+from scalograph.findings.doubts import n_disturbed, worst_cause
 from scalograph.findings.names import short, varying
 from scalograph.findings.published import Lookup
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Table
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
+from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.quantities import counted
 from scalograph.text.short_names import listed
@@ -80,7 +83,7 @@ def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequenc
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=why,
-        doubt=_doubt(decided),
+        doubt=_doubt([figure for one, figure in zip(figures, decided, strict=True) if not one.disturbed]),
     )  # fmt: skip
 
 
@@ -92,7 +95,7 @@ def _figures(
         return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
     if claim.quantity:
         offer = offered(claim.quantity)
-        return offer.words, _offered(table, offer, claim)
+        return offer.words, _offered(table, taken, offer, claim)
     if at_levels is not None and claim.kind != "value":
         figures = surface_figures(table, at_levels, claim)
     else:
@@ -100,13 +103,13 @@ def _figures(
     return figures_in_words(table, claim, figures), figures
 
 
-def _offered(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
+def _offered(table: Table, taken: Taken, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
     """Figures of the question, of those groups that have the levels of the claim."""
     if offer.silent:
         return [FigureHere("", missing=offer.silent)]
-    if not offer.figures:
-        return [FigureHere("", none="none")]
     where = {name: spell(table, name, level) for name, level in claim.where.items()}
+    if not offer.figures:
+        return [FigureHere("", none="none", disturbed=_disturbed(table, taken, where))]
     fitting = [one for one in offer.figures if where.items() <= {**where, **one.group}.items()]
     made = []
     for one in fitting:
@@ -116,8 +119,17 @@ def _offered(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[Figu
             made.append(FigureHere(label, missing=one.unseen, unseen=True))
             continue
         missing = "" if one.estimate.value is not None else "; ".join(one.estimate.warnings)
-        made.append(FigureHere(label, lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
+        disturbed = _disturbed(table, taken, {**where, **one.group})
+        made.append(FigureHere(label, lambda _, e=one.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
     return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
+
+
+def _disturbed(table: Table, taken: Taken, levels: Mapping[str, Level]) -> tuple[Row, ...]:
+    """The runs behind a figure of the question, if most were disturbed; a search looks at clean ones alone."""
+    if is_search(table.study.question):
+        return ()
+    fitting = [sample for sample in taken.values() if levels.items() <= {**levels, **sample.treatment}.items()]
+    return mostly_disturbed(table, primary(table), fitting)
 
 
 def _whole(
@@ -138,7 +150,7 @@ def _whole(
         lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
         return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
-        return "not resolved", _open(decided)
+        return "not resolved", _open(figures, decided)
     return "holds", ""
 
 
@@ -157,12 +169,14 @@ def _reasons(missing: Sequence[str]) -> str:
     return "; ".join([*told[:3], *([f"and {len(told) - 3} more"] if told[3:] else [])])
 
 
-def _open(decided: Sequence[ClaimFigure]) -> str:
-    """Why figures leave it open: their interval is missing, or crosses an end of the range."""
-    left = [figure for figure in decided if figure.decision == "not resolved"]
+def _open(figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
+    """Why figures leave it open: disturbed runs, no interval, or one that crosses an end of the range."""
+    both = [*zip(figures, decided, strict=True)]
+    busy = [row for one, figure in both if figure.decision == "not resolved" for row in one.disturbed]
+    left = [figure for one, figure in both if figure.decision == "not resolved" and not one.disturbed]
     bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
     crossing = [figure.label for figure in left if figure not in bare]
-    parts = []
+    parts = [_of_disturbed(busy)] if busy else []
     if crossing:
         who = "" if len(decided) == 1 else f" of {listed(_some(crossing))}"
         one = len(crossing) == 1
@@ -171,6 +185,16 @@ def _open(decided: Sequence[ClaimFigure]) -> str:
         warned = [text for figure in bare if figure.here for text in figure.here.warnings]
         parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
     return "; ".join(parts)
+
+
+def _of_disturbed(runs: Iterable[Row]) -> str:
+    """How many of the runs were disturbed, and by what; or that a clock or a counter was wrong."""
+    each = {row.run: row for row in runs}.values()
+    n, cause = n_disturbed(each), worst_cause(each)
+    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
+    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
+    told = f"{n:,} of {counted(len(each), 'run')} {did}"
+    return f"{told}: {cause}" if cause and not is_wrong else told
 
 
 def _some(labels: Sequence[str]) -> list[str]:
@@ -204,12 +228,14 @@ def _figure(
     confidence = table.study.protocol.confidence
     here = figure.estimate(confidence) if figure.estimate else None
     shared = figure.estimate(1 - (1 - confidence) / n_figures) if figure.estimate else None
+    decision: Decision = "does not hold" if figure.none else _verdict(here, shared, bounds)
+    if figure.disturbed and decision != "not measured":
+        decision = "not resolved"
     return ClaimFigure(
         label=figure.label, published=value,
         published_low=None if value is None or not spread else value - spread,
         published_high=None if value is None or not spread else value + spread,
-        here=here, none=figure.none, doubt=figure.doubt,
-        decision="does not hold" if figure.none else _verdict(here, shared, bounds),
+        here=here, none=figure.none, doubt=figure.doubt, decision=decision,
     )  # fmt: skip
 
 

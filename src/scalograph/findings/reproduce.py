@@ -1,10 +1,12 @@
 """Which command lines would make these results again?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_whole
+from scalograph.study.control_names import row_of
 from scalograph.study.identity import FREE
 from scalograph.study.load import load
 from scalograph.study.model import (
@@ -27,7 +29,7 @@ _OPTIONS = {
 }
 
 
-def reproduce(study: Study, copy: Path) -> list[str]:
+def reproduce(study: Study, copy: Path, machine: Mapping[str, Any] | None = None) -> list[str]:
     """Command lines that would make the results of a study again, and those that look at them.
 
     The journal holds the study as it was run, not how it was called; the declaration tells which options made it so.
@@ -35,19 +37,21 @@ def reproduce(study: Study, copy: Path) -> list[str]:
     Args:
         study: as journaled, levels spelled out.
         copy: the declaration that a run left in the results folder, where there is one.
+        machine: as journaled.
     """
+    where = [*_where(study, machine or {})]
     shipped = shipped_study(study.name) / "study.toml" if study.name in shipped_studies() else None
     if shipped and not _other_text(copy, shipped):
-        again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped)])]
+        again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped), *where])]
     else:
-        again = [_run_again(study, copy)] if copy.is_file() else []
+        again = [_run_again(study, copy, where)] if copy.is_file() else []
     return [*again, "scalograph report ."]
 
 
-def _run_again(study: Study, copy: Path) -> str:
+def _run_again(study: Study, copy: Path, where: Sequence[str]) -> str:
     """In the results folder, or where what it runs was looked for, if the copy alone would not find it."""
     there = study.workload.cwd == "caller"
-    called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy)])
+    called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy), *where])
     if there:
         return f"{called}    # from the folder where it was started"
     return f"{called}    # from the study's own folder" if _brings_files(study.workload) else called
@@ -79,6 +83,22 @@ def _options(study: Study, file: Path) -> list[str]:
         return []
     quick = not _leads_to(declared, study) and _leads_to(shorter, study)
     return [*(["--quick"] if quick else []), *_free(study.protocol, (shorter if quick else declared).protocol)]
+
+
+def _where(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
+    """Options for the host, and for settings of the whole machine; which of these are dangerous a start says itself."""
+    if machine.get("accelerator"):
+        yield "--host guest"  # its settings are its own
+        return
+    if machine.get("reached"):
+        yield f"--host {machine['reached']}:NAME"
+    if study.reset.drop_caches or any(map(_is_machine_wide, study.factors.values())):
+        yield "--machine-wide"
+
+
+def _is_machine_wide(factor: Factor) -> bool:
+    row = row_of(factor.control) if factor.control else None
+    return row is not None and row.machine_wide and any(level is not False for level in factor.levels)
 
 
 def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:

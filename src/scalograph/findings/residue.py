@@ -16,7 +16,7 @@ def residue(table: Table) -> list[str]:
         *_work(table, rows),
         *_policies(table, rows),
         *_frequency(rows),
-        *_boots(rows),
+        *_boots(table, rows),
     ]
 
 
@@ -47,7 +47,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
         if row.work is not None:
             curves.setdefault(others(row.treatment, factor), set()).add(row.work)
     if differing := [works for works in curves.values() if len(works) > 1]:
-        counted = f"{min(differing[0])} to {max(differing[0])} units counted"
+        counted = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
         yield f"work: {counted}, though the study declares it the same in all treatments"
 
 
@@ -59,8 +59,10 @@ def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
             yield f"{control}: {', '.join(seen)} in force, though no factor declares it"
 
 
-def _boots(rows: list[Row]) -> Iterable[str]:
-    if (n := len({row.boot for row in rows})) > 1:
+def _boots(table: Table, rows: list[Row]) -> Iterable[str]:
+    """Boots of a machine that is booted for a factor are declared by that."""
+    kernels = any(factor.control == "kernel" for factor in table.study.factors.values())
+    if (n := len({row.boot for row in rows})) > 1 and not (kernels and table.machine.get("reached")):
         yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"
 
 

@@ -193,7 +193,7 @@ def _work(sample: Sample) -> Iterable[Flag]:
     works = [row.work for row in sample.every]
     counted = [work for work in works if work is not None]
     if counted and min(counted) != max(counted):
-        yield Flag("work differs", f"the work differs between runs: {min(counted)} .. {max(counted)}")
+        yield Flag("work differs", f"the work differs between runs: {min(counted):,} to {max(counted):,} units")
     if counted and len(counted) < len(works):
         n = len(works) - len(counted)
         yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)

@@ -19,6 +19,7 @@ from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.restored_settings import restored
+from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
@@ -160,6 +161,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     with _without_collection():
         for number, event in enumerate(events, start=2):
             reading.take(event, number)
+        table.rows = side_by_side(table.rows)
     table.warnings += torn + _changed_verdicts(table.rows, reading.verdicts)
     return table
 

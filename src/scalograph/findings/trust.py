@@ -59,14 +59,15 @@ def trust(
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), points=points, causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
+    others = against or marked.reasons[:1]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     seen = None if table.study.reference or len(table.treatments) == 1 else noise
-    facts = [*([marked.right] if marked.right else []), *_facts(ok, seen)]
+    facts = [*([marked.right] if marked.right else []), *_facts(ok, seen, any("unverified" in r.why for r in others))]
     if against:
         told = [against[0].does, *(one.text for one in against[1:])]
         level, sentence = "doubt", against[0].why
     else:
-        told = [one.text for one in marked.reasons[:1]]
+        told = [one.text for one in others]
         level, sentence = "believe", facts.pop(0) if marked.right else _belief(ok)
     return Trust(
         level=level, sentence=as_sentence(sentence, MOST_WORDS),
@@ -132,13 +133,13 @@ def _belief(ok: Sequence[Row]) -> str:
     return f"{n}, {f'{disturbed} of them disturbed and left out' if disturbed else 'none found disturbed'}"
 
 
-def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
-    """What became of the runs, and what effects could be seen."""
+def _facts(ok: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
+    """What became of the runs, and what effects could be seen; unverified ones where no reason has told them."""
     lost = Counter(_cause(row) for row in ok if row.verdict not in COUNTED)
     if lost:
         causes = " and ".join(name for name, _ in lost.most_common(2))
         yield f"{lost.total()} of {counted(len(ok), 'run')} left out ({causes}): intervals are wider"
-    if n := sum(row.verdict == "undecided" for row in _timed(ok)):
+    if not is_told and (n := sum(row.verdict == "undecided" for row in _timed(ok))):
         yield f"{counted(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
         yield "runs of a typical configuration do not differ at all"

@@ -63,6 +63,8 @@ class Visible:
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
         if is_search(self._table.study.question):
             return ""  # a search weighs all its runs together: those of one level are too few to show anything
+        if len(samples) < 2:
+            return ""  # there is nothing to compare
         floor = noise(samples, response, self._table.study.protocol.confidence)
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:

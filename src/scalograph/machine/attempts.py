@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import partial
 
 from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
+from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
 from scalograph.control.ext_scheduler import FIX as NO_EXT
-from scalograph.control.ext_scheduler import SCHEDULER
 from scalograph.control.isolation import Refusal
 from scalograph.control.placement import PLACEMENTS, n_available
 from scalograph.control.scheduler import (
@@ -105,6 +105,8 @@ def _scheduler(facts: HostFacts) -> Check:
     name = "control: scheduler"
     if why := facts.refused.get(SCHEDULER):
         return Check(name, "refused", "the kernel's own alone", why, NO_EXT)
+    if why := facts.refused.get(OTHER):
+        return Check(name, "refused", "what is at work alone", why, END_IT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
     return Check(name, "granted", f"{', '.join(facts.schedulers)}, with --machine-wide as root")

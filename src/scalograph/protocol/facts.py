@@ -103,6 +103,11 @@ class HostFacts(Value):
     granted_nice: int = Field(default=-20, description="lowest nice value")
 
     @property
+    def is_rebooted(self) -> bool:
+        """Whether it is another machine, which is booted with the kernel of a run."""
+        return self.reached is not None and bool(self.offered_kernels)
+
+    @property
     def n_cpus(self) -> int:
         """CPUs that this process may use."""
         return len(self.cpus)

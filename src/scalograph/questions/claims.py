@@ -1,10 +1,9 @@
 """Which claim stands first: that of the question, or of the first reading that has one to make."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.doubts import n_disturbed
+from scalograph.findings.doubts import n_disturbed, worst_cause
 from scalograph.findings.names import short
 from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
@@ -52,11 +51,7 @@ def unsaid(table: Table, taken: Taken) -> str:
 def worst_disturbance(table: Table) -> str:
     """Tell what disturbed runs most often, in the words of the run that lost most to it; empty where half are clean."""
     ok = [row for row in table.rows if row.status == "ok" and not row.warmup]
-    causes = [row.causes[0] for row in ok if row.verdict == "contaminated" and row.causes]
-    if 2 * len(causes) <= len(ok):
-        return ""
-    ((name, _),) = Counter(cause.cause for cause in causes).most_common(1)
-    return max((one for one in causes if one.cause == name), key=lambda cause: cause.amount or 0.0).text
+    return worst_cause(ok) if 2 * sum(row.verdict == "contaminated" for row in ok) > len(ok) else ""
 
 
 def unpaired(table: Table, known: Sequence[Sample], base: Mapping[str, Level]) -> str:

@@ -10,7 +10,8 @@ its roles:
 `plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
             may have `treatments(study) -> Iterable[Treatment]`: those that are planned first, in place of the full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
-            `applies(table) -> str | None`: why it says nothing of a study that did not ask
+            `applies(table) -> str | None`: why it says nothing of a study that did not ask; it is called for every
+            study, so that what only the answer needs is imported in `answer`
 `claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
 `document`  its part of the findings as a type
 `tables`    `sentences`: that part for people

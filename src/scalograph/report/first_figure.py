@@ -1,7 +1,8 @@
 """The figure that stands first: the one that the claim names, else the speedup, else what the question draws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from scalograph.protocol.figure import Figure, Overlay, Plot
@@ -23,8 +24,22 @@ def first_figure(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figu
         shown: what the page's script reads, with the curves.
         drawn: what the questions draw.
     """
+    every = figures_by_name(findings, shown, drawn)
+    return next(iter(every.values()))() if every else None
+
+
+def figures_by_name(
+    findings: Findings, shown: dict[str, Any], drawn: Sequence[Figure | Overlay]
+) -> dict[str, Callable[[], Plot]]:
+    """Return what draws each figure that can be a still picture, by its name: the one that shows the claim first.
+
+    Args:
+        findings: of which the claim may name a figure, a measure of the curves, or neither.
+        shown: what the page's script reads, with the curves.
+        drawn: what the questions draw.
+    """
     telling = {one.id: _most_telling(one) for one in drawn if isinstance(one, Figure)}
-    plots = {name: plot for name, plot in telling.items() if _has_ranges(plot)}
+    plots = {name: plot for name, plot in telling.items() if has_ranges(plot)}
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for family in shown["families"]:
         for measure in family["measures"]:
@@ -32,12 +47,14 @@ def first_figure(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figu
     wanted = findings.claim.figure if findings.claim else ""
     primary = f"response {findings.study.primary}"
     instead = primary if wanted in plots else "speedup"
-    for name in (wanted, f"response {wanted}", instead, *plots, primary, *found):
-        if name in plots and not (found and _is_flat(plots[name])):
-            return plots[name]
-        if name in found:
-            return curve_picture(findings, *found[name], shown["factors"])
-    return None
+    # Of a map of few rows the curves tell more: it stands last.
+    flat = {name: partial(replace, plot) for name, plot in plots.items() if found and _is_flat(plot)}
+    every: dict[str, Callable[[], Plot]] = {
+        **{name: partial(curve_picture, findings, *one, shown["factors"]) for name, one in found.items()},
+        **{name: partial(replace, plot) for name, plot in plots.items() if name not in flat},
+    }
+    names = dict.fromkeys((wanted, f"response {wanted}", instead, *plots, primary, *found))
+    return {**{name: every[name] for name in names if name in every}, **{k: flat[k] for k in flat if k not in every}}
 
 
 def _most_telling(figure: Figure) -> Plot:
@@ -49,7 +66,7 @@ def _most_telling(figure: Figure) -> Plot:
     return replace(plot, title=title + (f" ({figure.unit})" if figure.unit else ""), note=_shades(plot) or plot.note)
 
 
-def _has_ranges(plot: Plot) -> bool:
+def has_ranges(plot: Plot) -> bool:
     """Whether a still picture can be made of it: the library alone chooses a range where none is given."""
     return all("range" in plot.layout.get(axis, {}) for axis in ("xaxis", "yaxis"))
 

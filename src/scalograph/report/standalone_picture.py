@@ -2,12 +2,13 @@
 
 import html
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings
-from scalograph.report.first_figure import first_figure
+from scalograph.report.first_figure import figures_by_name, has_ranges
 from scalograph.report.payload import payload
 from scalograph.report.static_picture import picture
 from scalograph.text.escape import visible
@@ -41,9 +42,22 @@ def first_picture(findings: Findings, drawn: list[Figure | Overlay]) -> Plot | N
         findings: of a study.
         drawn: what its questions draw.
     """
-    plot = first_figure(findings, payload(findings, drawn), drawn)
-    has_ranges = plot is not None and all("range" in plot.layout.get(one, {}) for one in ("xaxis", "yaxis"))
-    return plot if has_ranges else None
+    every = still_pictures(findings, drawn)
+    plot = next(iter(every.values()))() if every else None
+    return plot if plot is not None and has_ranges(plot) else None
+
+
+def still_pictures(findings: Findings, drawn: list[Figure | Overlay]) -> dict[str, Callable[[], Plot]]:
+    """Return what draws each figure of a report, by the name that a person types: the first one of the page first.
+
+    Args:
+        findings: of a study.
+        drawn: what its questions draw.
+    """
+    made: dict[str, Callable[[], Plot]] = {}
+    for name, draw in figures_by_name(findings, payload(findings, drawn), drawn).items():
+        made.setdefault(name.removeprefix("response "), draw)
+    return made
 
 
 @cache

@@ -67,7 +67,7 @@ def _lines(
     blocks = [
         [line for part in heads for line in _wrapped(console, part, room=console.width)],
         *([told, said, numbers] if is_rejected else [said, numbers, told]),
-        [_place(screen, console, *place) for place in places],
+        [_place(screen, console, *place) for place in places if place[0] != "tables" or screen.tables],
     ]
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 

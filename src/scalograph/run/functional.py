@@ -15,7 +15,7 @@ from scalograph.text.units import unit_of
 Part = TypeVar("Part", bound=Struct)
 
 # Names of values that are times, rates or shares of time, as workloads call them.
-_NAMES = re.compile(r"(.+_)?(s|ms|us|ns|hz|rate|percent)")
+_NAMES = re.compile(r"(.+_)?(s|ms|us|ns|hz|rate|percent|per_minute|rate_second)|ceiling|in_flight")
 # Figures of time, beside those whose names end in _ns.
 _FIGURES = ("wall_source", "cpu_source", "neighbors", "frequency_hz")
 

@@ -1,7 +1,7 @@
 """Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from scalograph.design.resolve import design
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.questions.registry import is_search
+from scalograph.run.elsewhere import refuse_elsewhere
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
 from scalograph.study.declare import Declared
@@ -81,13 +82,17 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
+        HostError: a part of the study that is not done on another machine.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
+    if facts.reached:
+        refuse_elsewhere(declared.study, started)
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(made.study, facts, consent)
+    made = replace(made, together=(*made.together, *_together(made.study, started)))
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned
@@ -103,6 +108,13 @@ def _refusing(study: Study, started: Program, facts: HostFacts) -> Refusal:
         return next(filter(None, chain(said, (refuse(treatment) for refuse in limits))), None)
 
     return refusal
+
+
+def _together(study: Study, started: Program) -> tuple[str, ...]:
+    """Factors whose levels restart services that stay up: in a block, runs that start the same are made together."""
+    read = started.read_by_services()
+    restart = (name for name, factor in study.factors.items() if factor.control or name in read)
+    return tuple(restart) if study.workload.keep == "block" else ()
 
 
 def _launchers(study: Study, facts: HostFacts) -> list[str]:

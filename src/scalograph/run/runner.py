@@ -47,6 +47,7 @@ class Runner:
             running=program.running,
             reset=study.reset,
             counted=study.is_counted,
+            keeps_services=study.workload.keep == "block",
         )
 
     def _as_asked(self, record: Record) -> Record:

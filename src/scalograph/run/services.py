@@ -10,9 +10,12 @@ from typing import Any
 
 from scalograph.control.control import Launch
 from scalograph.errors import HostError, StudyError
+from scalograph.protocol.record import Record
+from scalograph.run.scratch import disk_usage, is_full
 from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS
 from scalograph.study.program import Service
 from scalograph.study.template import Template, fill
+from scalograph.text.quantities import mebibytes
 
 LOOPBACK = "127.0.0.1"
 
@@ -22,18 +25,21 @@ def has_services(launches: Sequence[Launch]) -> bool:
     return any(launch.service for launch in launches)
 
 
-def filled(launches: Sequence[Launch], state: Path) -> tuple[Launch, ...]:
+def filled(
+    launches: Sequence[Launch], state: Path, ports: Sequence[tuple[int, ...]] | None = None
+) -> tuple[Launch, ...]:
     """Return the launches of a run, with ports that were free a moment ago and a folder for each copy.
 
     Args:
         launches: of a run that has services, in the order in which they start.
         state: a folder of this run, in which each copy gets one of its own.
+        ports: of each, where they were chosen before (`free_ports`).
 
     Raises:
         HostError: the kernel gives no port, or the folder has no room.
         StudyError: a template has a name that nothing fills.
     """
-    ports = _ports(launches)
+    ports = free_ports(launches) if ports is None else ports
     shared = dict(_of_services(launches, ports))
     return tuple(
         _filled(launch, {**launch.values, **shared, **dict(_own(launch, own, state))})
@@ -46,6 +52,14 @@ def share_cpus(launches: Sequence[Launch]) -> bool:
     *services, driver = launches
     own = set(driver.cpus or ())
     return bool(services) and (not own or any(one.cpus is None or own & set(one.cpus) for one in services))
+
+
+def full_disk(record: Record, state: Path) -> Record:
+    """Return the record of a run, as failed where the disk is full: a service that found it so did not do its work."""
+    if record.run.status != "ok" or not is_full(state):
+        return record
+    written = mebibytes(disk_usage(state))
+    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
 
 
 def is_named(launches: Sequence[Launch]) -> bool:
@@ -83,7 +97,7 @@ def _ready(form: str, text: str) -> tuple[str, str]:
 def _own(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
     folder = state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
     try:
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
     except OSError as error:
         raise HostError("state folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
     yield "state", str(folder)
@@ -101,8 +115,12 @@ def _of_services(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> 
             yield f"{name}_targets", ",".join(f"{LOOPBACK}:{port}" for port in firsts)
 
 
-def _ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
-    """The ports of each launch: all are held until the last is known, so that none is given twice."""
+def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+    """Return ports of each launch that were free a moment ago; none is given twice, for all are held until the last is.
+
+    Raises:
+        HostError: the kernel gives none.
+    """
     assert len(launches) <= MAX_COMMANDS
     with ExitStack() as held:
         return [tuple(_of(launch.service, held)) for launch in launches]

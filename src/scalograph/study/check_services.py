@@ -27,6 +27,7 @@ from scalograph.study.check_workload import (
     unusable,
     wrong_parameters,
 )
+from scalograph.study.control_names import row_of
 from scalograph.study.cross_checks import Found, declared_levels, selection, table
 from scalograph.study.processes import SERVICE
 from scalograph.study.program import find_workload
@@ -54,6 +55,8 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
     yield from _reserved(processes, factors)
     yield from _limited(factors)
     yield from _left_over(processes, factors)
+    if workload.get("keep") == "block":
+        yield from _not_kept(processes, factors)
     for i, process in enumerate(processes):
         yield from selection(process.get("when"), (*AT, i, "when"), declared_levels(raw))
     used: dict[int, Workload] = {}
@@ -119,6 +122,19 @@ def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
                 "a control of single processes",
                 "it would hold for the driver too",
             )
+
+
+def _not_kept(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+    """Find what is set anew for each run, and so not for services that stay up."""
+    expected = "none: services that stay up have it of the run that started them"
+    for i, process in enumerate(processes):
+        if "quota" in process:
+            yield (*AT, i, "quota"), 'a quota beside keep = "block"', expected, ""
+    for name, factor in factors.items():
+        row = row_of(str(factor.get("control"))) if isinstance(factor, dict) else None
+        if row and row.machine_wide:
+            path: Path = ("factors", name, "control")
+            yield path, 'a setting of the machine beside keep = "block"', expected, ""
 
 
 def _left_over(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:

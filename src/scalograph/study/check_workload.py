@@ -29,9 +29,8 @@ from scalograph.study.workload import (
     load,
 )
 
-# What the host gives to a command; Java only if the command starts it.
+# What the host gives to a command.
 BY_HOST_TO_COMMANDS = ("here", "python")
-BY_JAVA = ("java", "jvm_options")
 # The key of `protocol` that fills each name.
 _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 

@@ -28,7 +28,7 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
-from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
+from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reader_names import HARNESS_UNITS, READERS
 from scalograph.study.reset import NO_RESET, Reset
@@ -82,6 +82,7 @@ class WorkloadUse(StudyPart):
     events: bool = False
     copies: Copies = 1
     cwd: Literal["scratch", "caller"] = "scratch"
+    keep: Literal["run", "block"] = Field(default="run", exclude_if=lambda kept: kept == "run")
     setup: Argv | None = None
     prepare: Argv | None = None
     cleanup: Argv | None = None
@@ -97,6 +98,8 @@ class WorkloadUse(StudyPart):
             raise ValueError("found `input` or `ok_exits` without `command`, expected both")
         if self.process and self.copies != 1:
             raise ValueError("found `copies` beside [[workload.process]], expected copies of each process")
+        if self.keep != "run" and not any(one.role == SERVICE and one.pid is None for one in self.process):
+            raise ValueError(f'found keep = "{self.keep}" of no service that is started, expected none')
         return self
 
 

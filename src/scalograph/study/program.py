@@ -15,7 +15,7 @@ from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
 from scalograph.study.paths import inside
 from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, in_order
-from scalograph.study.template import Template
+from scalograph.study.template import Template, places
 from scalograph.study.workload import (
     BY_PROTOCOL,
     Workload,
@@ -105,6 +105,16 @@ class Program:
         """Return the processes that a treatment starts, in order."""
         known = {**self.values, **treatment}
         return tuple(process for process in self.processes if applies(process.when, known))
+
+    def read_by_services(self) -> set[str]:
+        """Return the names of factors on which the start of its services may depend; controls are not among them."""
+        found = set[str]()
+        for process in (one for one in self.processes if one.service):
+            own = [value for value in process.values.values() if isinstance(value, Template)]
+            ready = process.service.ready[1:] if process.service and process.service.ready else ()
+            words = [*process.argv, *ready, *own, str(process.copies), str(process.cpus)]
+            found |= {*process.values, *process.when, *(name for name, _ in places(words) if name)}
+        return found
 
     def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
         """Tell whether a treatment starts what uses a workload."""

@@ -92,9 +92,13 @@ class Prepare(WorkloadPart):
 
 
 class Requirement(WorkloadPart):
-    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why."""
+    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why.
+
+    It is one where all parameters of `when` have one of these values, and any of `given` another one than its default.
+    """
 
     when: dict[Name, list[Value]]
+    given: list[Name] = []
     java_release: int | None = None
     refuse: Text = ""
 
@@ -129,10 +133,12 @@ class Workload(WorkloadPart):
             raise ValueError("found both or neither of `argv` and [[process]], expected exactly one")
         if hiding := [name for name in self.parameters if name in BY_HOST]:
             raise ValueError(f"parameters: found {hiding[0]}, expected a name that the host does not fill itself")
-        for key, tables in (("requires", self.requires), ("build", self.build)):
-            for name in (name for one in tables for name in one.when):
-                if name not in self.parameters:
-                    raise ValueError(f"{key}.when: found {name}, expected one of {', '.join(self.parameters)}")
+        named = [("requires.when", name) for one in self.requires for name in one.when]
+        named += [("requires.given", name) for one in self.requires for name in one.given]
+        named += [("build.when", name) for one in self.build for name in one.when]
+        for key, name in named:
+            if name not in self.parameters:
+                raise ValueError(f"{key}: found {name}, expected one of {', '.join(self.parameters)}")
         defaults = {name: parameter.default for name, parameter in self.parameters.items()}
         known = [*BY_HOST, *BY_PROTOCOL, *fetched_names(self.build)]
         steps = [*self.prepare.argv, self.prepare.folder] if self.prepare else []
@@ -218,7 +224,7 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
     def refusal(treatment: Mapping[str, Any]) -> str | None:
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
-        asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
+        asked = [r for r in workload.requires if _applies(r, workload, together)]
         if why := next((r.refuse for r in asked if r.refuse), ""):
             return why
         jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
@@ -229,6 +235,13 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         return f"{what} needs Java {needed} or later, the JVM {jvm.name} is {jvm.release}"
 
     return refusal
+
+
+def _applies(requirement: Requirement, workload: Workload, values: Mapping[str, Any]) -> bool:
+    if not all(values.get(name) in levels for name, levels in requirement.when.items()):
+        return False
+    defaults = {name: workload.parameters[name].default for name in requirement.given}
+    return not defaults or any(values.get(name, default) != default for name, default in defaults.items())
 
 
 def _refuse_values(workload: Workload, values: Mapping[str, Any], where: str) -> None:

@@ -10,12 +10,13 @@ from scalograph.text.quantities import counted
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
 YES, LOWER, HIGHER, NOT_RESOLVED = "yes", "no: published lower", "no: published higher", "not resolved"
 IMPOSSIBLE, OTHER_CPUS, UNLIKE = "no: impossible as published", "no: another number of CPUs", "not comparable"
-# What is said of factors that do not reproduce, in this order.
+# What is said of factors that are not shown to reproduce, in this order: of the published ones.
 _NO = {
     IMPOSSIBLE: "impossible as published",
     OTHER_CPUS: "of another number of CPUs",
-    HIGHER: "higher",
-    LOWER: "lower",
+    HIGHER: "higher than here",
+    LOWER: "lower than here",
+    NOT_RESOLVED: "not resolved",
 }
 
 
@@ -61,12 +62,15 @@ def reproduced(table: TableDoc | None) -> list[str]:
     if table is None or not table.columns or table.columns[-1].name != REPRODUCES:
         return []
     answers = Counter(str(row[-1]) for row in table.rows)
-    n = sum(answers[answer] for answer in (YES, NOT_RESOLVED, *_NO))
+    n = sum(answers[answer] for answer in (YES, *_NO))
     if not n and answers[UNLIKE]:
         return ["None of the published configurations is comparable."]
     if not n:
         return ["None of the published configurations was run here."]
-    text = f"{answers[YES]} of {n} published factors reproduce"
-    others = [f"{answers[answer]} {what}" for answer, what in _NO.items() if answers[answer]]
+    verb = "reproduce" if answers[YES] > 1 else "reproduces"
+    text = f"{answers[YES] or 'None'} of {counted(n, 'published factor')} {verb}"
+    # Said once of both.
+    words = {**_NO, LOWER: "lower"} if answers[HIGHER] else _NO
+    others = [f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer]]
     unlike = f"; {answers[UNLIKE]} more are not comparable" if answers[UNLIKE] else ""
     return [f"{', '.join([text, *others])}{unlike}."]

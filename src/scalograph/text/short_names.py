@@ -77,3 +77,12 @@ def listed(items: Sequence[str], word: str = "and") -> str:
     """
     *first, last = items
     return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def few(items: Sequence[str], most: int) -> str:
+    """Join names; of more than `most`, the first ones, and how many there are beside these.
+
+    >>> few(["a", "b"], 3), few(["a", "b", "c", "d", "e"], 3)
+    ('a and b', 'a, b, c and 2 more')
+    """
+    return listed(items if len(items) <= most else [*items[:most], f"{len(items) - most} more"])

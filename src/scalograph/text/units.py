@@ -12,6 +12,7 @@ Kind = Literal["s", "1/s"]
 _BENCHMARK_SECONDS = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "h": 3600.0, "day": 86400.0,
 }  # fmt: skip
+_SPELLED = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 _COUNTED = ("ops", "op", "1", "")
 
 
@@ -71,3 +72,17 @@ def unit_of(text: str) -> tuple[Kind, float] | None:
     if stroke and above in _COUNTED and below in _BENCHMARK_SECONDS:
         return "1/s", round(1 / _BENCHMARK_SECONDS[below], 12)
     return None
+
+
+def column_unit(name: str) -> str:
+    """Return the unit of time that the name of a column ends with; empty where it names none, or is that of a rate.
+
+    >>> column_unit("seconds"), column_unit("wall_ms"), column_unit("time (us)"), column_unit("cost")
+    ('s', 'ms', 'us', '')
+    >>> column_unit("requests_per_s"), column_unit("ops/s")
+    ('', '')
+    """
+    *before, last = re.findall(r"[a-zµ]+|/", name.lower()) or [""]
+    if before and before[-1] in ("per", "/"):
+        return ""
+    return _SPELLED.get(last, last if last in ("s", "ms", "us", "µs", "ns") else "")

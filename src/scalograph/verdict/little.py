@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scalograph.protocol.record import Record
+from scalograph.protocol.response_times import steady_counts, variation
 from scalograph.verdict.cause import Cause
 
 # Figures of a run may miss the law by so much, beside what the ends of its window may add.
@@ -20,18 +21,29 @@ Told = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A number that was told, what the law makes of it, and whether that may be more, or less, for good reason."""
+    """A number that was told, what the law makes of it, and whether that may be more, or less, for good reason.
+
+    `ends`: the share by which what is under way at the ends of the window may change it. What is met under way lasts
+    longer than the mean, by its variation (W. Feller, An introduction to probability theory II, 1971, I.4): half
+    of that is before an end, half after it, and there are two ends.
+    """
 
     what: str
     number: float
     made: float
     more: bool
     less: bool
+    ends: float
 
     @property
     def off(self) -> float:
         share = self.made / self.number - 1
         return 0.0 if (share > 0 and self.more) or (share < 0 and self.less) else abs(share)
+
+    @property
+    def beyond(self) -> float:
+        """How far it is off beyond what may be."""
+        return self.off - LITTLE - self.ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +59,7 @@ class DriverLoad:
         clients: of a closed loop.
         think_s: of a closed loop, mean time of a client between an answer and its next request.
         offered: of an open loop, requests per second that were meant to start.
+        variation: of response times, their variance over their squared mean; 0 where the driver does not tell.
     """
 
     rate: float
@@ -57,6 +70,7 @@ class DriverLoad:
     clients: float | None = None
     think_s: float | None = None
     offered: float | None = None
+    variation: float = 0.0
 
     @property
     def off(self) -> float:
@@ -66,7 +80,7 @@ class DriverLoad:
     @property
     def is_lawful(self) -> bool:
         """Whether its figures can be of one window: what overlaps its ends is allowed for."""
-        return self.off <= LITTLE + (self.in_flight or 0.0) / max(1, self.n_requests)
+        return all(law.beyond <= 0 for law in self._laws())
 
     @property
     def is_checked(self) -> bool:
@@ -77,21 +91,25 @@ class DriverLoad:
         """Return what does not hold together, in words; empty where all may be of one window."""
         if self.is_lawful:
             return ""
-        law = max(self._laws(), key=lambda law: law.off)
+        law = max(self._laws(), key=lambda law: law.beyond)
         return f"{law.number:.3g} {law.what}, but rate times time is {law.made:.3g}: not figures of one window"
 
     def _laws(self) -> Iterator[_Law]:
         if self.response_s is None:
             return
         # Wrong answers are in flight too, and how long they take is not told.
-        wrong = self.n_errors > 0
+        wrong, n = self.n_errors > 0, max(1, self.n_requests)
         if self.in_flight:
             # Requests of an open loop may wait for a connection before they are in flight.
             made = self.rate * self.response_s
-            yield _Law("requests were in flight", self.in_flight, made, more=self.offered is not None, less=wrong)
+            ends = self.in_flight * (1 + self.variation) / n
+            yield _Law("requests were in flight", self.in_flight, made, self.offered is not None, wrong, ends)
         if self.clients and self.think_s is not None:
-            made = self.rate * (self.response_s + self.think_s)
-            yield _Law("clients took turns", self.clients, made, more=False, less=wrong)
+            cycle_s = self.response_s + self.think_s
+            # How much thinking varies is not told: at most as exponential times do.
+            varies = (self.variation * self.response_s**2 + self.think_s**2) / cycle_s**2 if cycle_s else 0.0
+            ends = self.clients * (1 + varies) / n
+            yield _Law("clients took turns", self.clients, self.rate * cycle_s, False, wrong, ends)
 
 
 def unlawful(record: Record) -> list[Cause]:
@@ -113,7 +131,7 @@ def driver_load(record: Record) -> DriverLoad | None:
         rate=total(told, "rate") or 0.0, n_requests=int(n), n_errors=int(total(told, "errors") or 0.0),
         response_s=_seconds(over_requests(told, "mean_ns")), in_flight=total(told, "in_flight"),
         clients=total(told, "clients"), think_s=_seconds(over_requests(told, "cycle_ns")),
-        offered=total(told, "offered_rate"),
+        offered=total(told, "offered_rate"), variation=variation(steady_counts(record.histograms)),
     )  # fmt: skip
 
 

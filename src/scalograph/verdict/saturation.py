@@ -3,6 +3,7 @@
 import math
 
 from scalograph.protocol.record import Record, RunFigures
+from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.mask import given
 from scalograph.verdict.preemption import at_most, blamed, wanted
@@ -69,7 +70,7 @@ def unseen(record: Record) -> Cause | None:
     if held < _COMPANY * wanted(run, held) or not blamed(held, run):
         return None
     share, unit, of_what = at_most(held, record)
-    bound = f"for at most {100 * share:.0f} % of {of_what}"
+    bound = f"for at most {percent_at_most(share)} of {of_what}"
     return Cause("neighbor", share, unit, f"others kept its CPUs busy; after sleeping it may have waited {bound}")
 
 

@@ -8,10 +8,12 @@ import pytest
 from scalograph.cli.ab_command import AbOptions, _study, _tell
 from scalograph.cli.adhoc.declaration import study_text
 from scalograph.cli.last_stops import learned
+from scalograph.cli.main import _code
 from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol.results import Results
 from scalograph.run.session import Session
+from scalograph.study.check_question import FEWEST
 
 from ..findings.test_table import write
 from ..records import recorded
@@ -129,3 +131,12 @@ def test_on_a_busy_machine_cpu_times_are_compared_where_that_was_asked_for(
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
     assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.SLOWER
     assert "more CPU time than old.sh" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
+def test_pairs_that_a_precision_cannot_end_are_refused_by_the_name_of_their_option(
+    n: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _code(["ab", "--a", "x", "--b", "y", "--pairs", str(n), "--precision", "0", "--", "./{version}"]) == 2
+    told = capsys.readouterr().err
+    assert "'--pairs'" in told if n < FEWEST else told.startswith("--precision: ")

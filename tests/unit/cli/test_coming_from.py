@@ -2,14 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from scalograph.cli.app import COMMANDS, app
 
 from ..sources import ROOT
+from .offered import known, parameters
 
 PAGE = (ROOT / "docs" / "howto" / "coming-from.md").read_text(encoding="utf-8")
 ROWS = [line.strip("|").replace(r"\|", " ").split("|") for line in PAGE.splitlines() if line.startswith("| ")][1:]
@@ -22,19 +21,6 @@ CALLS = [
 ]
 # Of `measure` and of `run`, where a row names an option alone.
 ALONE = sorted({code.split()[0].split("=")[0] for row in ROWS for code in re.findall(r"`(--?[a-z][^`]*)`", row[1])})
-
-
-def parameters(command: Any) -> Iterator[str]:
-    for parameter in command.params:
-        yield from parameter.opts
-
-
-def known(name: str) -> set[str]:
-    context = app.make_context("scalograph", ["--help"], resilient_parsing=True)
-    command = app.get_command(context, name)
-    if hasattr(command, "list_commands"):
-        return {opt for one in command.list_commands(context) for opt in parameters(command.get_command(context, one))}
-    return set(parameters(command))
 
 
 def test_there_are_thirty_rows_and_more() -> None:

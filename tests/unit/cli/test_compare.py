@@ -88,3 +88,22 @@ def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None
     (tmp_path / "odd.json").write_text(json.dumps(made))
     said = scalograph(["compare", "a", "odd.json"], tmp_path)
     assert said.code == Exit.UNREADABLE and 'odd.json: a point of a curve without a level of "lock"' in said.printed
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "break-even",
+            'results of question "break-even": its runs were compared in pairs, expected results with curves',
+        ),
+        ("sweep", "no configuration with a run that counts"),
+    ],
+)
+def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, told: str) -> None:
+    journal(tmp_path, "a")
+    made = learned(tmp_path / "a").model_dump(mode="json")
+    made["curves"], made["study"]["question"] = [], question
+    (tmp_path / "search.json").write_text(json.dumps(made))
+    said = scalograph(["compare", "a", "search.json"], tmp_path)
+    assert said.code == Exit.STUDY and told in " ".join(said.printed.split())

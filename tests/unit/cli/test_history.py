@@ -38,3 +38,8 @@ def test_the_newest_are_those_that_began_last_whatever_they_are_called(
     told = json.loads(scalograph(["history", ".", "--json"], tmp_path).printed)
     assert [one["name"] for one in told["results"]] == ["m-second", "a-third"]
     assert told["left_out"] == ["1 older result: the newest 2 are read"]
+
+
+def test_one_result_is_one(tmp_path: Path) -> None:
+    journal(tmp_path, "only")
+    assert "1 result\n" in scalograph(["history", "."], tmp_path).printed

@@ -88,7 +88,7 @@ def test_what_does_not_come_to_work_or_stays_is_told(
         pass
 
 
-def test_another_one_at_work_is_left_alone(home: Path) -> None:
+def test_another_one_at_work_is_left_alone_and_told_before_a_run(home: Path, tmp_path: Path) -> None:
     (home / "root").mkdir()
     (home / "root" / "ops").write_text("lavd_1.0.8\n")
     (home / "state").write_text("enabled\n")
@@ -97,6 +97,11 @@ def test_another_one_at_work_is_left_alone(home: Path) -> None:
             pass
     with SchedulerControl().hold(False, FREE) as held:
         assert held is None
+    there = FREE.model_copy(update={"refused": discover(tmp_path, ()).refused})
+    for level in ("default", "scx_simple"):
+        with pytest.raises(LevelError, match="scx_lavd is at work, and not started by us"):
+            control("scheduler").resolve([level], there)
+    assert control("scheduler").resolve([False], there) == [False]
 
 
 def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_path: Path) -> None:

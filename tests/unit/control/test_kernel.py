@@ -72,6 +72,19 @@ def test_all_of_none_is_told() -> None:
         control("kernel").resolve(["all"], HERE)
 
 
+def test_a_machine_that_is_booted_has_its_own_kernels() -> None:
+    far = HERE.model_copy(update={"reached": "ssh", "offered_kernels": ("6.1.0-9-amd64", "6.12.1")})
+    assert control("kernel").resolve(["6.12.1", "all"], far) == ["6.12.1", "6.1.0-9-amd64"]
+    with pytest.raises(
+        LevelError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-amd64, 6.12.1"
+    ):
+        control("kernel").resolve(["cloud"], far)
+    with pytest.raises(LevelError, match="a kernel on a machine that runs already"):
+        control("kernel").resolve(["6.12.1"], far.model_copy(update={"offered_kernels": ()}))
+    with pytest.raises(LevelError, match="boot options on a machine that runs already"):
+        control("boot-options").resolve(["nosmp"], far)
+
+
 def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:
     kernel = control("kernel")
     assert kernel.read_back("cloud", GUESTS, booted()) == []

@@ -24,7 +24,7 @@ from scalograph.control.folder import (
     _is_ours,
     state_folder,
 )
-from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.settings import Setting, SettingChange, delegation, exclusive_leaf
 from scalograph.control.shared import holder, shared_lock
 from scalograph.control.store import (
     CHANGES,
@@ -221,6 +221,33 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeyp
     assert kept.folder is not None
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
     assert left["setting"] == "exclusive-leaf"
+
+
+def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
+    kept: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: PaperTree, name: str) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    process = start("middle")
+    wait_until_held(process)
+    process.kill()
+    process.wait()
+    with monkeypatch.context() as patch, pytest.raises(HostError, match="busy"):
+        patch.setattr(PaperTree, "remove_leaf", refuse)
+        put_right(kept)
+    assert not tree(kept).delegated() and tree(kept).has_leaf(LEAF)
+    assert put_right(kept) == [REMOVED, DELEGATION] and untouched(kept)
+
+
+def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
+    beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
+    assert kept.folder is not None and kept.tree_of(beside) is None
+    held = changed(exclusive_leaf(LEAF), lambda: None, kept, (beside,))
+    with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept), held:
+        pass
+    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+    assert left["setting"] == "tasks-delegation"
 
 
 @pytest.mark.parametrize(

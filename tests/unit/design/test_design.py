@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import groupby
 
 import pytest
 from hypothesis import given
@@ -49,6 +50,16 @@ def test_the_order_is_the_seeds_and_differs_between_blocks() -> None:
     assert first != other
     orders = [tuple(str(r.treatment) for r in first if r.block == block) for block in range(3)]
     assert len(set(orders)) > 1
+
+
+def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> None:
+    far = HOST.model_copy(update={"reached": "ssh", "offered_kernels": ("6.1-far", "6.12-far")})
+    kernels = '[factors.kernel]\nlevels = ["all"]\ncontrol = "kernel"\n\n[protocol]'
+    made = design(parse(VALID.replace("[protocol]", kernels).replace("runs = 3", "runs = 8")), far)
+    blocks = [[run.treatment for run in runs_of(made) if run.block == block] for block in range(8)]
+    firsts = [[level for level, _ in groupby(one["kernel"] for one in block)] for block in blocks]
+    assert {tuple(first) for first in firsts} == {("6.1-far", "6.12-far"), ("6.12-far", "6.1-far")}
+    assert len({str(block) for block in blocks}) == 8 and len({str(sorted(map(str, block))) for block in blocks}) == 1
 
 
 def test_declared_order_is_as_written() -> None:

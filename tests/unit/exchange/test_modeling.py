@@ -71,6 +71,8 @@ def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
         (["--to", "x.xlsx"], 'x.xlsx: ending ".xlsx", expected one of .csv, .parquet, .md, .adoc, .svg, .jsonl'),
         (["--to", "x.csv", "--as", "other"], '--as: "other", expected one of observations'),
         (["--to", "x.txt", "--as", "runs"], 'ending ".txt", expected one of .csv, .parquet'),
+        (["--to", "x.svg", "--as", "tables"], 'x.svg: ending ".svg" of --as tables, expected one of .md, .adoc'),
+        (["--to", "x.md", "--as", "points"], 'x.md: ending ".md" of --as points, expected one of .csv, .parquet'),
     ],
 )
 def test_what_cannot_be_written_is_refused(

@@ -92,10 +92,10 @@ def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
 
 
 def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
-    made = [({**TREATMENTS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 100, 20)]
+    made = [({**TREATMENTS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 1_900_000_000, 20)]
     found = of(tmp_path, [*made, (TREATMENTS[0], recorded(1.0))])
     assert texts(point(found, "none", 1).flags) == [
-        "the work differs between runs: 9 .. 100", "1 of 4 runs did not count their work",
+        "the work differs between runs: 9 to 1,900,000,000 units", "1 of 4 runs did not count their work",
     ]  # fmt: skip
 
 
@@ -107,9 +107,9 @@ def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None
 
 
 def test_work_that_differs_is_residue(tmp_path: Path) -> None:
-    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
     assert of(tmp_path, made).residue == [
-        "work: 100 to 400 units counted, though the study declares it the same in all treatments"
+        "work: 1,000 to 4,000 units counted, though the study declares it the same in all treatments"
     ]
 
 
@@ -126,7 +126,7 @@ argv = ["driver", "{threads}"]
 
 
 def test_what_a_driver_sends_is_no_residue(tmp_path: Path) -> None:
-    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
     start, end = VALID.index("[workload]"), VALID.index("[factors")
     assert of(tmp_path, made, VALID[:start] + DRIVEN + VALID[end:]).residue == []
 

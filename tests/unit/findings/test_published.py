@@ -34,7 +34,7 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
     assert [row[-1] for row in shown.rows] == ["yes", "no: published higher", "not measured"]
     assert shown.rows[1][3] == 40.0 and shown.rows[1][4].value == pytest.approx(4.0, rel=1e-3)
-    assert found.answer[-1] == "1 of 2 published factors reproduce, 1 higher."
+    assert found.answer[-1] == "1 of 2 published factors reproduces, 1 higher than here."
 
 
 def test_claims_are_counted_instead_of_factors(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
     (shown,) = [t for t in found.tables if t.id == "published"]
     assert [row[-1] for row in shown.rows] == ["baseline", "no: published higher", "not measured"]
     assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
-    assert found.answer[-1].startswith("0 of 1 published factors")
+    assert found.answer[-1].startswith("None of 1 published factor ")
 
 
 def test_reproduction_is_by_interval_and_never_without_one() -> None:
@@ -144,7 +144,7 @@ def test_a_row_that_was_built_otherwise_is_not_comparable(tmp_path: Path) -> Non
     assert [row[-1] for row in shown.rows] == ["not comparable", "not comparable", "yes", "not measured"]
     assert shown.note.endswith("Not comparable: it spins there.")
     told = of(tmp_path, runs(), PUBLISHED + more).answer[-1]
-    assert told == "1 of 1 published factors reproduce; 2 more are not comparable."
+    assert told == "1 of 1 published factor reproduces; 2 more are not comparable."
 
 
 def test_a_cause_stands_where_one_is_known(tmp_path: Path) -> None:

@@ -20,12 +20,19 @@ TREATMENTS = [{"threads": n, "lock": lock} for n, lock in TRUTH]
 CLAIM = '[[published.claims]]\nid = "a-0"\nsentence = "b"\n'
 # Four blocks, each with its own pace: what runs of a block share is in no comparison of them.
 PACES = (0.8, 1.0, 1.25, 1.1)
+# So many that 1 s of CPU time fits into any run.
+EIGHT = {"cpus": tuple(range(8))}
 
 
 def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: str = VALID, **changes: Any) -> Any:
     """The claims of one study, decided; a single one as itself."""
     made = [
-        (t, recorded(pace * TRUTH[t["threads"], t["lock"]] * (1 + 0.002 * ((7 * i + 3 * j) % 5)), 1.0, **changes))
+        (
+            t,
+            recorded(
+                pace * TRUTH[t["threads"], t["lock"]] * (1 + 0.002 * ((7 * i + 3 * j) % 5)), 1.0, **EIGHT, **changes
+            ),
+        )
         for i, pace in enumerate(paces)
         for j, t in enumerate(TREATMENTS)
     ]
@@ -122,9 +129,35 @@ def test_a_level_that_the_machine_refuses_cannot_be_seen(tmp_path: Path) -> None
     assert (one.decision, one.why) == ("cannot be seen here", "this machine does not grant policy b")
 
 
-def test_a_claim_that_rests_on_disturbed_runs_says_so(tmp_path: Path) -> None:
-    claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]'
+@pytest.mark.parametrize("holds", ["[3.8, 4.2]", "[8, 9]"], ids=["inside", "outside"])
+def test_runs_that_were_mostly_disturbed_decide_no_claim(tmp_path: Path, holds: str) -> None:
+    claim = f'kind="ratio"\nwhere={{lock="none"}}\nof={{threads=1}}\nover={{threads=4}}\nholds={holds}'
     found = decided(tmp_path, claim, neighbor_s=2.0)
+    assert (found.decision, found.doubt, found.figures[0].decision) == ("not resolved", "", "not resolved")
+    assert found.why.startswith("8 of 8 runs were disturbed: ") and "preempted by someone else" in found.why
+    value = decided(tmp_path, f'kind="value"\nof={{threads=4, lock="cas"}}\nholds={holds}', neighbor_s=2.0)
+    assert value.decision == "not resolved" and value.why.startswith("4 of 4 runs were disturbed: ")
+    # CPU times that the study goes by are nearly as they were.
+    by_cpu = VALID.replace("runs = 3", 'runs = 3\nwhen_busy = "cpu-time"')
+    flat = 'kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"'
+    assert "disturbed" not in decided(tmp_path, flat, text=by_cpu, neighbor_s=2.0).why
+
+
+def test_figures_of_a_question_that_rest_on_disturbed_runs_decide_no_claim(tmp_path: Path) -> None:
+    best = 'kind="location"\nquantity="best_level"\nwhere={lock="none"}\nholds=[4, 4]'
+    assert decided(tmp_path, best).decision == "holds"
+    found = decided(tmp_path, best, neighbor_s=2.0)
+    assert found.decision == "not resolved" and found.why.startswith("12 of 12 runs were disturbed: ")
+
+
+def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) -> None:
+    claim = CLAIM + 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=["any", 99]'
+    made = [
+        (t, recorded(pace * TRUTH[t["threads"], t["lock"]], 1.0, neighbor_s=neighbor_s, **EIGHT))
+        for pace, neighbor_s in ((1.0, 2.0), (1.01, 0.0))
+        for t in TREATMENTS
+    ]
+    (found,) = found_in(tmp_path, made, f"{VALID}\n{claim}").published_claims
     assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
 
 

@@ -82,3 +82,34 @@ def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path
     assert reproduce(study, copy)[0] == "scalograph study thread-scaling"
     copy.write_text(file.read_text() + "# mine\n")
     assert reproduce(study, copy)[0] == "scalograph run study.toml"
+
+
+@pytest.mark.parametrize(
+    ("factor", "machine", "options"),
+    [
+        ("", {"accelerator": "tcg"}, " --host guest"),
+        (
+            '[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n',
+            {"accelerator": "kvm"},
+            " --host guest",
+        ),
+        ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false, 1]\n', {}, " --machine-wide"),
+        ('[factors.swap]\ncontrol = "sysctl:vm.swappiness"\nlevels = [false]\n', {}, ""),
+        ("[reset]\ndrop_caches = 3\n", {}, " --machine-wide"),
+        ("", {"reached": "ssh"}, " --host ssh:NAME"),
+    ],
+)
+def test_the_host_and_what_it_must_allow_are_told(
+    tmp_path: Path, factor: str, machine: dict[str, str], options: str
+) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK + factor)
+    assert reproduce(load(copy), copy, machine)[0] == f"scalograph run study.toml{options}"
+
+
+def test_kernels_that_were_spelled_out_are_those_of_the_full_form(tmp_path: Path) -> None:
+    study = load(shipped_study("kernels") / "study.toml")
+    kernel = study.factors["kernel"].model_copy(update={"levels": ["6.1-cloud", "6.1-rt"]})
+    spelled = study.model_copy(update={"factors": {**study.factors, "kernel": kernel}})
+    assert reproduce(spelled, tmp_path / "none")[0] == "scalograph study kernels"
+    assert reproduce(quickened(study), tmp_path / "none")[0] == "scalograph study kernels --quick"

@@ -230,6 +230,7 @@ def test_runs_that_slept_while_others_kept_all_cpus_busy_are_not_believed(
     assert found.level == level
     if level == "doubt":
         assert found.sentence == "The only configuration rests on unverified runs."
+        assert not any("unverified" in point for point in found.points)
         assert any("others kept its CPUs busy" in cause for cause in found.causes)
 
 

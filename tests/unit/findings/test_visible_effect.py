@@ -62,3 +62,13 @@ def test_the_same_words_are_said_once(tmp_path: Path) -> None:
 
 def test_what_never_differs_has_no_smallest_effect(tmp_path: Path) -> None:
     assert notes(study(tmp_path, wish("nice", "none")))["declared-0"] == ""
+
+
+def test_one_configuration_alone_is_not_too_noisy_to_compare(tmp_path: Path) -> None:
+    made = [({"threads": 1}, recorded(1 + 0.9 * (i % 3), cpus=(0, 1))) for i in range(6)]
+    alone = found_in(tmp_path, made, ONE_FACTOR)
+    assert alone.trust.sentence.startswith("Runs differ by ")
+    two = found_in(tmp_path, [*made, *(({"threads": 2}, one) for _, one in made)], ONE_FACTOR)
+    assert two.trust.sentence == "Too noisy to compare." and "too noisy to compare" in " ".join(notes(two).values())
+    told = [alone.trust.sentence, *alone.trust.points, *alone.trust.causes, *notes(alone).values()]
+    assert "compare" not in " ".join(told)

@@ -170,3 +170,10 @@ def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> Non
     shown = screen(matrix(2), points=0)
     text = "\n".join(printed(replace(shown, trust=Trust(level=level, sentence="Verdict."))))  # type: ignore[arg-type]
     assert (text.index("Verdict.") < text.index("First.")) == (level == "reject")
+
+
+def test_a_screen_without_tables_names_no_place_of_them() -> None:
+    shown = screen(points=0)
+    with_tables, without = (" ".join(printed(one)) for one in (shown, replace(shown, tables=[])))
+    assert "(1 table, 2 rows)" in with_tables
+    assert "tables" not in without and "report  results/report.html" in without and "again   again" in without

@@ -27,6 +27,8 @@ VALUES = {
     "objects": [3.0],
     "rate": [2.0],
     "cpu_percent": [50.0],
+    "per_minute": [120.0],
+    "rate_second": [2.0, 2.0],
 }
 
 

@@ -4,6 +4,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.services import filled, share_cpus
+from scalograph.run.services import filled, free_ports, share_cpus
 from scalograph.study.declare import declare
 from scalograph.study.treatment import Run
 
@@ -229,3 +230,51 @@ def test_levels_of_a_service_are_checked(tmp_path: Path, old: str, new: str, sai
     with pytest.raises(StudyError) as caught:
         planned(tmp_path, text.replace(old, new, 1))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('stop = { signal = "INT", grace = "1s" }', "quota = 0.5", 'a quota beside keep = "block"'),
+        ("[factors.n]", '[factors.swap]\nlevels = [1]\ncontrol = "sysctl:vm.swappiness"\n[factors.n]', "a setting of"),
+        ('keep = "block"', 'keep = "study"', "workload.keep: found 'study', expected 'run' or 'block'"),
+    ],
+)
+def test_what_is_set_for_each_run_does_not_go_with_services_that_stay_up(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    text = STUDY.replace("seed = 1\n", 'seed = 1\n[workload]\nkeep = "block"\n')
+    assert planned(tmp_path, text).design.study.workload.keep == "block"
+    with pytest.raises(StudyError) as caught:
+        planned(tmp_path, text.replace(old, new, 1))
+    assert said in str(caught.value)
+
+
+def test_services_stay_up_where_some_are_started(tmp_path: Path) -> None:
+    head = STUDY[: STUDY.index("[[workload.process]]")]
+    alone = head + '[workload]\nkeep = "block"\ncommand = ["true"]\n'
+    with pytest.raises(StudyError, match='keep = "block" of no service that is started'):
+        planned(tmp_path, alone + "[factors.n]\nlevels = [1]\n")
+
+
+def test_what_starts_alike_is_filled_alike(tmp_path: Path) -> None:
+    found = launches(planned(tmp_path), TREATMENT)
+    (tmp_path / "state").mkdir()
+    ports = free_ports(found)
+    first = filled(found, tmp_path / "state", ports)
+    other = filled(launches(planned(tmp_path), {**TREATMENT, "clients": 4}), tmp_path / "state", ports)
+    assert [one.argv for one in first[:-1]] == [one.argv for one in other[:-1]] and first[-1].argv != other[-1].argv
+
+
+def test_runs_that_start_the_same_services_stand_side_by_side_where_these_stay_up(tmp_path: Path) -> None:
+    text = STUDY.replace("levels = [3]", "levels = [1, 2, 3, 4]").replace("levels = [2]", "levels = [1, 2]")
+    kept = planned(tmp_path, text.replace("seed = 1\n", 'seed = 1\n[workload]\nkeep = "block"\n'))
+    started = {
+        n: [(run.treatment["n"], run.treatment["cpus"]) for run in kept.runs.planned_runs() if run.block == n]
+        for n in range(5)
+    }
+    n_starts = [1 + sum(one != other for one, other in pairwise(found)) for found in started.values()]
+    assert n_starts == [4] * 5 and len({*map(tuple, started.values())}) > 1
+    clients = [run.treatment["clients"] for run in kept.runs.planned_runs()]
+    assert len({tuple(clients[i : i + 4]) for i in range(0, 80, 4)}) > 4
+    assert planned(tmp_path, text).design.together == ()

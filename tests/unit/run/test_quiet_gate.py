@@ -193,3 +193,9 @@ def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:
 
 def test_many_busy_cpus_are_told_in_short() -> None:
     assert str(Look(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
+
+
+@pytest.mark.parametrize("text", ["", "cpu0", "cpu0 1 2", "cpu0 a b c d e f g h", "cpu0 " + "9" * 5000 + " 0" * 7])
+def test_a_look_at_another_machine_sees_only_the_cpus_that_it_tells(text: str) -> None:
+    first, second = (f"cpu1 {used} 0 0 9 0 0 0 0 0 0\n{text}\n" for used in (0, 50))
+    assert quiet.between(first, second, [0, 1, 2], 1.0).busy.keys() == {1}

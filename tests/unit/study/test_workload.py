@@ -227,9 +227,9 @@ def test_what_ships_loads() -> None:
     for name in shipped_workloads():
         assert load(shipped(name)).name == name
         assert (shipped(name) / "README.md").is_file()
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    index = (Path(__file__).parents[3] / "studies" / "README.md").read_text()
     for name in shipped_studies():
-        assert (shipped_study(name) / "README.md").is_file() and f"`{name}`" in readme
+        assert (shipped_study(name) / "README.md").is_file() and f"({name}/README.md)" in index
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
@@ -301,6 +301,14 @@ def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -
     assert refusals(workload, {}, facts())({"kind": "a"}) is None
     assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
     assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')
+
+
+def test_a_parameter_that_a_program_would_not_read_is_refused_where_it_is_given(tmp_path: Path) -> None:
+    row = '[[requires]]\nwhen = { kind = ["b"] }\ngiven = ["n"]\nrefuse = "b counts nothing"\n'
+    refused_by = refusals(load(written(tmp_path, GOOD + row)), {"n": 1, "kind": "b"}, facts())
+    assert (refused_by({}), refused_by({"n": 2})) == (None, "b counts nothing")
+    assert refused_by({"n": 2, "kind": "a"}) is None
+    assert "requires.given: found m, expected one of n" in refused(tmp_path, GOOD + row.replace('"n"', '"m"'))
 
 
 def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:

@@ -119,6 +119,11 @@ def test_a_task_that_slept_for_a_moment_waited_no_longer() -> None:
     assert verdict_on(with_figures(found, n_tasks=1)).causes[0].amount == pytest.approx(0.15)
 
 
+def test_a_bound_of_a_wait_is_rounded_up() -> None:
+    (cause,) = verdict_on(with_figures(busy(4.0, recorded(2.0, 1.752, cpus=(0, 1))), n_tasks=1, n_switches=5)).causes
+    assert cause.amount == pytest.approx(0.124) and "for at most 13 % of " in cause.text
+
+
 def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_wanted() -> None:
     (cause,) = verdict_on(recorded(2.0, 0.002, steal_s=0.05)).causes
     assert cause.text == "the hypervisor took its CPUs for 50 ms; it used them for 2 ms"

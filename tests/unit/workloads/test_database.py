@@ -78,6 +78,25 @@ def test_pgbench_fills_postgresql_alone(tmp_path: Path) -> None:
     assert refused({"rows": "pgbench", "database": "postgres"}) is None
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"fsync": "off"}, "fsync and max_prepared are of PostgreSQL"),
+        ({"database": "mariadb", "max_prepared": 9}, "fsync and max_prepared are of PostgreSQL"),
+        ({"database": "postgres", "fsync": "off", "max_prepared": 9}, None),
+        ({"scale": 3}, "scale is of the rows of pgbench"),
+        ({"database": "postgres", "rows": "pgbench", "scale": 3}, None),
+        ({"database": "postgres", "rows": "pgbench", "seed": 8}, "seed is of the rows of page"),
+        ({"seed": 8, "fsync": "on"}, None),
+    ],
+)
+def test_what_a_database_would_not_read_is_refused(given: dict[str, int | str], said: str | None) -> None:
+    workload = load(HERE)
+    defaults = {name: parameter.default for name, parameter in workload.parameters.items()}
+    refused = refusals(workload, defaults | given, HostFacts(cpus=(), memory_bytes=0))({})
+    assert (refused or "").startswith(said or "") and (refused is None) == (said is None)
+
+
 def test_what_of_postgresql_is_asked_reaches_its_server() -> None:
     given = {"port": "5433", "memory_mib": "64", "connections": "7", "fsync": "off", "max_prepared": "9"}
     shown = f"""\

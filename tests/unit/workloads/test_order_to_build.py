@@ -49,6 +49,8 @@ dealt with
 open 0
 work order finished
 unfinished 0, failures left 0
+503 no room for a large order within 1 ms: 0 messages are not dealt with
+200
 the database has ended
 without a database 500
 without a database 500
@@ -130,6 +132,11 @@ def test_a_large_order_waits_for_room_and_nobody_for_it(path: str) -> None:
 
 
 @needs_java
+def test_a_step_in_the_transaction_of_its_message_is_undone_with_it_and_not_done_twice(path: str) -> None:
+    assert printed(path, "Joined") == "locked\ndealt with\naudited\n"
+
+
+@needs_java
 def test_whatever_the_business_fails_by_is_answered(path: str) -> None:
     assert printed(path, "Broken") == BROKEN
 
@@ -170,3 +177,23 @@ def test_wildfly_has_a_connection_for_keys_that_no_order_holds(tmp_path: Path) -
     pools = ElementTree.fromstring(done.stdout).findall("ds:xa-datasource", space)
     sizes = {one.attrib["pool-name"]: one.findtext("ds:xa-pool/ds:max-pool-size", None, space) for one in pools}
     assert sizes == {"shop": "7", "keys": "1"}
+
+
+def test_a_message_comes_again_until_it_is_dealt_with(tmp_path: Path) -> None:
+    folder = tmp_path / "home/standalone/configuration"
+    folder.mkdir(parents=True)
+    setting = '<s><address-setting name="#" dead-letter-address="jms.queue.DLQ"/></s>'
+    (folder / "standalone-full.xml").write_text(setting)
+    shown = f"""\
+import pathlib, sys
+sys.path.insert(0, {str(HERE)!r})
+import liberty, wildfly
+home, base = pathlib.Path({str(tmp_path / "home")!r}), pathlib.Path({str(tmp_path / "base")!r})
+wildfly.lay_out({{"database": "memory", "connections": "7"}}, home, base, lambda file: file.touch())
+print(liberty.SERVER)
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", shown], capture_output=True, text=True, check=True)
+    queue = ElementTree.fromstring(done.stdout.replace("{sources}", "")).find("messagingEngine/queue")
+    assert queue is not None and queue.attrib["failedDeliveryPolicy"] == "KEEP_TRYING"
+    told = ElementTree.parse(tmp_path / "base/configuration/standalone-full.xml").find("address-setting")
+    assert told is not None and (told.attrib["max-delivery-attempts"], told.attrib["name"]) == ("-1", "#")

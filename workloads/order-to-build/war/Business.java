@@ -55,7 +55,7 @@ public class Business {
         }
         Keys keys = new Keys(own);
         Suppliers suppliers = new Suppliers(joining, keys, Long.getLong("shop.supplier_ms", 200));
-        Backlog backlog = new Backlog(Integer.getInteger("shop.backlog", 20));
+        Backlog backlog = new Backlog(Integer.getInteger("shop.backlog", 20), Backlog.LIMIT_MS);
         manufacturing = new Manufacturing(joining, keys, suppliers, backlog, Long.getLong("shop.station_ms", 0));
         Messages messages = new JmsMessages(Server.find("shop.factory", ConnectionFactory.class),
                 Server.find("shop.queue", Queue.class));

@@ -46,6 +46,15 @@ final class JtaTransactions implements Transactions {
         }
     }
 
+    @Override
+    public boolean isJoining() throws SQLException {
+        try {
+            return !isApart && manager.getStatus() != Status.STATUS_NO_TRANSACTION;
+        } catch (SystemException e) {
+            throw new SQLException("transaction: " + e, e);
+        }
+    }
+
     private <T> T begun(Work<T> work) throws SQLException, Refused, NotSupportedException, SystemException,
             RollbackException, HeuristicMixedException, HeuristicRollbackException {
         manager.begin();

@@ -62,6 +62,7 @@ class LoadStudy:
     env: Mapping[str, str]
     called: str
     pid: int | None = None
+    keep: bool = False
 
 
 def load_study(options: LoadOptions) -> LoadStudy:
@@ -73,6 +74,8 @@ def load_study(options: LoadOptions) -> LoadStudy:
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
     if options.pid is not None and (beside := _of_started(options)):
         raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
+    if options.keep and not options.serve:
+        raise StudyError.one("--keep", "no server to keep up", "--serve COMMAND", "leave it out")
     host, port, path = _address(options)
     factors = _factors(options)
     target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
@@ -90,6 +93,7 @@ def load_study(options: LoadOptions) -> LoadStudy:
         env=variables(options.env),
         called=serve[0] if serve else host if options.pid is None else f"process {options.pid}",
         pid=options.pid,
+        keep=options.keep,
     )  # fmt: skip
 
 
@@ -129,7 +133,7 @@ def _option(where: str) -> str:
 
 def _of_started(options: LoadOptions) -> str:
     """Return the first option that is of a server that we start; empty where none is given."""
-    given = (f"--{name}" for name in ("serve", "ready", "copies", "cpus", "remote") if getattr(options, name))
+    given = (f"--{name}" for name in ("serve", "keep", "ready", "copies", "cpus", "remote") if getattr(options, name))
     return next(given, "")
 
 
@@ -168,6 +172,8 @@ def _ready(text: str) -> tuple[str, str]:
 
 def _workload(study: LoadStudy) -> Iterator[str]:
     yield from ("", "[workload]", 'cwd = "caller"')
+    if study.keep:
+        yield 'keep = "block"'
     if study.env:
         yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
     if study.serve:

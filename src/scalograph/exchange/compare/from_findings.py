@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
+from scalograph.questions.registry import QUESTIONS, without_curves
 from scalograph.text.quantities import counted
 
 # Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.
@@ -22,9 +23,10 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         name: of the response; None for the one that the study is about.
 
     Raises:
-        StudyError: it has no such response, or one without a better direction.
+        StudyError: it has no such response, or one without a better direction, or it is a search without curves.
         ProtocolError: a point lacks a level of a factor.
     """
+    _refuse_search(found, label)
     response = _response(found, label, name)
     # A law is of the primary response.
     is_primary = name in (None, found.study.primary)
@@ -45,6 +47,13 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         curves=tuple(found.curves) if is_primary else (),
         laws_left_out=not is_primary and any(curve.law is not None for curve in found.curves),
     )
+
+
+def _refuse_search(found: Findings, label: str) -> None:
+    asked = found.study.question
+    if not found.curves and asked in QUESTIONS and (why := without_curves(asked)):
+        fix = "read both answers side by side: scalograph report RESULTS"
+        raise StudyError.one(label, f'results of question "{asked}": {why}', "results with curves", fix)
 
 
 def _refuse_partial(found: Findings, label: str, treatments: Sequence[SourceTreatment]) -> None:

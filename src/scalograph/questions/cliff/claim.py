@@ -108,7 +108,8 @@ def _bump(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> list[str]:
     for (first, sides), (second, others) in pairwise(known):
         if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
             kind = "higher" if sides.factor[1] > 1 else "lower"
-            told.append(f"It comes and goes: {kind} only {_between(table, found, first.high, second.low)}.")
+            where = _between(table, found, first.high, second.low)
+            told.append(f"{sentence(subject(table))} is {kind} only {where}.")
     return told
 
 

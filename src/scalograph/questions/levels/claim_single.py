@@ -1,8 +1,7 @@
 """What a study of one configuration says: how long it takes, unless its runs have two modes."""
 
 from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from statistics import median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.curves import estimated
@@ -17,7 +16,7 @@ from scalograph.text.quantities import counted
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.spoken import is_resolved
 
-_FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": np.median, "least": np.min, "most": np.max}
+_FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": median, "least": min, "most": max}
 
 
 def single_claim(table: Table, sample: Sample) -> Claim:

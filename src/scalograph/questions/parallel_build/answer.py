@@ -6,15 +6,6 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.questions.parallel_build.answer_document import builds
-from scalograph.questions.parallel_build.claim import build_claim
-from scalograph.questions.parallel_build.model_timelines import measured
-from scalograph.questions.parallel_build.tables_best import best_table
-from scalograph.questions.parallel_build.tables_costs import inflation_table, same_tables
-from scalograph.questions.parallel_build.tables_memory import memory_table, memory_warnings
-from scalograph.questions.parallel_build.tables_parallelism import course_table, parallelism_table
-from scalograph.questions.parallel_build.tables_phases import load_table, phases_table
-from scalograph.questions.parallel_build.tables_start import discarded_table, prepared_table
 
 
 def applies(table: Table) -> str | None:
@@ -24,28 +15,11 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell how the numbers of jobs compare."""
+    from scalograph.questions.parallel_build.answer_build import jobs_compared  # few studies build something
+
     factor = jobs_factor(table)
     assert factor is not None
-    known = measured(table, taken, factor)
-    found = builds(table, taken, factor, known)
-    tables = [
-        best_table(table, taken, factor),
-        parallelism_table(table, taken, factor, known),
-        course_table(table, taken, known),
-        phases_table(table, found),
-        load_table(table, found),
-        inflation_table(table, taken, factor),
-        *same_tables(table, taken),
-        memory_table(table, taken, factor),
-        discarded_table(table),
-        prepared_table(table),
-    ]
-    return Answer(
-        document=found,
-        claim=build_claim(table, taken, factor),
-        tables=[doc for doc in tables if doc],
-        warnings=[*memory_warnings(table, taken, factor)],
-    )
+    return jobs_compared(table, taken, factor)
 
 
 def jobs_factor(table: Table) -> str | None:

@@ -12,6 +12,7 @@ from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_equivalence import MARGIN
 from scalograph.questions.parallel_build.model_groups import USER, Group, best, disturbed, groups, inflation, user_time
+from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import change, cpus, percent
 from scalograph.text.short_names import listed, short_setting
 
@@ -91,7 +92,9 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
     noun, one = title(table, response).partition(",")[0], _named(table, factor, float(first))
     if last.label == "equivalent":
         return [f"{_named(table, factor, float(level))} takes the same {noun} as {one}, within {percent(MARGIN)}."]
-    return [f"{_named(table, factor, float(level))} takes {change(last.ratio, noun)} than {one}."]
+    if (how := change(last.ratio, noun, one)) == NOT_RESOLVED:
+        how = f"{'more' if (last.ratio.value or 0) > 1 else 'less'} {noun} than {one} (by how much is {NOT_RESOLVED})"
+    return [f"{_named(table, factor, float(level))} takes {how}."]
 
 
 def _elsewhere(table: Table, factor: str, every: Sequence[Group], found: Sequence[Sequence[Contender]]) -> list[str]:

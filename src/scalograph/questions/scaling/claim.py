@@ -154,8 +154,8 @@ class _Words:
             how = f"at most {percent_at_most(most)}" if most else "all runs are alike to the last digit"
             yield f"{self._capital(self._more())} {self._verb('change')} nothing: {how}."
         elif known:
-            unseen = f"one of {percent_at_most(most)} would not be seen"
-            yield f"Cannot be said: no difference from {base} is resolved; {unseen}."
+            possible = f"one of up to {percent_at_most(most)} is possible"
+            yield f"Cannot be said: no difference from {base} is resolved; {possible}."
         else:
             is_one = all(point.contrast.df <= 0 for point in self._points)
             why = "one run of each is too few" if is_one else "runs differ too much"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from scalograph.findings.names import short, title, varying
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.document import Bump, Swept, SweptCurve
+from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import change
 from scalograph.text.short_names import is_plural
 
@@ -36,7 +37,8 @@ def _told(table: Table, group: Sequence[_Found], n_curves: int) -> str:
     who, beside = (short(table, {curve.factor: level}) for level in (bump.level, bump.above))
     verb = "are" if is_plural(title(table, curve.factor), bump.level) else "is"
     text = f"{who} {verb} slower than both {bump.below} and {beside}"
-    more, setting = change(bump.slower, "time"), short(table, varying(table, curve.group))
+    how, setting = change(bump.slower, "time"), short(table, varying(table, curve.group))
+    more = f"by how much is {NOT_RESOLVED}" if how == NOT_RESOLVED else how
     if n_curves == 1 or not setting:
         return f"{text}: {more}."
     if len(group) == 1:

@@ -83,7 +83,8 @@ def _ridge(table: Table, one: Surface) -> list[str]:
     if not slow:
         return []
     m, n, e = slow[-1]
-    return [f"Not free below that: {n} {title(table, one.x)} on {cpus(m)} take {spoken(e)} times as long as one."]
+    who = f"{n} {title(table, one.x)} on {cpus(m)}"
+    return [f"With a CPU each they are slower, too: {who} take {spoken(e)} times as long as one."]
 
 
 def _scale(table: Table, one: Surface, rows: Sequence[int]) -> Scale:

@@ -53,7 +53,7 @@ def told(table: Table, taken: Taken, driven: Driven, parts: Sequence[Sequence[Ru
         claim=throughput_claim(table, taken, document.groups),
         tables=[*load_tables(table, document.groups), *parts_table(parts)],
         doubts=_doubts(table, document.groups),
-        warnings=_warnings(document.groups),
+        warnings=[*_kept(table), *_warnings(document.groups)],
     )
 
 
@@ -166,6 +166,13 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
         first = worst.first_wrong and f"; the first: {worst.first_wrong}"
         doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
     return doubts
+
+
+def _kept(table: Table) -> list[str]:
+    """What is to be known of services that stayed up."""
+    if table.study.workload.keep == "run":
+        return []
+    return ["services stayed up over runs of a block: what a run left in them, those after it met"]
 
 
 def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:

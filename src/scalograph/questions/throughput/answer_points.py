@@ -10,10 +10,10 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
+from scalograph.protocol.response_times import added, quantile
 from scalograph.questions.throughput.document import MOST_PARTS, LoadPoint, PartUse
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, QUANTILES, DrivenRun
 from scalograph.questions.throughput.model_end import Fullness, fullness, spare
-from scalograph.questions.throughput.model_histogram import added, quantile
 from scalograph.questions.throughput.model_wrong import dropped_connections
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}

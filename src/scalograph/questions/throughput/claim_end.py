@@ -82,7 +82,7 @@ def _full(one: LoadedGroup, part: PartUse) -> str:
         return (
             "no more was asked for"
             if part.names == ["offered"]
-            else "the clients end it, which hardly wait for an answer"
+            else "the clients limit it: they hardly wait for answers"
         )
     owner = _owner(one, part)
     if part.kind in STALLS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent
-from scalograph.questions.throughput.model_histogram import Counts, quantile, steady_counts
+from scalograph.protocol.response_times import Counts, quantile, steady_counts
 from scalograph.verdict.little import DriverLoad, Told, driver_load, over_requests, told_by_drivers, total
 
 # A driver that starts so many requests late, or uses so much of its CPUs, measures itself.

@@ -8,16 +8,17 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.search_steps import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unsaid
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
+from scalograph.questions.tunables.course import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
 from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures
-from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_fit import LARGEST, SettingFit
 from scalograph.questions.tunables.model_ranks import Ranks, ranks, sensitivity_ranks
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
@@ -32,15 +33,23 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
     search = begin(table.study, table.treatments)
     told = list(telling(search, table))
+    search.course.end()
     found = tunables(table, search.course, told)
     return Answer(
         document=found,
         decided=found.decided,
-        claim=tunables_claim(table, found, unsaid(table, taken)),
+        claim=_claim(table, taken, search.course, found),
         sentences=tunables_sentences(table, found),
         tables=tunables_tables(table, found),
         doubts=_open(search.course, found),
     )
+
+
+def _claim(table: Table, taken: Taken, course: TunablesCourse, found: Tunables) -> Claim:
+    why = unsaid(table, taken)
+    if course.default_fails:
+        return Claim(sentences=[f"Cannot be said: {why or NOTHING_TO_COMPARE}."], answered=False)
+    return tunables_claim(table, found, why)
 
 
 def _open(course: TunablesCourse, found: Tunables) -> list[str]:
@@ -48,13 +57,13 @@ def _open(course: TunablesCourse, found: Tunables) -> list[str]:
     if found.decided:
         return []
     if course.default_fails:
-        return ["runs of the default fail: nothing can be compared with it"]
+        return [NOTHING_TO_COMPARE]
     if found.half_width is None:
         return ["too few runs to compare settings"]
     if found.half_width > RESOLVED:
         wide, asked = percent_at_most(found.half_width), percent_at_most(RESOLVED)
         return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
-    unmade = "what they found is confirmed" if course.resolved else "the planned blocks are complete"
+    unmade = "what they found is confirmed" if course.candidates else "the planned blocks are complete"
     return [f"the runs end before {unmade}"]
 
 
@@ -71,7 +80,7 @@ def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunab
     band = null_band(fit) if fit else None
     return Tunables(
         plan=course.plan, response=primary(table), decided=course.decided, margin=course.margin,
-        noise_percent=100 * fit.sd if fit else None, half_width=expm1(fit.surely_within) if fit else None,
+        noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
         n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,

@@ -12,11 +12,13 @@ from scalograph.questions.tunables.document import FactorEffect, SettingEffect, 
 from scalograph.questions.tunables.model_failures import is_why
 from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import few
 
 FIGURE = "tunables-effects"
 # Rows of the matrix.
 MOST_ROWS = 6
+# Settings that a sentence names; of more, how many there are.
+MOST_NAMED = 3
 
 
 def tunables_claim(table: Table, found: Tunables, unsaid: str) -> Claim:
@@ -125,13 +127,13 @@ def _others(table: Table, found: Tunables) -> Iterator[str]:
 def _unknown(table: Table, settings: Sequence[SettingEffect]) -> str:
     """Those of which nothing is known, as an exception."""
     names = [short(table, {one.factor: one.level}) for one in settings if not one.gain]
-    return f", {listed(names[:3])} aside," if names else ""
+    return f", {few(names, MOST_NAMED)} aside," if names else ""
 
 
 def _fails(table: Table, found: Tunables) -> Iterator[str]:
     why = [one for one in found.settings if is_why(one.fails_p, len(found.settings))]
     if why:
-        yield f"Runs fail with {listed([short(table, {one.factor: one.level}) for one in why[:3]])}."
+        yield f"Runs fail with {few([short(table, {one.factor: one.level}) for one in why], MOST_NAMED)}."
 
 
 def _difference(table: Table, gain: Estimate | None) -> str:

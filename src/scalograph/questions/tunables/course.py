@@ -28,8 +28,9 @@ NEARLY = 0.2
 MOST_ROWS = 108
 # Performance that counts as none, where the study says nothing else.
 MARGIN = 0.01
-# The default fails so often: nothing can be held against it.
+# The default fails so often, and what that means.
 DEFAULT_FAILURES = 3
+NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,11 @@ class TunablesCourse:
         """Take a run without a score: a failure is a response."""
         return self._take(level, None)
 
+    def end(self) -> None:
+        """Take the one look of a plan one at a time, where its runs ended before all were made."""
+        if self.plan == ONE_AT_A_TIME and self.screened is None and not self.default_fails:
+            self._look()
+
     @property
     def screening(self) -> list[ToldRun]:
         """Return the runs that compare all settings."""
@@ -182,7 +188,7 @@ class TunablesCourse:
         self.told.append(ToldRun(settings, asked.block, value, asked.confirms))
         if self.default_fails:
             self.queue, self.over = [], True
-            return "runs of the default fail: nothing can be held against it"
+            return NOTHING_TO_COMPARE
         return self._next() if not self.queue else None
 
     def _next(self) -> str | None:

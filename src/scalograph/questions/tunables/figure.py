@@ -32,8 +32,7 @@ def figures(findings: Findings) -> list[Figure]:
     if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
-    (response,) = (one for one in findings.study.responses if one.name == part.response)
-    what = performance(response.title or response.name, response.better or "lower")
+    what = _performance(findings, part.response)
     names = {(one.factor, str(one.level)): factors.treatment({one.factor: one.level}) for one in part.settings}
     return [
         Figure(
@@ -42,6 +41,12 @@ def figures(findings: Findings) -> list[Figure]:
         *bars(part, {one.factor: factors[one.factor].title for one in part.factors}),
         *ranked(part, names),
     ]
+
+
+def _performance(findings: Findings, name: str) -> str:
+    """What is drawn of a response; findings may come from anybody, and not list the one that they name."""
+    titles = (performance(one.title or one.name, one.better) for one in findings.study.responses if one.name == name)
+    return next(titles, name)
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_fit import LARGEST, SettingFit
 
 Label = Literal["positive", "negative", "equivalent", "uncertain"]
 # Shares of the noise that lie below the ends of a band, and below what a factor without effect shows at most.
@@ -80,7 +80,7 @@ class NullBand:
 def null_band(fit: SettingFit) -> NullBand:
     """Return what the best and the worst of so many settings are by noise alone."""
     extremes = fit.noise.max(axis=1), fit.noise.min(axis=1)
-    best, worst = (100 * np.expm1(np.quantile(x, BAND)) for x in extremes)
+    best, worst = (100 * np.expm1(np.clip(np.quantile(x, BAND), -LARGEST, LARGEST)) for x in extremes)
     return NullBand(_three(best), _three(worst))
 
 

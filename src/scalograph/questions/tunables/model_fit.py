@@ -19,6 +19,8 @@ LEAST_FREEDOM = 3
 # With more coefficients for each run than this leaves, outliers draw the fit after them.
 SEEN_FROM = 2.5
 DRAWS, STEPS = 4096, 50
+# A log of which a float still holds the number: what a program printed may be any.
+LARGEST = 700.0
 METHOD = "joint robust regression on log scores, simultaneous over all settings"
 
 
@@ -88,9 +90,9 @@ class SettingFit:
 
     def gain(self, place: int) -> Estimate:
         """Return the performance with a setting over that of the default."""
-        value, half = float(self.gains[place]), self.critical * float(self.errors[place])
-        ends = exp(value), exp(value - half), exp(value + half)
-        return Estimate(*ends, self.confidence, self.counts[place], METHOD)
+        log, half = float(self.gains[place]), self.critical * float(self.errors[place])
+        value, low, high = (exp(min(max(x, -LARGEST), LARGEST)) for x in (log, log - half, log + half))
+        return Estimate(value, low, high, self.confidence, self.counts[place], METHOD)
 
 
 def fit(

@@ -1,13 +1,13 @@
 """What is said of the settings beside the claim: failures, and what noise alone would show."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.questions.tunables.model_failures import is_why
 from scalograph.text.quantities import counted, two_digits
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import few, listed
 
 # Settings that are named; of more, how many there are.
 MOST_NAMED = 4
@@ -45,12 +45,12 @@ def _idle(table: Table, found: Tunables) -> Iterator[str]:
     idle = [one for one in found.settings if one.gain and one.label in ("equivalent", "uncertain") and not one.moved]
     if found.watched and idle:
         looked_at = listed([title(table, name) for name in (found.response, *found.watched)])
-        yield f"No change of {looked_at} is seen with {named([setting(table, one) for one in idle])}."
+        yield f"No change of {looked_at} is seen with {few([setting(table, one) for one in idle], MOST_NAMED)}."
 
 
 def _made(found: Tunables) -> Iterator[str]:
     if found.noise_percent is not None:
-        fresh = f", {found.n_fresh} fresh ones confirm" if found.n_fresh else ""
+        fresh = f", {found.n_fresh} fresh ones test the gains" if found.n_fresh else ""
         yield (
             f"{counted(found.n_runs, 'run')} compare settings ({found.n_default} of the default){fresh}; "
             f"runs of one setting differ by {two_digits(found.noise_percent)} %."
@@ -60,10 +60,3 @@ def _made(found: Tunables) -> Iterator[str]:
 def setting(table: Table, one: SettingEffect) -> str:
     """Name a setting."""
     return short(table, {one.factor: one.level})
-
-
-def named(names: Sequence[str]) -> str:
-    """Name a few; of many, the first and how many there are."""
-    if len(names) <= MOST_NAMED:
-        return listed(names)
-    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"

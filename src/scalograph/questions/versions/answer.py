@@ -8,9 +8,6 @@ from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unpaired, unsaid
 from scalograph.questions.registry import without_curves
-from scalograph.questions.versions.claim import claim
-from scalograph.questions.versions.model import versions
-from scalograph.questions.versions.tables import reference_table
 
 
 def applies(table: Table) -> str | None:
@@ -22,6 +19,11 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Compare all configurations with the reference."""
+    # Not imported for the many studies without a reference.
+    from scalograph.questions.versions.claim import claim
+    from scalograph.questions.versions.model import versions
+    from scalograph.questions.versions.tables import reference_table
+
     compared = versions(table, taken)
     if not compared:
         return Answer(claim=_nothing(table, taken) if len(table.treatments) > 1 else None)

@@ -45,12 +45,7 @@ def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
 
 
 def _one(table: Table, version: Version) -> str:
-    how = _change(table, version, over=True)
-    if how == NOT_RESOLVED:
-        is_less = (version.word == "slower") == (table.study.responses[primary(table)].better == "higher")
-        how = f"{'less' if is_less else 'more'} {_noun(table)}"
-        how += f" than {_reference(table)}: by how much is {NOT_RESOLVED}"
-    return f"{_name(table, version)} {_verb(table)} {how}."
+    return f"{_name(table, version)} {_verb(table)} {_change(table, version, over=True)}."
 
 
 def _alike(table: Table, known: Sequence[Version]) -> str:
@@ -94,7 +89,13 @@ def _unresolved(table: Table, known: Sequence[Version]) -> str:
 
 
 def _change(table: Table, version: Version, over: bool = False) -> str:
-    return change(ratio(table, version), _noun(table), _reference(table) if over else "")
+    """What a version takes more or less than the reference; of too wide an interval only which of both."""
+    reference = _reference(table) if over else ""
+    if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
+        return how
+    is_less = (version.word == "slower") == (table.study.responses[primary(table)].better == "higher")
+    told = f"{'less' if is_less else 'more'} {_noun(table)}{reference and f' than {reference}'}"
+    return f"{told} (by how much is {NOT_RESOLVED})"
 
 
 def _is_time(table: Table) -> bool:

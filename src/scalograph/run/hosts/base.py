@@ -55,6 +55,7 @@ class Specification:
         running: names and process ids of services that run already.
         reset: what is done to the machine right before.
         counted: whether counters of the kernel are read before and after.
+        keeps_services: whether these stay up for the other runs of its block.
     """
 
     run: Run
@@ -67,6 +68,7 @@ class Specification:
     running: tuple[tuple[str, int], ...] = ()
     reset: Reset = NO_RESET
     counted: bool = False
+    keeps_services: bool = False
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return what the probe reads (protocol/probe.md), with `folder` to work in."""

@@ -9,10 +9,11 @@ virtiofsd that offers `--readonly` refuses that.
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace as replace_part
 
@@ -46,6 +47,10 @@ INSTALL = "apt-get install qemu-system-x86 busybox-static"
 # Half of the machine's memory, at most this: more was not needed, and files that a run writes take of it.
 _MOST_MEMORY = 4 << 30
 _OUTSIDE = "it is set on the machine, not in a guest"
+# Conditions that hold in each guest: no swap, and no two CPUs of one core.
+_MET = {"swap": "off", "smt": "off"}
+# What a copy may take to be ready, but where CPUs are emulated.
+_READY_S = 60.0
 _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd")
 _KVM = Path("/dev/kvm")
 # What a guest may take to prove it.
@@ -88,12 +93,17 @@ class GuestHost(LocalHost):
         """Fetch the kernels that treatments name, try hardware virtualization by booting one, and then as a machine.
 
         Raises:
-            HostError: the probe is not the native one, services run already, or a kernel cannot be fetched.
+            HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
+                told, or a kernel cannot be fetched.
         """
         if self.probe.warning:
             raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
         if planned.program.running:
             raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
+        with self._folder(planned.design.study.workload.cwd == "caller") as folder, scratch("guest") as boot:
+            _refuse_unprintable(folder, boot, self._probe_path)
+        if planned.design.study.workload.keep != "run":
+            raise HostError("workload.keep", "services that outlive a run", "run: each run has a guest", "leave it out")
         # Of the levels alone: what the program's arguments are is known when it has been built.
         study, treatments = planned.design.study, planned.design.treatments
         named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
@@ -107,9 +117,10 @@ class GuestHost(LocalHost):
         return super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
 
     def _try_settings(self, planned: Plan) -> None:
-        """Conditions of this machine are none of a guest; that a setting is refused, its run will tell."""
-        if planned.design.study.conditions:
-            raise HostError("conditions", "conditions of this machine", "none for guests", _OUTSIDE)
+        """Refuse conditions of this machine; that a setting is refused, its run will tell."""
+        for name, wanted in planned.design.study.conditions.items():
+            if _MET.get(name) != wanted:
+                raise HostError(f"conditions.{name}", str(wanted), "for guests swap or smt off", _OUTSIDE)
 
     @contextmanager
     def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
@@ -130,18 +141,30 @@ class GuestHost(LocalHost):
         machine = replace(machine, settings=lines(self._settings, machine.n_cpus))
         with scratch("guest") as boot:
             process = GuestProcess(self._programs, machine, boot)
-            record = measure(spec.line(folder), process, note)
+            record = measure(self._line(spec, folder), process, note)
             read_back(self._settings, boot)
             if spec.counted:
                 record = record.with_counters(passed(*(read_counters(boot / when) for when in ("in_force", "at_end"))))
             return replace_part(record, guest=process.guest())
+
+    def _line(self, spec: Specification, folder: Path) -> Mapping[str, Any]:
+        """What the probe within reads; on emulated CPUs copies may take as long to be ready as for their work."""
+        line = spec.line(folder)
+        if not spec.events or self.facts().accelerator == "kvm":
+            return line
+        return {**line, "ready_timeout_ns": round(max(_READY_S, spec.timeout_s) * 1e9)}
+
+    @property
+    def _probe_path(self) -> Path:
+        """Where the probe lies, here and in a guest."""
+        return Path(self.probe.argv[0]).absolute()
 
     def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:
         facts = self.facts()
         assert facts.memory_bytes is not None and facts.accelerator is not None
         return GuestMachine(
             kernel=self._kernels[level], options=options, accelerator=facts.accelerator, n_cpus=facts.n_cpus,
-            memory_bytes=facts.memory_bytes, folder=folder, probe=str(Path(self.probe.argv[0]).absolute()),
+            memory_bytes=facts.memory_bytes, folder=folder, probe=str(self._probe_path),
         )  # fmt: skip
 
     def _is_proved(self, level: str) -> bool:
@@ -156,6 +179,14 @@ class GuestHost(LocalHost):
                     return process.exchange(b"", _PROOF_S).exit_code == 0
             except LostError:
                 return False
+
+
+def _refuse_unprintable(*paths: Path) -> None:
+    """Refuse what a guest cannot be told in one line."""
+    for path in map(str, paths):
+        if not path.isprintable():
+            expected = "a path of printable characters, which a guest is told in one line"
+            raise HostError("--host guest", ascii(path), expected, "use a folder of another name")
 
 
 def as_guest(machine: HostFacts) -> HostFacts:

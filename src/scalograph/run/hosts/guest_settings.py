@@ -44,12 +44,15 @@ class GuestSetting:
 
 
 def guest_settings(study: Study, treatment: Treatment, facts: HostFacts) -> list[GuestSetting]:
-    """Return the settings of a treatment, but for those that it leaves as they are."""
+    """Return the settings of a treatment that are files, but for those that it leaves as they are.
+
+    The scheduler is none: it is that of the guest's kernel, since no program of ours runs beside the probe.
+    """
     levels = {name: (found, treatment[name]) for name, found in machine_controls(study).items()}
     return [
         GuestSetting(found, HeldSetting(found.called, before="", asked=found.text(level, facts)))
         for found, level in levels.values()
-        if level is not False
+        if found.is_file and level is not False
     ]
 
 

@@ -1,6 +1,6 @@
 """Hosts by name: where each is defined. A module here has `connect() -> Host`, and is imported when it is asked for.
 
-One that is of many machines has `connect(machine)`, and its name is followed by that of one: `ssh:NAME`.
+One that is of many machines has `connect(machine, wait_s)`, and its name is followed by that of one: `ssh:NAME`.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,18 @@ from scalograph.errors import StudyError
 if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
 
-LOCAL = "local"
-HOSTS = {LOCAL: "scalograph.run.hosts.local", "guest": "scalograph.run.hosts.guest"}
+LOCAL, GUEST = "local", "guest"
+HOSTS = {LOCAL: "scalograph.run.hosts.local", GUEST: "scalograph.run.hosts.guest"}
 # Of other machines: runs there do not disturb those here.
-ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh"}
+ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh", "reboot": "scalograph.run.hosts.reboot"}
 
 
-def connect(name: str = LOCAL) -> "Host":
+def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
     """Return the host of a name; whoever asks closes it.
+
+    Args:
+        name: of the host.
+        wait_s: how long to wait for another start on another machine to end; None is the default.
 
     Raises:
         StudyError: there is none of that name.
@@ -31,7 +35,7 @@ def connect(name: str = LOCAL) -> "Host":
         known = ", ".join([*HOSTS, *(f"{one}:NAME" for one in ELSEWHERE)])
         raise StudyError.one("--host", f'no host "{name}"', f"one of {known}")
     module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
-    host: Host = module.connect(machine) if machine else module.connect()
+    host: Host = module.connect(machine, wait_s) if machine else module.connect()
     return host
 
 
@@ -45,9 +49,9 @@ def is_elsewhere(name: str) -> bool:
 
 
 @contextmanager
-def connected(name: str = LOCAL) -> "Iterator[Host]":
+def connected(name: str = LOCAL, wait_s: float | None = None) -> "Iterator[Host]":
     """Use the host of a name, and close it at the end. Raises as `connect` does."""
-    host = connect(name)
+    host = connect(name, wait_s)
     try:
         yield host
     finally:

@@ -27,8 +27,8 @@ mount -t virtiofs -o ro host /host
 mount -t tmpfs -o size=50% tmpfs /writes
 mkdir /writes/upper /writes/work
 mount -t overlay -o lowerdir=/host,upperdir=/writes/upper,workdir=/writes/work overlay /root
-read -r folder < /boot/folder
-read -r probe < /boot/probe
+IFS= read -r folder < /boot/folder
+IFS= read -r probe < /boot/probe
 mount --move /run "/root$folder"
 mount --move /proc /root/proc
 mount --move /sys /root/sys

@@ -16,6 +16,7 @@ from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
+from scalograph.run.hosts.held_services import HeldServices
 from scalograph.run.hosts.probe import (
     CpuGoneError,
     find_probe,
@@ -29,10 +30,9 @@ from scalograph.run.hosts.study_steps import StudySteps, on_path
 from scalograph.run.interrupts import Interrupts, interruption, kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
-from scalograph.run.scratch import disk_usage, is_full, scratch
-from scalograph.run.services import filled, is_named, program_of
+from scalograph.run.scratch import scratch
+from scalograph.run.services import filled, full_disk, has_services, is_named, program_of
 from scalograph.study.treatment import Treatment
-from scalograph.text.quantities import mebibytes
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
 MAX_NOT_STARTED = 3
@@ -48,6 +48,7 @@ class LocalHost:
 
     def __init__(self, probe: ProbeProgram) -> None:
         self.probe = probe
+        self._services = HeldServices(self._process, self._folder)
         self._n_not_started = 0
 
     @cached_property
@@ -163,14 +164,17 @@ class LocalHost:
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
             return self._measured(spec, folder)
+        if spec.keeps_services and has_services(spec.launches):
+            return self._services.measure(spec, folder)
         with scratch("state") as state, with_quotas(spec.launches) as launches:
-            return _on_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
+            return full_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
         return measure(spec.line(folder), self._process(), note)
 
     def close(self) -> None:
-        """Nothing outlives a run here."""
+        """End services that outlive their run."""
+        self._services.close()
 
 
 def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
@@ -182,14 +186,6 @@ def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
                 break
     if signals.number is not None:
         raise interruption(signals.number)
-
-
-def _on_disk(record: Record, state: Path) -> Record:
-    """A service that found its disk full did something else than its work, whether it says so or not."""
-    if record.run.status != "ok" or not is_full(state):
-        return record
-    written = mebibytes(disk_usage(state))
-    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
 
 
 def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:

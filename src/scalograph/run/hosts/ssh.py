@@ -23,26 +23,34 @@ from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
 from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.ssh_client import call, called, is_name, script
-from scalograph.run.hosts.ssh_machine import SshMachine
+from scalograph.run.hosts.ssh_copy import listed
+from scalograph.run.hosts.ssh_machine import LOCK_S, SshMachine
 from scalograph.run.hosts.ssh_process import SshProcess
 from scalograph.run.hosts.ssh_program import moved, needed_there
 from scalograph.run.interrupts import note
 from scalograph.run.launches import input_file
 from scalograph.run.plan import Plan
 from scalograph.study.program import Program
-from scalograph.study.reset import NO_RESET
 
 # What a second is long enough for: /proc/stat counts ticks of 10 ms.
 LOOK = "cat /proc/stat && sleep 1 && cat /proc/stat"
 _LOOK_S = 1.0
-_LEAVE_OUT = "leave it out, or start scalograph on that machine"
 
 
-def connect(name: str) -> Host:
-    """Return the machine that ssh knows by a name.
+def connect(name: str, wait_s: float | None = None) -> Host:
+    """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
+    return SshHost(machine_of(name, wait_s))
+
+
+def machine_of(name: str, wait_s: float | None) -> SshMachine:
+    """Return the connection to a machine.
+
+    Args:
+        name: as ssh knows it.
+        wait_s: how long to wait for another start there to end; None is the default.
 
     Raises:
-        StudyError: it is no such name.
+        StudyError: it is no name that ssh could know.
         HostError: no native probe, no connection, or runs cannot be made there.
     """
     if not is_name(name):
@@ -50,7 +58,7 @@ def connect(name: str) -> Host:
     probe = find_probe()
     if probe.warning:
         raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
-    return SshHost(SshMachine(name, Path(probe.argv[0])))
+    return SshMachine(name, Path(probe.argv[0]), LOCK_S if wait_s is None else wait_s)
 
 
 class SshHost(LocalHost):
@@ -64,15 +72,6 @@ class SshHost(LocalHost):
     def facts(self) -> HostFacts:
         """Return what that machine is, as it was when the connection was made."""
         return self._machine.facts
-
-    def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Build the program here, copy it there, look for all that the study starts, and carry out `setup` there.
-
-        Raises:
-            HostError: the study sets or needs what is not done over ssh; or as of `LocalHost`, and no room there.
-        """
-        _refuse(planned)
-        return super().ready(planned, tell)
 
     def look(self) -> quiet.Look:
         """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
@@ -94,17 +93,19 @@ class SshHost(LocalHost):
         program = made.program
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
-        there = self._copied(program, input_file(made), tell)
+        input_file(made)  # refuses one outside
+        there = self._copied(program, made.design.study.workload.input, tell)
         facts = planned.facts.model_copy(update={"program": self._outside(there)})
         return replace(made, facts=facts, program=there, source=program)
 
     def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
-        folder = self._machine.folder
-        paths = {path: _name_there(path) for path in needed_there(program, reads)}
-        if paths:
-            tell(f"copying to {self._machine.name}: {', '.join(path.name for path in paths)}")
-        self._machine.put({name: path for path, name in paths.items()})
-        return moved(program, {path: str(folder / name) for path, name in paths.items()})
+        needed = needed_there(program, reads)
+        names = {one.root: _name_there(one.root) for one in needed}
+        found = listed(needed, names)
+        if any(one.named for one in needed):
+            tell(f"copying to {self._machine.name}: {found.told(needed)}")
+        self._machine.put(found.files)
+        return moved(program, {root: str(self._machine.folder / name) for root, name in names.items()})
 
     def _outside(self, program: Program) -> ProgramFile | None:
         """The program of a command as it is there; None of one that was copied."""
@@ -149,15 +150,3 @@ class SshHost(LocalHost):
 def _name_there(path: Path) -> str:
     """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
     return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"
-
-
-def _refuse(planned: Plan) -> None:
-    """Refuse what is read, set or started on the machine that we stand on."""
-    study, program = planned.design.study, planned.program
-    found = {
-        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
-        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
-        "workload.process": bool(program.running) or any(one.name for one in program.processes),
-    }  # fmt: skip
-    if names := [name for name, is_there in found.items() if is_there]:
-        raise HostError(names[0], "not done over ssh", "a study without", _LEAVE_OUT)

@@ -3,14 +3,16 @@
 What ssh does for a person it does here: names, users, keys and jumps are those of ~/.ssh/config.
 """
 
+import os
 import re
+import select
 import shlex
 import shutil
 import subprocess
-import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, Protocol
 
 from scalograph.errors import HostError
 
@@ -25,12 +27,22 @@ _OPTIONS = {
     "ClearAllForwardings": "yes", "ForwardAgent": "no", "ForwardX11": "no", "PermitLocalCommand": "no",
     "RequestTTY": "no", "LogLevel": "ERROR",
 }  # fmt: skip
-_LIMIT_S = 120.0
-_MOST_BYTES, _SHOWN = 8 << 20, 300
+# For an answer, and for the next piece of what is sent to be taken; for all that is sent.
+_LIMIT_S, _SEND_S = 120.0, 3600.0
+_MOST_BYTES, _MOST_SAID, _SHOWN = 8 << 20, 4096, 300
+_CHUNK, _LOOK_S = 1 << 16, 1.0
 # What we start ends with us, however that is: its connection closes, and with it what runs there.
 _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 
-Sending = Callable[[IO[bytes]], None]
+
+class WritesBytes(Protocol):
+    """What can be written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write all of it, and return its length."""
+
+
+Sending = Callable[[WritesBytes], None]
 
 
 class UnreachableError(HostError):
@@ -74,37 +86,90 @@ def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: 
         name: of the machine, as ssh knows it.
         words: program and arguments.
         send: writes its standard input; nothing if None.
-        limit_s: how long it may take once it has all of that.
+        limit_s: how long it may take once it has all of that, and leave it unread before.
 
     Raises:
-        UnreachableError: no connection.
-        HostError: no ssh here, more than 8 MiB of output, no end in time, or an exit code other than 0.
+        UnreachableError: no connection, or no answer in time.
+        HostError: no ssh here, more than 8 MiB of output, nothing read in time, or an exit code other than 0.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _started(name, words, out, err) as process:
-        assert process.stdin is not None
+    with _started(name, words) as process:
+        streams = _Streams(name, process, limit_s)
         with suppress(BrokenPipeError):  # it ended without reading: its exit code says why
             if send is not None:
-                send(process.stdin)
-            process.stdin.close()
+                send(streams)
+        code = streams.finish()
+    refuse_failure(name, code, streams.said.decode(errors="replace"))
+    return streams.out.decode(errors="replace")
+
+
+class _Streams:
+    """What one call is sent, and what it says, each within limits of time and memory.
+
+    Attributes:
+        out: its standard output.
+        said: the end of its standard error.
+    """
+
+    def __init__(self, name: str, process: "subprocess.Popen[bytes]", limit_s: float) -> None:
+        assert process.stdin and process.stdout and process.stderr
+        self._name, self._process, self._limit_s = name, process, limit_s
+        self._to, self._from = process.stdin, [process.stdout, process.stderr]
+        self._until = time.monotonic() + _SEND_S
+        self.out, self.said = bytearray(), b""
+        for stream in (self._to, *self._from):
+            os.set_blocking(stream.fileno(), False)
+
+    def write(self, data: bytes, /) -> int:
+        """Send all of it, and return its length. Raises BrokenPipeError, HostError."""
+        left, until = memoryview(data), time.monotonic() + self._limit_s
+        while left:
+            if time.monotonic() > min(until, self._until):
+                found = f"what is sent was not read for {self._limit_s:g} s, or not in {_SEND_S:g} s"
+                raise HostError(called(self._name), found, "a machine that reads it", _by_hand(self._name))
+            if self._hear(until, [self._to])[1]:
+                left, until = left[os.write(self._to.fileno(), left) :], time.monotonic() + self._limit_s
+        return len(data)
+
+    def finish(self) -> int:
+        """Send no more, and return the exit code. Raises HostError."""
+        self._to.close()
+        until = time.monotonic() + self._limit_s
+        while self._from and time.monotonic() < until:
+            heard, _ = self._hear(until)
+            if not heard and self._process.poll() is not None:
+                break  # another program of this machine keeps them open
         try:
-            code = process.wait(limit_s)
+            return self._process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise HostError(called(name), f"no answer in {limit_s:g} s", "one", _by_hand(name)) from None
-        refuse_failure(name, code, _read(err))
-        out.seek(0)
-        answer = out.read(_MOST_BYTES + 1)
-    if len(answer) > _MOST_BYTES:
-        raise HostError(called(name), f"more than {_MOST_BYTES} bytes", "less", _by_hand(name))
-    return answer.decode(errors="replace")
+            found = f"no answer in {self._limit_s:g} s"
+            raise UnreachableError(called(self._name), found, "one", _by_hand(self._name)) from None
+
+    def _hear(self, until: float, to: Sequence[IO[bytes]] = ()) -> tuple[list[IO[bytes]], list[IO[bytes]]]:
+        """Wait a while, and read what came; return what said something, and what can be written to."""
+        wait_s = min(_LOOK_S, max(0.0, until - time.monotonic()))
+        heard, ready, _ = select.select(self._from, to, [], wait_s)
+        for stream in heard:
+            self._keep(stream, os.read(stream.fileno(), _CHUNK))
+        return heard, ready
+
+    def _keep(self, stream: IO[bytes], chunk: bytes) -> None:
+        if not chunk:
+            self._from.remove(stream)
+        elif stream is self._process.stderr:
+            self.said = (self.said + chunk)[-_MOST_SAID:]
+        else:
+            self.out += chunk
+        if len(self.out) > _MOST_BYTES:
+            raise HostError(called(self._name), f"more than {_MOST_BYTES} bytes", "less", _by_hand(self._name))
 
 
 @contextmanager
-def _started(name: str, words: Sequence[str], out: IO[bytes], err: IO[bytes]) -> "Iterator[subprocess.Popen[bytes]]":
+def _started(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[bytes]]":
     """Start it, and leave nothing of it behind."""
     try:
-        process = subprocess.Popen(
-            ssh_argv(name, words), stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True
-        )
+        pipe = subprocess.PIPE
+        argv = ssh_argv(name, words)
+        process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         raise no_client(name, error) from None
     with process:
@@ -112,9 +177,6 @@ def _started(name: str, words: Sequence[str], out: IO[bytes], err: IO[bytes]) ->
             yield process
         finally:
             process.kill()
-            with suppress(BrokenPipeError):  # of what was not sent, the rest
-                if process.stdin:
-                    process.stdin.close()
 
 
 def called(name: str) -> str:
@@ -148,10 +210,3 @@ def last_line(said: str) -> str:
 
 def _by_hand(name: str) -> str:
     return f"try it: ssh -o BatchMode=yes {name} true"
-
-
-def _read(stream: IO[bytes]) -> str:
-    """Return the end of what was written."""
-    size = stream.seek(0, 2)
-    stream.seek(max(0, size - 4096))
-    return stream.read().decode(errors="replace")

@@ -5,15 +5,16 @@ connection, however it ends, the folder goes; the next run makes both anew.
 """
 
 import hashlib
+import os
+import re
 import secrets
 import select
 import struct
 import subprocess
-import tarfile
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -29,11 +30,15 @@ from scalograph.run.hosts.ssh_client import (
     script,
     ssh_argv,
 )
-from scalograph.run.hosts.ssh_facts import FACTS, capabilities_of, facts_of, parsed
+from scalograph.run.hosts.ssh_copy import write_archive
+from scalograph.run.hosts.ssh_facts import FACTS, ToldMachine, capabilities_of, facts_of, parsed
 
 PROBE = "scalograph-probe"
 # For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
-LOCK_S, RUN_S = 10, 30
+LOCK_S, RUN_S = 10.0, 30
+# The lock of a lost connection is held until the run that it leaves has ended, and the folder is gone.
+_CLOSE_S = RUN_S + 5.0
+_MOST_SAID = 4096
 # $1 folder, $2 how long to wait. The lock is the one of `scalograph.control.shared`; what is there already is no link.
 HOLD = f"""\
 umask 077
@@ -70,10 +75,10 @@ for name; do
   printf '%s %s %s\\n' "$(wc -c <"$found" 2>/dev/null || echo 0)" "${sum%% *}" "$found"
 done
 """
+# A program that may be started and not read has no checksum.
+_FOUND = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}|) (/.{1,4095})", re.ASCII)
 # ELF's numbers of instruction sets, as uname calls them.
 _ELF = {3: "i686", 21: "ppc64le", 22: "s390x", 62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
-# Of a folder that is copied: what is none of its sources.
-_LEFT_OUT = ("scalograph-results", ".git")
 
 
 class FoundProgram(NamedTuple):
@@ -93,41 +98,59 @@ class SshMachine:
         folder: there; the same one after a lost connection.
     """
 
-    def __init__(self, name: str, probe: Path) -> None:
+    def __init__(self, name: str, probe: Path, wait_s: float = LOCK_S) -> None:
         """Connect, and prove that the probe runs there.
+
+        Args:
+            name: as ssh knows it.
+            probe: the program.
+            wait_s: how long another start there is waited for.
 
         Raises:
             HostError: no connection, not Linux, another instruction set than the probe's, no room, or another start
                 measures there.
         """
-        self.name, self._probe = name, probe
+        self.name, self._probe = name, probe.resolve()  # a link would be copied as one
+        self._wait_s = wait_s
         self._holder: subprocess.Popen[bytes] | None = None
-        self._files: dict[str, Path] = {PROBE: probe}
-        told = parsed(call(name, script(FACTS)))
+        self._files: dict[str, Path] = {PROBE: self._probe}
+        told = parsed(name, call(name, script(FACTS)))
         if told.system != "Linux":
-            raise HostError(called(name), f"a machine of {told.system}", "Linux", "use another machine")
-        _refuse_other(name, told.architecture, probe)
+            raise HostError(called(name), f"a machine of {last_line(told.system)}", "Linux", "use another machine")
+        _refuse_other(name, told.architecture, self._probe)
         place = told.environment.get("TMPDIR", "")
         self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
         try:
             self.ensure()
-            answer = call(name, script(CHECK, str(self.folder)))
-            self._refuse_changed(answer.partition("\n")[0])
-            self.facts: HostFacts = facts_of(told, capabilities_of(answer))
+            self.facts = self._granted(told)
         except BaseException:
             self.close()
             raise
+
+    def told(self) -> HostFacts:
+        """Return what it is now: `facts` are those of the start. Raises HostError."""
+        return self._granted(parsed(self.name, call(self.name, script(FACTS))))
+
+    def _granted(self, told: ToldMachine) -> HostFacts:
+        answer = call(self.name, script(CHECK, str(self.folder)))
+        self._refuse_changed(answer.partition("\n")[0])
+        return facts_of(self.name, told, capabilities_of(self.name, answer))
 
     def ensure(self) -> None:
         """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
         if self._holder is not None and self._holder.poll() is None:
             return
+        wait_s = self._wait_s + (0.0 if self._holder is None else RUN_S)
         self.close()
-        self._hold()
+        self._hold(wait_s)
         self._send(self._files)
 
     def put(self, files: Mapping[str, Path]) -> None:
-        """Copy files or folders there, each under a name of its own. Raises HostError, where there is no room say."""
+        """Copy files, links and folders there by these names, folders without what is in them.
+
+        Raises:
+            HostError: one cannot be read, or there is no room there.
+        """
         self.ensure()
         if new := {name: path for name, path in files.items() if name not in self._files}:
             self._send(new)
@@ -146,46 +169,41 @@ class SshMachine:
         lines = call(self.name, script(FIND, path, *programs)).splitlines()
         found: list[FoundProgram | None] = []
         for line in lines[: len(programs)]:
-            n_bytes, _, rest = line.partition(" ")
-            sha256, _, place = rest.partition(" ")
-            found.append(FoundProgram(place, int(n_bytes), sha256) if n_bytes.isdecimal() else None)
+            one = _FOUND.fullmatch(line)
+            found.append(FoundProgram(one[3], int(one[1]), one[2]) if one else None)
         return found + [None] * (len(programs) - len(found))
 
     def close(self) -> None:
-        """Give the folder back, and the lock with it."""
+        """Give the folder back, and the lock with it; no longer than what ends there may take."""
         holder, self._holder = self._holder, None
         if holder is None:
             return
-        with holder, suppress(subprocess.TimeoutExpired, BrokenPipeError):
-            if holder.stdin:
-                holder.stdin.close()
-            holder.wait(RUN_S)
-        holder.kill()
-
-    def _hold(self) -> None:
-        """Make the folder, by a connection that stays."""
-        with tempfile.TemporaryFile() as said:
-            argv = ssh_argv(self.name, script(HOLD, str(self.folder), str(LOCK_S)))
-            pipe = subprocess.PIPE
+        assert holder.stdin is not None
+        with holder:
             try:
-                holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)
-            except OSError as error:
-                raise no_client(self.name, error) from None
-            self._holder = holder
-            if _first_line(holder.stdout, 3 * CONNECT_S + LOCK_S) != b"held":
+                with suppress(subprocess.TimeoutExpired, BrokenPipeError):
+                    holder.stdin.close()
+                    holder.wait(_CLOSE_S)
+            finally:
                 holder.kill()
-                holder.wait()
-                said.seek(0)
-                refuse_failure(self.name, max(holder.returncode, 1), said.read(4096).decode(errors="replace"))
+
+    def _hold(self, wait_s: float) -> None:
+        """Make the folder, by a connection that stays, once the lock there is ours."""
+        argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}"))
+        pipe = subprocess.PIPE
+        try:
+            holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        except OSError as error:
+            raise no_client(self.name, error) from None
+        self._holder = holder
+        if _first_line(holder.stdout, 3 * CONNECT_S + wait_s) != b"held":
+            holder.kill()
+            holder.wait()
+            refuse_failure(self.name, max(holder.returncode, 1), _said(holder.stderr))
 
     def _send(self, files: Mapping[str, Path]) -> None:
-        def write(stream: IO[bytes]) -> None:
-            with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
-                for name, path in files.items():
-                    archive.add(path, name, filter=lambda one, top=name: _plain(one, top))  # type: ignore[misc]
-
         # As long as it is: a connection that stands still ends by itself.
-        call(self.name, script(UNPACK, str(self.folder)), write)
+        call(self.name, script(UNPACK, str(self.folder)), partial(write_archive, files))
 
     def _refuse_changed(self, told: str) -> None:
         """Refuse a probe that did not arrive as it is here."""
@@ -195,17 +213,6 @@ class SshMachine:
             raise HostError(
                 called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again"
             )
-
-
-def _plain(member: tarfile.TarInfo, top: str) -> tarfile.TarInfo | None:
-    """Return what is copied: files, folders and links of a folder, as ours there; None for what is left out."""
-    if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
-        return None
-    if member.name.removeprefix(f"{top}/") in _LEFT_OUT:
-        return None
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    return member
 
 
 def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
@@ -221,6 +228,15 @@ def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
     return line.strip()
 
 
+def _said(stream: IO[bytes] | None) -> str:
+    """Return what an ended program wrote, as far as it is there; nobody is waited for who has its stream too."""
+    assert stream is not None
+    os.set_blocking(stream.fileno(), False)
+    with suppress(BlockingIOError):
+        return os.read(stream.fileno(), _MOST_SAID).decode(errors="replace")
+    return ""
+
+
 def _refuse_other(name: str, architecture: str, probe: Path) -> None:
     """Refuse a machine on which the probe cannot start: what is no ELF file, a script say, may run anywhere."""
     with probe.open("rb") as stream:
@@ -229,5 +245,5 @@ def _refuse_other(name: str, architecture: str, probe: Path) -> None:
         return
     own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
     if architecture != own:
-        fix = f"set SCALOGRAPH_PROBE to a probe for {architecture}"
-        raise HostError(called(name), f"a machine of {architecture}", f"{own}, as {probe.name} is", fix)
+        fix = f"set SCALOGRAPH_PROBE to a probe for {last_line(architecture)}"
+        raise HostError(called(name), f"a machine of {last_line(architecture)}", f"{own}, as {probe.name} is", fix)

@@ -120,3 +120,10 @@ def test_what_another_program_cannot_do_is_refused(options: dict[str, Any], said
 def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
     told = load_options(StudyError([Problem(where, "found", "expected", "")]))
     assert [problem.where for problem in told.problems] == [option]
+
+
+def test_a_server_of_ones_own_may_stay_up() -> None:
+    assert made(serve="./app", get=PAGE, keep=True)["workload"]["keep"] == "block"
+    assert "keep" not in made(serve="./app", get=PAGE)["workload"]
+    for other in ({}, {"pid": 1}):
+        assert "--keep" in refusal(get="http://127.0.0.1:8080/x", keep=True, **other)

@@ -138,7 +138,7 @@ def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
 def test_what_comes_and_goes_is_told(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({60: 2.0, 200: 0.5}))
     assert len(cliffs_of(found).cliffs) == 2
-    assert any(text.startswith("It comes and goes: higher only between ") for text in said(found))
+    assert any(text.startswith("The time is higher only between ") for text in said(found))
 
 
 def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path) -> None:

@@ -204,8 +204,14 @@ def test_what_was_discarded_and_why(tmp_path: Path) -> None:
 def test_in_words(tmp_path: Path) -> None:
     said = claim_of(told(built(tmp_path)))
     assert said.answered and said.sentences[0] == "-j 2 and -j 4 build fastest, and cannot be told apart."
-    assert said.sentences[1].startswith("-j 4 takes 1") and said.sentences[1].endswith("] than -j 1.")
+    assert said.sentences[1].startswith("-j 4 takes 1") and " more user time than -j 1 [" in said.sentences[1]
     assert said.matrix and [row.cells[-1].text for row in said.matrix.rows] == ["no", "yes", "yes"]
+
+
+def test_user_time_that_grows_by_a_factor_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(USERS, 1, USERS[4] / 3)
+    text = claim_of(told(built(tmp_path))).sentences[1]
+    assert text.startswith("-j 4 takes 3") and "x the user time of -j 1" in text and "than" not in text
 
 
 def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from scalograph.findings.curves import curves
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve, LawDoc, TableDoc
-from scalograph.questions.scaling.answer import laws_table, with_laws
+from scalograph.questions.scaling.answer_laws import laws_table, with_laws
 from scalograph.study.load import parse
 
 from ...control.trees import grown, two_sockets

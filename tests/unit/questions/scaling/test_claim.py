@@ -75,6 +75,11 @@ def test_what_is_too_wide_has_no_number() -> None:
     assert found.sentences[0].startswith("Cannot be said: ") and not found.answered
 
 
+def test_where_no_difference_shows_what_is_possible_is_told() -> None:
+    (text,) = said(table("flat", noise=Noise(0.02, 0.06))).sentences
+    assert text == "Cannot be said: no difference from 1 thread is resolved; one of up to 18 % is possible."
+
+
 def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
     given = table("linear", "linear")
     given.rows[:] = [structs.replace(row, verdict="contaminated") for row in given.rows]

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
-from scalograph.questions.scaling.document import Swept
+from scalograph.questions.scaling.document import Bump, Swept, SweptCurve
+from scalograph.questions.scaling.sentences import neighbor_sentences
 
-from ...findings.made import found_in
+from ...findings.made import found_in, loaded
 from ...records import recorded
 from ...study.example import VALID
 
@@ -39,7 +41,10 @@ def found(folder: Path, of_none: Mapping[int, float], of_cas: Mapping[int, float
     rng = np.random.default_rng(3)
     times = {"none": {1: 1.0, **of_none}, "cas": {1: 1.0, **of_cas}}
     made: list[tuple[dict[str, Any], dict[str, Any]]] = [
-        ({"threads": n, "lock": lock}, recorded(times[lock][n] * float(np.exp(noise * rng.standard_normal()))))
+        (
+            {"threads": n, "lock": lock},
+            recorded(times[lock][n] * float(np.exp(noise * rng.standard_normal())), cpus=(0, 1, 2)),
+        )
         for _ in range(5)
         for lock in times
         for n in LEVELS
@@ -83,3 +88,12 @@ def test_the_best_level_spans_those_that_cannot_be_told_apart(tmp_path: Path) ->
     falling = {2: 0.9, 8: 0.8, 32: 0.7, 128: 0.6}
     said = found(tmp_path, falling, falling)
     assert [claim.decision for claim in said.published_claims] == ["does not hold", "holds"]
+
+
+def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tmp_path: Path) -> None:
+    bump = Bump(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
+    swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
+    read = loaded(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
+    assert [*neighbor_sentences(read, swept)] == [
+        "8 threads are slower than both 2 and 32 threads: by how much is not resolved."
+    ]

@@ -93,7 +93,7 @@ def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
     found = found_in(tmp_path, made({1: 50.0, 2: 100.0, 4: 199.0, 8: 395.0}), STUDY)
     (one,) = groups(found)
     assert (one.state, one.ends, one.plateau.value, one.knee) == ("rising", "clients", None, None)
-    assert found.claim is not None and "; it still rises: the clients end it" in found.claim.sentences[0]
+    assert found.claim is not None and "; it still rises: the clients limit it" in found.claim.sentences[0]
 
 
 @pytest.mark.parametrize(("values", "how"), [({"late_share": 0.05}, "late"), ({"driver_cpu_ns": 9.6e9}, "CPU")])

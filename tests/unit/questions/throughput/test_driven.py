@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from scalograph.protocol.response_times import middle_s
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
 from scalograph.questions.throughput.model_end import spare
-from scalograph.questions.throughput.model_histogram import middle_s
 
 from ...records import read, recorded
 

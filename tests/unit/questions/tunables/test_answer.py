@@ -10,6 +10,7 @@ from scalograph.findings.answer import Answer
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.questions.tunables.answer import answer
+from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.course import begin
 from scalograph.questions.tunables.document import Tunables
 from scalograph.study.load import parse
@@ -127,6 +128,11 @@ def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer
     assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle
 
 
+def test_fresh_runs_test_a_gain_whatever_they_find(rated: Answer) -> None:
+    (made,) = [text for text in rated.sentences if " compare settings " in text]
+    assert " of the default), 20 fresh ones test the gains; runs of one setting differ by " in made
+
+
 def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
     strange = {"a": 20, "b": "on", "c": 7, "d": 1}
     row = Row("e9999", 9999, 0, False, strange, "ok", None, "clean", (), {}, {"figure": 1.0, "cpu": 50.0})
@@ -201,9 +207,26 @@ def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
     assert found.claim.sentences[2].startswith("The others, b on aside, change it by at most ")
 
 
+def test_settings_of_which_nothing_is_known_are_all_counted() -> None:
+    found = document(said(lambda treatment: 0.0, noise=0.012))
+    lost = {"gain": None, "fails_p": 1e-9}
+    settings = [one.model_copy(update=lost if one.factor in ("c", "d") else {}) for one in found.settings]
+    table = Table(parse(STUDY.format(more="", response=TIME, title="time")), "h", {}, [], [], [])
+    claim = tunables_claim(table, found.model_copy(update={"settings": settings}), "")
+    assert "no setting, c 1, c 3, d 2 and 2 more aside, changes the time by more than " in claim.sentences[0]
+    assert claim.sentences[1] == "Runs fail with c 1, c 3, d 2 and 2 more."
+
+
 def test_a_default_that_fails_ends_the_search() -> None:
     found = said(lambda treatment: None)
     assert document(found).n_runs < 40 and not found.decided
+
+
+def test_a_default_that_fails_is_why_nothing_is_said() -> None:
+    default = {"a": 20, "b": "off", "c": 2, "d": 1}
+    found = said(lambda treatment: None if treatment == default else 0.0)
+    told = "runs of the default fail, so nothing can be compared with it"
+    assert found.claim is not None and found.claim.sentences == [f"Cannot be said: {told}."] and found.doubts == [told]
 
 
 def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
@@ -211,3 +234,17 @@ def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
     one = document(found)
     assert (one.n_runs, one.n_default, one.n_fresh, {x.n for x in one.settings}) == (34, 10, 0, {3})
     assert found.claim is not None and "not confirmed" in found.claim.sentences[0]
+
+
+def test_one_at_a_time_that_ends_early_says_what_is_known() -> None:
+    found = said(two, RATE, noise=0.001, most=22, more='plan = "one-at-a-time"\nprotocol.runs = 3')
+    assert found.claim is not None and "less than a block" not in found.claim.sentences[0]
+    assert all(one.p is not None for one in document(found).factors) and not found.decided
+    assert found.doubts == ["the runs end before the planned blocks are complete"]
+
+
+def test_figures_beyond_all_measure_are_an_answer_like_any() -> None:
+    """A program may print any number, and its journal is analyzed all the same."""
+    draw = np.random.default_rng(3)
+    for found in (said(lambda t: 600.0 if t["a"] == 80 else -600.0), said(lambda t: draw.uniform(-650, 650), most=12)):
+        assert found.claim is not None and document(found).model_dump_json()

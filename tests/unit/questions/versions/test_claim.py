@@ -94,3 +94,11 @@ def test_an_end_that_is_not_resolved_leaves_no_gap_in_the_sentence() -> None:
     }
     (text, *_) = claimed(times).sentences
     assert text.startswith("None is shown to be faster than a") and ", ." not in text and "; ." not in text
+
+
+def test_of_too_wide_an_interval_only_which_is_slower_is_told() -> None:
+    rng = np.random.default_rng(5)
+    kinds = (("a", 100, 0.005), ("b", 800, 0.6), ("c", 2000, 0.6))
+    (text, *_) = claimed({name: typical * np.exp(rng.normal(0, sd, 8)) for name, typical, sd in kinds}).sentences
+    more = "the best (b) takes more time (by how much is not resolved), the worst (c) "
+    assert text.startswith(f"None is faster than a: {more}")

@@ -52,3 +52,37 @@ def program(folder: Path, name: str, text: str) -> None:
     file = folder / "ssh-programs" / name
     file.write_text(f"#!/bin/sh\n{text}\n")
     file.chmod(0o755)
+
+
+# The state of a machine that can be booted is in the folder: its kernel, its boot, and how often it does not answer.
+_BOOTED = """\
+cd {state}
+echo "$1" >>asked
+echo "${{BOOTS:-$1}}" >release
+printf '%08d-0000-4000-8000-000000000000\\n' "$(wc -l <asked)" >boot_id
+echo 2 >silent
+"""
+_SILENT = """\
+silent=$(cat {state}/silent)
+if [ "$silent" -gt 0 ]; then
+  echo $((silent - 1)) >{state}/silent
+  echo 'ssh: connect to host there: Connection refused' >&2
+  exit 255
+fi
+"""
+KERNELS = ("6.1.0-9-far", "6.12.1-far")
+
+
+def booting_stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -> Path:
+    """Such a machine that boots other kernels, too; return the folder of its state."""
+    state = folder / "state"
+    state.mkdir()
+    first = {"release": KERNELS[0], "boot_id": f"{0:08d}-0000-4000-8000-000000000000", "silent": "0"}
+    for name, text in first.items():
+        (state / name).write_text(f"{text}\n")
+    stand_in(folder, patch, _SILENT.format(state=state) + there)
+    program(folder, "uname", f'[ "$1" = -r ] && exec cat {state}/release\nexec /bin/uname "$@"')
+    program(folder, "cat", f'case "$1" in */boot_id) set {state}/boot_id ;; esac\nexec /bin/cat "$@"')
+    program(folder, "ls", f"printf '%s\\n' config-x vmlinuz-{' vmlinuz-'.join(KERNELS)} vmlinuz-old")
+    program(folder, "scalograph-boot", _BOOTED.format(state=state))
+    return state

@@ -1,5 +1,7 @@
 """The host that boots guests: what it needs, what it says of them, and a run by a program that stands in for QEMU."""
 
+import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from scalograph.study.load import parse
 from scalograph.study.program import program as started
 from scalograph.study.treatment import Run
 
+from ....end_to_end.shell import in_process
 from ...study.example import VALID
 from .test_guest_process import ANSWER, UP, programs
 
@@ -41,20 +44,20 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
     return GuestHost(programs(tmp_path, f". {tmp_path}/code"))
 
 
-def planned(host: GuestHost, folder: Path, iterations: int = 3) -> Plan:
-    """A study of one kernel and one treatment."""
-    study = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
-    workload = study.workload.model_copy(update={"command": ["true"]})
-    protocol = study.protocol.model_copy(update={"iterations": iterations})
-    study = study.model_copy(update={"workload": workload, "protocol": protocol})
+def planned(host: GuestHost, folder: Path, more: str = "", **protocol: float) -> Plan:
+    """A study of one kernel and one treatment, which asks for three iterations."""
+    study = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1) + more)
+    workload = study.workload.model_copy(update={"command": ["true"], "events": True})
+    asked = study.protocol.model_copy(update={"iterations": 3, **protocol})
+    study = study.model_copy(update={"workload": workload, "protocol": asked})
     program = started(study.workload, folder)
     return Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (ONE.treatment,)), program)
 
 
-def run(host: GuestHost, folder: Path, code: str, iterations: int = 3) -> Record:
+def run(host: GuestHost, folder: Path, code: str, **protocol: float) -> Record:
     (folder / "code").write_text(code)
     said = list[str]()
-    ready = host.ready(planned(host, folder, iterations), said.append)
+    ready = host.ready(planned(host, folder, **protocol), said.append)
     assert "functional, not timing" in said[0]
     return Runner(ready, host).measure(ONE)
 
@@ -75,6 +78,22 @@ def test_another_kernel_than_asked_is_no_run_of_its_treatment(here: GuestHost, t
     assert record.run.reason == "kernel: asked for 6.1.0, in force was 5.10.0"
 
 
+@pytest.mark.parametrize(("timeout_s", "ready_s"), [(10.0, 60), (300.0, 300)])
+def test_on_emulated_cpus_a_program_may_take_as_long_to_be_ready_as_to_run(
+    here: GuestHost, tmp_path: Path, timeout_s: float, ready_s: int
+) -> None:
+    told = f'IFS= read -r line; echo "$line" > {tmp_path}/line'
+    run(here, tmp_path, f"{UP}; {told}; head -6 {ANSWER}; echo 0 > $boot/exit", timeout_s=timeout_s)
+    assert json.loads((tmp_path / "line").read_text())["ready_timeout_ns"] == ready_s * 10**9
+
+
+def test_conditions_are_those_that_hold_in_each_guest(here: GuestHost, tmp_path: Path) -> None:
+    here.ready(planned(here, tmp_path, '[conditions]\nswap = "off"\nsmt = "off"\n'), str)
+    for condition in ('swap = "on"', 'governor = "performance"'):
+        with pytest.raises(HostError, match=r"conditions\.(swap: on|governor: performance), expected for guests swap"):
+            here.ready(planned(here, tmp_path, f"[conditions]\n{condition}\n"), str)
+
+
 def test_a_guest_has_cpus_of_its_own() -> None:
     facts = as_guest(MACHINE)
     assert [(one.cpu, one.core) for one in facts.cpus] == [(0, 0), (1, 1)]
@@ -83,13 +102,27 @@ def test_a_guest_has_cpus_of_its_own() -> None:
     assert facts.machine()["accelerator"] == "tcg" and "accelerator" not in MACHINE.machine()
 
 
-def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
+def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     factor = '[factors.swappiness]\nlevels = [7]\ncontrol = "sysctl:vm.swappiness"\n'
     text = VALID.replace("./prog", "true").replace("[factors.threads]", factor + "[factors.threads]", 1)
     declared = Declared(parse(text), tmp_path / "study.toml")
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
     assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+    declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
+    monkeypatch.setattr(guest, "connect", lambda: here)
+    said = in_process("plan", declared.file, "--host", "guest", cwd=tmp_path).stdout
+    assert "guest, 2 CPUs; figures of time only if" in said and "--machine-wide" not in said
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\t", "not-utf-8-\udcff"])
+def test_a_folder_whose_name_a_guest_cannot_be_told_is_refused(
+    here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+    with pytest.raises(HostError, match=r"--host guest: .*, expected a path of printable characters"):
+        here.ready(planned(here, tmp_path), str)
 
 
 def test_a_program_that_is_compiled_is_ready(here: GuestHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

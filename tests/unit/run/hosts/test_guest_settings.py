@@ -15,14 +15,16 @@ FACTORS = "".join(
         ("swappiness", "[7, false]", "sysctl:vm.swappiness"),
         ("online", "[1, 3]", "online"),
         ("pages", '["never"]', "thp"),
+        ("scheduler", '["default", false]', "scheduler"),
     )
 )
 STUDY = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
 FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(3)), accelerator="tcg")
+AS_IT_IS: dict[str, int | str | bool] = {"swappiness": False, "online": 3, "pages": "never", "scheduler": "default"}
 
 
 def written(**treatment: int | str | bool) -> list[str]:
-    settings = guest_settings(STUDY, {"swappiness": False, "online": 3, "pages": "never", **treatment}, FACTS)
+    settings = guest_settings(STUDY, AS_IT_IS | treatment, FACTS)
     return [line for line in lines(settings, 3).splitlines() if " " in line]
 
 
@@ -35,7 +37,7 @@ def test_what_a_guest_writes() -> None:
 
 
 def test_what_it_read_is_told_as_of_a_machine(tmp_path: Path) -> None:
-    settings = guest_settings(STUDY, {"swappiness": 7, "online": 1, "pages": "never"}, FACTS)
+    settings = guest_settings(STUDY, AS_IT_IS | {"swappiness": 7, "online": 1}, FACTS)
     for when, swappiness, online, pages in (("before", 60, 1, "[always] never"), ("in_force", 7, 0, "always [never]")):
         tree = {
             "proc/sys/vm/swappiness": f"{swappiness}\n", "sys/kernel/mm/transparent_hugepage/enabled": f"{pages}\n",
@@ -53,7 +55,7 @@ def test_what_it_read_is_told_as_of_a_machine(tmp_path: Path) -> None:
 
 
 def test_what_a_guest_linked_or_made_endless_is_not_read(tmp_path: Path) -> None:
-    settings = guest_settings(STUDY, {"swappiness": 7, "online": 1, "pages": False}, FACTS)
+    settings = guest_settings(STUDY, AS_IT_IS | {"swappiness": 7, "online": 1, "pages": False}, FACTS)
     outside = tmp_path / "machine/proc/sys/vm/swappiness"
     outside.parent.mkdir(parents=True)
     outside.write_text("60\n")

@@ -1,6 +1,7 @@
 """What a guest starts from, and where its kernel comes from."""
 
 import lzma
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,13 @@ def test_the_archive_has_modules_by_the_names_that_order_them(tmp_path: Path) ->
     modules = {name: content for name, (_, content) in found.items() if name.startswith("modules/")}
     assert modules == {f"modules/{file.name}": file.name.encode() for file in kept}
     assert all(found[folder] == (0o040755, b"") for folder in ("proc", "sys", "dev", "host", "boot", "run", "root"))
+
+
+def test_blanks_at_the_ends_of_a_folder_s_name_are_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text(" a\\b \n")
+    reads = next(line for line in INIT.splitlines() if line.endswith("/boot/folder"))
+    script = f'{reads.replace("/boot", str(tmp_path))}\nprintf %s "$folder"'
+    assert subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout == " a\\b "
 
 
 OFFERED = [

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 from scalograph.control.quiet import Look
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import ssh
+from scalograph.run.hosts import ssh, ssh_machine
 from scalograph.run.hosts.host_names import connected, is_elsewhere
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.hosts.ssh import SshHost, connect
+from scalograph.run.hosts.ssh_machine import PROBE, RUN_S
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
@@ -74,19 +76,19 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
     code = "echo $PATH >&2; cat beside >&2; pwd >&2; cat {here}/data/file >&2"
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "file").write_text("copied\n")
-    (tmp_path / "scalograph-results").mkdir()
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id").write_text("secret")
     more = 'prepare = ["sh", "-c", "echo prepared > beside"]\n'
     with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, said):
         record = measured(host, made)
         (folder,) = (one for one in far.iterdir() if one.is_dir())
         copied = next(folder.glob(f"*/{tmp_path.name}"))
-        assert {one.name for one in copied.iterdir()} >= {"data", "study.toml"}
-        assert not (copied / "scalograph-results").exists()
+        assert [path.relative_to(copied).as_posix() for path in copied.rglob("*")] == ["data", "data/file"]
         assert oct(folder.stat().st_mode)[-3:] == "700"
     assert (record.run.status, record.run.reason, record.boot_id) == ("ok", None, BOOT)
     path, beside, place, data = record.copies[0].stderr_tail.splitlines()
     assert (path, beside, place, data) == ("/usr/bin:/bin", "prepared", str(folder / "run-1"), "copied")
-    assert said and said[0].startswith("copying to there: ")
+    assert said == ["copying to there: file (1 file, 7 bytes)"]
     assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
     event = made.first_event("probe")
     assert event["machine"]["reached"] == "ssh" and event["machine"]["boot_id"] == BOOT
@@ -166,14 +168,21 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
     not_there = {
         "[conditions]\nswap = 'off'": "conditions: not done over ssh",
         "[reset]\nsync = true": "reset: not done over ssh",
+        "[responses.d]\nfrom = 'kernel.nr_dirtied'": r"responses\.d: from = .kernel\.nr_dirtied.: not done over ssh",
         "[factors.s]\nlevels = [1]\ncontrol = 'sysctl:vm.swappiness'": "set on the machine itself, not over ssh",
         "[factors.q]\nlevels = [1]\ncontrol = 'quota'": "set on the machine itself, not over ssh",
     }
+    in_workload = {
+        "env_all = true": "workload.env_all: not done",
+        "cwd = 'caller'": "workload.cwd = .caller.: not done",
+    }
+    texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
+    texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
     with connected("ssh:there") as host:
-        for more, expected in not_there.items():
-            (tmp_path / "study.toml").write_text(STUDY.format(command='["true"]', more="") + more)
+        for text, expected in texts.items():
+            (tmp_path / "study.toml").write_text(text)
             with pytest.raises((HostError, StudyError), match=expected):
-                host.ready(plan(declare(tmp_path / "study.toml"), host.facts()), str)
+                plan(declare(tmp_path / "study.toml"), host.facts(), starts=False)
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,3 +200,37 @@ def test_a_name_of_a_machine_is_asked_for() -> None:
     with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), connected("ssh:-v"):
         pass
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
+
+
+def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
+    monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)
+    with connected("ssh:there") as host:
+        assert isinstance(host, SshHost)
+        holder = host._machine._holder
+    assert holder is not None and holder.returncode == -signal.SIGKILL
+
+
+def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch)
+    program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
+    with connected("ssh:there", 12.5) as host:
+        assert isinstance(host, SshHost) and host._machine._holder
+        host._machine._holder.kill()
+        host._machine._holder.wait()
+        host._machine.ensure()
+    asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
+    first, again = (float(words[1]) for words in asked if words[-1] == "9")
+    assert (first, again) == (12.5, 12.5 + RUN_S)
+
+
+def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    (tmp_path / "probe").symlink_to(find_probe().argv[0])
+    monkeypatch.setenv("SCALOGRAPH_PROBE", str(tmp_path / "probe"))
+    with planned(tmp_path, '["true"]') as (host, made, _):
+        assert not (host._machine.folder / PROBE).is_symlink()
+        assert measured(host, made).run.status == "ok"

@@ -51,3 +51,23 @@ def test_no_end_and_no_client_are_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match=r"ssh: No such file .*; apt-get install openssh-client"):
         call("there", ["true"])
+
+
+def test_what_is_sent_and_said_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    with pytest.raises(HostError, match=r"more than \d+ bytes, expected less"):
+        call("there", ["yes"])
+    with pytest.raises(HostError, match=r"--host ssh:there: what is sent was not read for 0.2 s"):
+        call("there", ["sleep", "2"], lambda stream: stream.write(bytes(1 << 20)), limit_s=0.2)
+    monkeypatch.setattr(ssh_client, "_SEND_S", -1.0)
+    with pytest.raises(HostError, match=r"or not in -1 s"):
+        call("there", ["cat"], lambda stream: stream.write(b"late"))
+    with pytest.raises(HostError, match="--host ssh:there: the end, expected"):
+        call("there", script("yes | head -c 300000 >&2; echo; echo the end >&2; exit 3"))
+
+
+def test_what_is_said_meanwhile_stops_no_sending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch)
+    sent = bytes(range(256)) * 4096
+    said = call("there", ["od", "-An", "-v", "-tx1"], lambda stream: stream.write(sent))
+    assert bytes.fromhex(said) == sent

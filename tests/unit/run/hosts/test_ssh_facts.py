@@ -1,8 +1,11 @@
 """What another machine tells of itself, read from its answer: no machine is asked."""
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from scalograph.errors import HostError, ProtocolError
+from scalograph.errors import HostError
 from scalograph.protocol.events import Capabilities
 from scalograph.protocol.record import Capability
 from scalograph.run.hosts.ssh_facts import capabilities_of, facts_of, parsed
@@ -32,6 +35,7 @@ java no /opt/broken/bin/java
 | Error: no JVM
 """
 NAMES = ("real-time policies", "negative nice")
+ERROR = '{"event":"error","where":"a","found":"b","expected":"c","fix":"d"}'
 
 
 def granted(*names: str) -> Capabilities:
@@ -40,7 +44,7 @@ def granted(*names: str) -> Capabilities:
 
 
 def test_an_answer_is_read_as_this_machine_is() -> None:
-    facts = facts_of(parsed(ANSWER), granted("negative nice"))
+    facts = facts_of("there", parsed("there", ANSWER), granted("negative nice"))
     assert [one.cpu for one in facts.cpus] == [0, 1, 2]
     assert (facts.cpu_model, facts.memory_bytes, facts.cpu_quota) == ("Far CPU", 8_192_000_000, 1.5)
     assert (facts.architecture, facts.boot_id) == ("aarch64", "2b1c7a52-0000-4000-8000-0123456789ab")
@@ -58,11 +62,82 @@ def test_an_answer_is_read_as_this_machine_is() -> None:
 @pytest.mark.parametrize("answer", ["", "Welcome\n", "env PATH=/bin\n"])
 def test_what_a_login_prints_is_no_machine(answer: str) -> None:
     with pytest.raises(HostError, match="expected nothing but what was asked"):
-        parsed(answer)
+        parsed("there", answer)
 
 
-def test_a_probe_that_says_nothing_of_itself() -> None:
-    with pytest.raises(ProtocolError):
-        capabilities_of("")
-    with pytest.raises(ProtocolError, match="a capabilities event"):
-        capabilities_of('{"event":"error","where":"a","found":"b","expected":"c","fix":"d"}')
+@pytest.mark.parametrize("answer", ["", "\n", "{}", "[" * 9000, '{"event":"run"}', ERROR, '{"event":"capabilities"}'])
+def test_a_probe_that_says_nothing_of_itself(answer: str) -> None:
+    with pytest.raises(HostError, match=r"^--host ssh:there: told .*, expected the facts of a machine; .*$") as told:
+        capabilities_of("there", answer)
+    assert "\n" not in str(told.value)
+
+
+# What is told beside ANSWER, or instead of a line of it, and what of that is refused; or told as what is not known.
+BROKEN = {
+    "/proc/meminfo/x:1": "told /proc/meminfo/x: File exists",
+    "/proc/self:1": "told /proc/self: Is a directory",
+    f"/proc/{'x' * 300}:1": "told /proc/xxx",
+    "/etc/a\0b:1": "zero bytes",
+    "/proc/self/status:Cpus_allowed_list:\t0-x": "no CPU that may be used",
+    "/proc/self/status:Cpus_allowed_list:\t7": "no CPU that may be used",
+    "/sys/devices/system/cpu/online:0-99999999": "no CPU that may be used",
+    "/sys/devices/system/cpu/online:" + "9" * 5000: "no CPU that may be used",
+    "/sys/devices/system/cpu/online:": "no CPU that may be used",
+    "/proc/cpuinfo:cpu MHz\t: " + "9" * 400: "clock_mhz",
+}
+UNKNOWN = {
+    "/proc/meminfo:MemTotal: " + "9" * 5000 + " kB": "memory_bytes",
+    "/sys/fs/cgroup/user.slice/cpu.max:" + "9" * 5000 + " 1": "cpu_quota",
+    "/sys/fs/cgroup/user.slice/cpu.max:1 0": "cpu_quota",
+    "/proc/self/cgroup:0": "cpu_quota",
+    "/proc/self/cgroup:0::/../../../../user.slice": "cpu_quota",
+    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\000cgroup rw - cgroup2 c rw": "cpu_quota",
+    r"/proc/self/mountinfo:30 1 0:26 / /sys/fs/\056\056/fs/cgroup rw - cgroup2 c rw": "cpu_quota",
+    "/proc/sys/kernel/osrelease:" + "x" * 40_000: "kernel",
+}
+
+
+def told_with(line: str) -> str:
+    """The answer with a line, in place of those of the same file."""
+    file = line.partition(":")[0]
+    return "".join(f"{one}\n" for one in ANSWER.splitlines() if one.partition(":")[0] != file) + f"{line}\n"
+
+
+@pytest.mark.parametrize(("line", "expected"), BROKEN.items(), ids=[f"{line:.40}" for line in BROKEN])
+def test_a_broken_fact_is_one_message(line: str, expected: str) -> None:
+    with pytest.raises(HostError) as told:
+        facts_of("there", parsed("there", told_with(line)), granted())
+    assert str(told.value).startswith("--host ssh:there: told ") and expected in str(told.value)
+    assert "\n" not in str(told.value) and len(str(told.value)) < 1000
+
+
+@pytest.mark.parametrize(("line", "name"), UNKNOWN.items(), ids=[f"{line:.40}" for line in UNKNOWN])
+def test_a_fact_that_cannot_be_read_is_not_known(line: str, name: str) -> None:
+    assert getattr(facts_of("there", parsed("there", told_with(line)), granted()), name) is None
+
+
+def test_a_probe_of_another_kind_and_a_jvm_of_any_release() -> None:
+    with pytest.raises(HostError, match="told a probe that does not tell of real-time policies"):
+        facts_of("there", parsed("there", ANSWER), Capabilities(protocol=1, probe="1", capabilities=[]))
+    told = parsed("there", ANSWER.replace("21.0.4\n", "9" * 5000 + "\n"))
+    assert facts_of("there", told, granted()).jvms[0].release == 999_999_999
+    with pytest.raises(HostError, match="told 0 files, 65 JVMs"):
+        parsed("there", "system Linux x\n" + "".join(f"java no /{n}\n" for n in range(65)))
+
+
+FILES = sorted(
+    {line.partition(":")[0] for line in ANSWER.splitlines() if line.startswith("/")} | {"/proc", "/proc/self/x"}
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
+LINES = st.tuples(st.sampled_from(FILES), TEXTS | st.from_regex(r"[0-9,: /-]{0,20}", fullmatch=True)).map(":".join)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(LINES | TEXTS, max_size=6))
+def test_whatever_is_told_is_facts_that_can_be_kept_or_one_message(lines: list[str]) -> None:
+    try:
+        facts = facts_of("there", parsed("there", ANSWER + "".join(f"{line}\n" for line in lines)), granted())
+    except HostError as error:
+        assert str(error).startswith("--host ssh:there: ") and "\n" not in str(error)
+    else:
+        assert facts.n_cpus and msgspec.json.encode(facts.machine())

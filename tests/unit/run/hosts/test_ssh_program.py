@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
-from scalograph.run.hosts.ssh_program import moved, needed_there
+import pytest
+
+from scalograph.run.hosts.ssh_program import Needed, moved, needed_there
 from scalograph.study.build_plan import ClassPath
-from scalograph.study.program import Process, Program
+from scalograph.study.program import Process, Program, Used
 from scalograph.study.template import Template
+from scalograph.study.workload import Workload
 
 
 def made(folder: Path, *argv: str, **more: object) -> Program:
@@ -14,21 +17,53 @@ def made(folder: Path, *argv: str, **more: object) -> Program:
         "fetched.jar": "/nowhere",
         "classpath": ClassPath((({}, str(folder / "build")), ({"server": ["a"]}, str(folder / "a.jar")))), **more,
     }  # fmt: skip
-    for name in ("home", "build"):
-        (folder / name).mkdir(exist_ok=True)
-    (folder / "a.jar").touch()
+    for name in ("home/data", "build"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name in ("home/prog", "home/data/x", "home/two words", "a.jar"):
+        (folder / name).touch()
     return Program((Process(argv),), folder / "home", False, values)
 
 
 def test_only_what_its_words_lead_to_is_needed(tmp_path: Path) -> None:
-    home, build, jar = (tmp_path / name for name in ("home", "build", "a.jar"))
+    build, jar = (Needed(path, (path,), True) for path in (tmp_path / "build", tmp_path / "a.jar"))
     assert needed_there(made(tmp_path, "true", "{n}", "/etc/passwd"), None) == []
     assert needed_there(made(tmp_path, "{build}/main"), None) == [build]
     assert needed_there(made(tmp_path, "java", "-cp", "{classpath}"), None) == [build, jar]
-    assert needed_there(made(tmp_path, f"{home}/prog"), None) == [home]
-    assert needed_there(made(tmp_path, "cat"), f"{home}/data") == [home]
-    assert needed_there(made(tmp_path, "{option}", option=Template("-f{here}/x")), None) == [home]
     assert needed_there(made(tmp_path, "{fetched.jar}"), None) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "reads", "named"),
+    [
+        (["sh", "-c", "cat {here}/data/x | wc; {here}/prog >{here}/out"], None, ["data/x", "prog"]),
+        (["{here}/data", "{here}/data/x"], None, ["data"]),
+        (["{here}/two words", "--in={here}/prog,"], None, ["two words", "prog"]),
+        (["sh", "-c", "{here}/data/$1 {here}/data/{n}.txt {here}/da*/x"], None, [""]),
+        (["sh", "-c", "cat {here}/data/{n}.txt {here}/../prog"], None, ["data"]),
+        (["sh", "-c", "cd {here} && ./prog"], None, [""]),
+        (["{option}"], None, ["data/x"]),
+        (["HOME/prog", "{here}/out"], None, ["prog"]),
+        (["HOME/prog-{n}"], None, [""]),
+        (["cat"], "data/x", ["data/x"]),
+        (["tee", "{here}/out"], None, []),
+    ],
+)
+def test_of_the_studys_folder_only_what_is_named(
+    argv: list[str], reads: str | None, named: list[str], tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    words = [word.replace("HOME", str(home)) for word in argv]
+    program = made(tmp_path, *words, option=Template("-f{here}/data/x"))
+    if argv != ["{option}"]:
+        program = Program(program.processes, home, False, {**program.values, "option": "none"})
+    (found,) = needed_there(program, reads)
+    assert found == Needed(home, tuple(home / name for name in named))
+
+
+def test_the_folder_of_a_workload_is_needed_whole(tmp_path: Path) -> None:
+    home, program = tmp_path / "home", made(tmp_path, "{here}/prog")
+    used = (Used(Workload(name="own", title="Own", argv=["x"]), home),)
+    assert needed_there(Program(program.processes, home, False, program.values, used), None) == [Needed(home, (home,))]
 
 
 def test_it_has_the_paths_of_its_copies_and_no_other_is_changed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ final class Held {
     private static final int ROOM = 2;
 
     private final Pool pool;
+    private final Keys keys;
     /** What becomes of the next transactions of manufacturing; an empty text: nothing. */
     private final Queue<String> failures = new ArrayDeque<>();
     private final TableQueue queue = new TableQueue();
@@ -24,8 +25,8 @@ final class Held {
             Schema.create(session);
             return Population.fill(session, 1);
         });
-        Keys keys = new Keys(own);
-        Backlog backlog = new Backlog(ROOM);
+        keys = new Keys(own);
+        Backlog backlog = new Backlog(ROOM, Backlog.LIMIT_MS);
         manufacturing = new Manufacturing(this.breaking(), keys, new Suppliers(pool, keys, 0), backlog, 0);
         operations = new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing);
     }
@@ -68,9 +69,18 @@ final class Held {
         held.failures.addAll(List.of("", "", "locked", "locked", "", "locked"));
         System.out.println(held.operations.answer("POST", "/work-orders", "item=1&quantity=1").text().replaceAll("[0-9]+ ", ""));
         System.out.println("unfinished " + held.count("work_order WHERE is_done = 0") + ", failures left " + held.failures.size());
+        held.full();
         held.end();
         held.ask("without a database", "/orders", 7);
         held.ask("without a database", "/orders", 7);
+    }
+
+    /** Nobody makes room: who waits is told, and the others go on. */
+    private void full() {
+        Operations full = new Operations(pool, new OrderEntry(pool, keys, queue, new Backlog(0, 1)), manufacturing);
+        Operations.Reply refused = full.answer("POST", "/large-orders", "customer=7&lines=10&draw=12");
+        System.out.println(refused.status() + " " + refused.text());
+        System.out.println(full.answer("POST", "/orders", "customer=7&lines=10&draw=12").status());
     }
 
     private void ask(String what, String path, long customer) {
@@ -85,7 +95,7 @@ final class Held {
         Thread thread = new Thread(() -> late[0] = reply("/large-orders", 7));
         thread.setDaemon(true);
         thread.start();
-        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+        while (thread.isAlive() && thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.sleep(1);
         }
         return thread;

@@ -33,7 +33,7 @@ final class Spoiled {
         });
         Keys keys = new Keys(own);
         Suppliers suppliers = new Suppliers(pool, keys, 0);
-        Backlog backlog = new Backlog(2);
+        Backlog backlog = new Backlog(2, Backlog.LIMIT_MS);
         Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, 0);
         TableQueue queue = new TableQueue();
         Operations operations = new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing);

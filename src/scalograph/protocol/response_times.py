@@ -68,3 +68,19 @@ def middle_s(bucket: int) -> float:
     """
     shift = max(bucket // FINE - 1, 0)
     return ((bucket - FINE * shift + 0.5) * 2.0**shift) / 1e9
+
+
+def variation(counts: Counts) -> float:
+    """Return the variance over the squared mean: 0 of times that are alike, 1 of exponential ones.
+
+    Args:
+        counts: of buckets; 0 is returned of none.
+
+    >>> round(variation({3: 5}), 3), round(variation({256: 99, 7000: 1}), 1)
+    (0.0, 99.0)
+    """
+    n = sum(counts.values())
+    mean = sum(count * middle_s(bucket) for bucket, count in counts.items()) / max(n, 1)
+    if not mean:
+        return 0.0
+    return sum(count * (middle_s(bucket) / mean - 1) ** 2 for bucket, count in counts.items()) / n

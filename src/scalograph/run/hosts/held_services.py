@@ -1,0 +1,160 @@
+"""Services that stay up over runs of a block (`keep = "block"`): each run has a probe to which they run already."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control.control import Launch
+from scalograph.errors import HostError
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import ProcessEvent
+from scalograph.run.hosts.base import Specification
+from scalograph.run.hosts.probe import measure
+from scalograph.run.hosts.probe_process import ProbeProcess
+from scalograph.run.hosts.service_holder import ServiceHolder
+from scalograph.run.interrupts import note
+from scalograph.run.scratch import scratch
+from scalograph.run.services import filled, free_ports, full_disk
+from scalograph.study.processes import SERVICE
+
+Ports = Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Services that are up: of a block, as they were started, with what is given back when they have ended.
+
+    `begun_ns` are CLOCK_MONOTONIC at the start of each, and of who waits behind them: the one before is ready then.
+    """
+
+    block: int
+    services: tuple[Launch, ...]
+    ports: Ports
+    state: Path
+    pids: tuple[int, ...]
+    begun_ns: tuple[int, ...]
+    holder: ServiceHolder
+    folders: ExitStack
+
+    @property
+    def running(self) -> tuple[tuple[str, int], ...]:
+        """Names and process ids."""
+        return tuple((launch.name, pid) for launch, pid in zip(self.services, self.pids, strict=True))
+
+    def told(self, record: Record) -> Record:
+        """Return a record in which services come before the driver, as in runs that start them."""
+        processes = sorted(record.processes, key=lambda one: one.command == 0)
+        numbered = [replace_part(one, command=i) for i, one in enumerate(processes)]
+        copies = [replace_part(copy, command=len(self.pids)) for copy in record.copies]
+        return full_disk(replace_part(record, processes=numbered, copies=copies), self.state)
+
+    def with_start(self, record: Record, before: Record | None) -> Record:
+        """Return the record of the first run with how long services took to start, and those before them to end."""
+        gate_ns, ended = record.run.gate_ns, {one.command: one for one in before.processes} if before else {}
+        if not gate_ns:
+            return record
+        told = [self._started(one, gate_ns, ended.get(one.command)) for one in record.processes]
+        return replace_part(record, processes=told)
+
+    def _started(self, one: ProcessEvent, gate_ns: int, before: ProcessEvent | None) -> ProcessEvent:
+        if one.role != SERVICE:
+            return one
+        start, ready = self.begun_ns[one.command : one.command + 2]
+        stop = before.stop_ns if before and before.name == one.name else None
+        return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
+
+
+class HeldServices:
+    """Services of one block at a time, of a host that starts probes here."""
+
+    def __init__(
+        self, process: Callable[[], ProbeProcess], folder: Callable[[bool], AbstractContextManager[Path]]
+    ) -> None:
+        """Hold none yet.
+
+        Args:
+            process: makes a probe, not yet started.
+            folder: makes what services work in, for as long as they do.
+        """
+        self._process, self._folder = process, folder
+        self._held: _Held | None = None
+
+    def measure(self, spec: Specification, folder: Path) -> Record:
+        """Carry out a run, after starting its services where none are up, or others.
+
+        The first run of services tells of each when it was started and ready, and how long the one before took to end.
+        If a run fails, its services are ended.
+
+        Raises:
+            HostError: the host refuses.
+        """
+        launches, before = self._serving(spec), None
+        if is_first := not launches:
+            before = self.close()
+            if (failed := self._begin(spec)) is not None:
+                return failed
+            launches = self._serving(spec)
+        held = self._held
+        assert held is not None and launches
+        driver = replace(spec, launches=launches[-1:], running=held.running)
+        record = held.told(measure(driver.line(folder), self._process(), note))
+        if record.run.status != "ok":
+            return _with_last_words(record, self.close(), len(held.pids))
+        return held.with_start(record, before) if is_first else record
+
+    def close(self) -> Record | None:
+        """End the services that are up, in order; return their record, None where there are none."""
+        held, self._held = self._held, None
+        if held is None:
+            return None
+        with held.folders:
+            return held.holder.close()
+
+    def _serving(self, spec: Specification) -> tuple[Launch, ...]:
+        """What a run starts, filled, if its services are those that are up; else nothing."""
+        held = self._held
+        if held is None or held.block != spec.run.block:
+            return ()
+        if [launch.name for launch in spec.launches[:-1]] != [launch.name for launch in held.services]:
+            return ()
+        launches = filled(spec.launches, held.state, held.ports)
+        return launches if _as_started(launches[:-1]) == _as_started(held.services) else ()
+
+    def _begin(self, spec: Specification) -> Record | None:
+        """Start services; returns a record where they did not come up."""
+        with ExitStack() as folders:
+            state = folders.enter_context(scratch("state"))
+            ports = free_ports(spec.launches)
+            whole = replace(spec, launches=filled(spec.launches, state, ports))
+            place = folders.enter_context(self._folder(spec.in_callers_folder))
+            # No process has such a name.
+            holder = ServiceHolder(whole, place, state / ".end", self._process())
+            if not holder.is_up():
+                return holder.close()
+            mains = holder.mains(len(whole.launches) - 1)
+            if not mains:
+                holder.close()
+                found = "services whose processes are not the first that they start"
+                raise HostError("workload.keep", found, "services that stay in the foreground", "leave it out")
+            self._held = _Held(
+                spec.run.block, whole.launches[:-1], ports, state, tuple(pid for _, pid in mains[:-1]),
+                tuple(at for at, _ in mains), holder, folders.pop_all(),
+            )  # fmt: skip
+        return None
+
+
+def _as_started(launches: Sequence[Launch]) -> list[Launch]:
+    """Launches without the values that filled them: levels of the driver are among these."""
+    return [replace(launch, values={}) for launch in launches]
+
+
+def _with_last_words(record: Record, last: Record | None, n: int) -> Record:
+    """A failed run with the reason of its n services, and what they said, where they failed too."""
+    if last is None or last.run.status != "failed" or record.run.status != "failed":
+        return record
+    services = [copy for copy in last.copies if copy.command < n]
+    drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
+    return replace_part(record.failed(last.run.reason or ""), copies=[*services, *drivers])

@@ -1,0 +1,74 @@
+"""A server that stays up over a block of runs: started once, used by all, fresh in the next one, gone at the end."""
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from scalograph.protocol.record import Record
+from scalograph.questions.throughput.model_parts import START, STOP, WHOLE, run_parts
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.plan import plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import run_unkept
+from scalograph.study.declare import declare
+
+from ..servers import needs_probe
+from .shell import LONG_S, machine
+from .test_services import written
+
+pytestmark = [machine, needs_probe]
+
+
+def kept_up(folder: Path, mode: str, n_blocks: int) -> list[Record]:
+    """Records of blocks of two runs each, whose driver alone has a level, and whose server stays up for a block."""
+    text = written(folder, mode).read_text().replace("[workload]\n", '[workload]\nkeep = "block"\n')
+    text = (
+        text.replace('"600"]', '"{pause}"]').replace("runs = 1", f"runs = {n_blocks}")
+        + "[factors.pause]\nlevels = [400, 500]\n"
+    )
+    (folder / "study.toml").write_text(text)
+    with closing(LocalHost(find_probe())) as host:
+        planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), str)
+        done = run_unkept(planned, Runner(planned, host))
+    assert not [pid for pid, words in commands() if str(folder / "server.py") in words]
+    return [finished.record for finished in done]
+
+
+def commands() -> Iterator[tuple[int, list[str]]]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield int(file.parent.name), file.read_bytes().decode(errors="replace").split("\0")
+
+
+def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path) -> None:
+    records = kept_up(tmp_path, "born", 2)
+    assert [record.run.status for record in records] == ["ok"] * 4, [record.run.reason for record in records]
+    born = [record.values[0].values["born"][0] for record in records]
+    assert born[0] == born[1] < born[2] == born[3]
+    assert all([one.name for one in record.processes] == ["web", "driver"] for record in records)
+    web = [record.processes[0] for record in records]
+    assert all(one.cpu_ns is not None and len(one.cpus or ()) == 1 for one in web)
+    # What a start costs is told once for each.
+    parts = [{part.what: part.seconds for part in run_parts(record)} for record in records]
+    assert [0 < one.get(START, 0) < LONG_S for one in parts] == [True, False, True, False]
+    assert [STOP in one for one in parts] == [False, False, True, False]
+    assert parts[0][WHOLE] > parts[0][START] + 0.4
+    assert all(record.run.n_survivors == 0 for record in records)
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "last"),
+    [
+        ("never", "service web was not ready after 1.0 s", "thinking about it"),
+        ("dies", "service web ended while drivers worked (signal 9)", "out of paper"),
+    ],
+)
+def test_a_server_that_is_to_stay_up_and_fails_is_started_anew(
+    tmp_path: Path, mode: str, reason: str, last: str
+) -> None:
+    for record in kept_up(tmp_path, mode, 1):
+        assert record.run.status == "failed" and (record.run.reason or "").startswith(reason), record.run.reason
+        assert last in record.copies[0].stderr_tail

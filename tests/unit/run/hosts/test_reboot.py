@@ -1,0 +1,124 @@
+"""A machine that is booted with the kernel of a run: what is asked of it, and each way in which that fails."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.record import Record
+from scalograph.run.hosts import reboot, ssh
+from scalograph.run.hosts.host_names import connected
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.reboot import RebootHost
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
+
+from .far_machine import KERNELS, booting_stand_in, program
+
+pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
+OLD, NEW = KERNELS
+STUDY = """\
+version = 1
+name = "kernels"
+title = "Kernels"
+work = "total"
+seed = 1
+[workload]
+command = ["true"]
+{more}
+[factors.kernel]
+levels = {levels}
+control = "kernel"
+[protocol]
+runs = 1
+timeout = "10s"
+"""
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(reboot, "PAUSE_S", 0.01)
+    monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
+    return booting_stand_in(tmp_path, monkeypatch)
+
+
+@contextmanager
+def planned(folder: Path, said: list[str]) -> Iterator[tuple[RebootHost, Plan]]:
+    (folder / "study.toml").write_text(STUDY.format(levels='["all"]', more=""))
+    with connected("reboot:there") as host:
+        assert isinstance(host, RebootHost)
+        yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append)
+
+
+def measured(host: RebootHost, made: Plan, kernel: str) -> Record:
+    return Runner(made, host).measure(Run("r1", 0, {"kernel": kernel}, 0))
+
+
+def asked(state: Path) -> list[str]:
+    return (state / "asked").read_text().split()
+
+
+def test_the_kernel_of_a_run_is_booted_and_the_first_one_at_the_end(state: Path, tmp_path: Path) -> None:
+    said = list[str]()
+    with planned(tmp_path, said) as (host, made):
+        assert [one["kernel"] for one in made.design.treatments] == [OLD, NEW]
+        records = [measured(host, made, kernel) for kernel in (OLD, NEW, NEW)]
+        (state / "boot_id").write_text("99999999-0000-4000-8000-000000000000\n")
+        failed = measured(host, made, NEW).run
+        assert (failed.status, failed.reason) == ("failed", "that machine was booted anew, and not by us")
+        assert measured(host, made, NEW).run.status == "ok"
+        assert asked(state) == [NEW]
+    assert asked(state) == [NEW, OLD]
+    assert [one.run.status for one in records] == ["ok"] * 3
+    assert [str(one.boot_id)[:8] for one in records] == ["00000000", "00000001", "00000001"]
+    assert [text for text in said if "busy" not in text] == [f"there: boots kernel {kernel}" for kernel in asked(state)]
+    machine = made.first_event("probe")["machine"]
+    assert (machine["reached"], machine["kernel"], machine["boot_id"]) == ("ssh", None, None)
+
+
+def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boots = (tmp_path / "ssh-programs" / "scalograph-boot").read_text()
+    with planned(tmp_path, []) as (host, made):
+        program(tmp_path, "scalograph-boot", "echo 'no such entry' >&2; exit 1")
+        with pytest.raises(HostError, match=r"ssh:there: no such entry"):
+            measured(host, made, NEW)
+        program(tmp_path, "scalograph-boot", "exit 0")
+        monkeypatch.setattr(reboot, "BOOT_S", 0.05)
+        with pytest.raises(HostError, match=r"not booted 0.05 s after scalograph-boot 6.12.1-far, expected an answer"):
+            measured(host, made, NEW)
+        monkeypatch.setattr(reboot, "BOOT_S", 20.0)
+        program(tmp_path, "scalograph-boot", boots.replace("${BOOTS:-$1}", "6.9.9-other"))
+        with pytest.raises(
+            HostError, match=r"scalograph-boot 6.12.1-far booted 6.9.9-other, expected kernel 6.12.1-far"
+        ):
+            measured(host, made, NEW)
+        program(tmp_path, "scalograph-boot", boots)
+        monkeypatch.setattr(type(host._machine), "told", lambda machine: machine.facts.model_copy(update={"cpus": ()}))
+        with pytest.raises(HostError, match=r"CPUs \[\] under kernel 6.12.1-far"):
+            measured(host, made, NEW)
+    assert asked(state) == [NEW, NEW, OLD]
+
+
+def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    with connected("reboot:there") as host:
+        file.write_text(STUDY.format(levels='["cloud"]', more=""))
+        with pytest.raises(
+            StudyError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-far, 6.12"
+        ):
+            plan(declare(file), host.facts())
+        file.write_text(STUDY.format(levels='["all"]', more='setup = ["true"]'))
+        with pytest.raises(HostError, match=r"workload.setup: before reboots"):
+            host.ready(plan(declare(file), host.facts()), str)
+    program(tmp_path, "ls", "echo config")
+    with pytest.raises(HostError, match="no kernel in /boot"), connected("reboot:there"):
+        pass
+    (tmp_path / "ssh-programs" / "scalograph-boot").unlink()
+    with pytest.raises(HostError, match="ssh:there: no program scalograph-boot"), connected("reboot:there"):
+        pass
