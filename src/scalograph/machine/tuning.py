@@ -1,7 +1,7 @@
 """Settings of the machine that make runs differ or look alike, each with the command that sets it.
 
-`scalograph doctor --noise` measures how much runs differ here; none is changed. A factor of the control that is named sets
-it for the runs of a study alone. Source: `pyperf system tune` of V. Stinner, which looks at most of these.
+How much runs differ here `scalograph doctor --noise` measures; none is changed. A factor of the control that is named
+sets it for the runs of a study. Source: `pyperf system tune` of V. Stinner, which looks at most of these.
 """
 
 from collections.abc import Iterator
