@@ -230,3 +230,14 @@ def test_a_range_in_another_form_is_no_level_of_its_own(text: str, fix: str) -> 
     with pytest.raises(StudyError) as refused:
         counts("--threads", text)
     assert fix in str(refused.value) and "expected counts such as" in str(refused.value)
+
+
+def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
+    read = [read_response(f"{name}:lower: {place}") for name, place in (("a", r"@ ([0-9.]+)"), ("b", r"@op: (\d+)"))]
+    study = declared(CommandStudy(("p",), responses=(*read, read_response("c:lower: @gobench  Sort n=64"))), tmp_path)
+    assert [(one.pattern, one.reader, one.unit) for one in map(study.responses.get, "ab") if one] == [
+        (r"@ ([0-9.]+)", None, ""),
+        (r"@op: (\d+)", None, ""),
+    ]
+    harness = study.responses["c"]
+    assert (harness.reader, harness.benchmark, harness.unit) == ("gobench", "Sort n=64", "s")
