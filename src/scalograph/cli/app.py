@@ -1,6 +1,7 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -38,7 +39,18 @@ READING = ("compare", "history", "gate", "check", "analyze", "report", "export",
 TOGETHER = {"analyze": "stops", "report": "stops"}
 
 
-class Commands(TyperGroup):
+class LateCommands(TyperGroup):
+    """Commands that are imported when they are called: typer, which looks at imported ones, would suggest none."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Name the command that was probably meant, if there is none of this name."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and (near := get_close_matches(args[0], known, n=1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
+
+
+class Commands(LateCommands):
     """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:
