@@ -59,7 +59,7 @@ def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) ->
     known = source.levels_of(factor)
     if lost := [name for level, name in names.items() if level not in known]:
         return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
-    return "no setting has a run of both that succeeded"
+    return "no configuration has a run of both that succeeded"
 
 
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:

@@ -246,7 +246,7 @@ def _same(floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin:
     if margin is None:
         blind = len(treatments) - sum(floor <= BLIND for floor in floors)
         if blind > HALF * len(treatments):
-            many = f"{blind} of {counted(len(treatments), 'setting')}" if len(treatments) > 1 else "it"
+            many = f"{blind} of {counted(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
             return "not measurable", f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
         return "same", ""
     reach = _farthest([one.ratio for one in treatments if not one.doubt])
