@@ -16,6 +16,7 @@ from scalograph.profile.values import Profiled
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
 from scalograph.questions.registry import SWEEP
+from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -60,7 +61,9 @@ def with_iterations(planned: Plan, n: int) -> Plan:
     return replace(planned, design=design)
 
 
-def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell) -> list[Profiled]:
+def take(
+    planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell, score: Score | None = None
+) -> list[Profiled]:
     """Run each of these treatments once. Whoever calls it has the machine to itself.
 
     A JVM without a recorder, and a run that fails, are told by the `reason` of their treatment.
@@ -71,6 +74,7 @@ def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float
         host: where they run.
         period_s: time between two samples of a thread, in seconds.
         tell: who is told of progress.
+        score: what reads the output of a harness, where a response of the study has a reader.
 
     Raises:
         HostError: there is no compiler, a setting is refused, or the disk is full.
@@ -81,7 +85,7 @@ def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float
         # Before the options of a level, which go on to say what the treatment is.
         values = {**ready.program.values, "jvm_options": options(folder, period_s)}
         ready = replace(ready, program=replace(ready.program, values=values))
-        return [_one(_only(ready, [treatment]), host, folder, tell) for treatment in chosen]
+        return [_one(_only(ready, [treatment]), host, folder, tell, score) for treatment in chosen]
 
 
 def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
@@ -92,7 +96,7 @@ def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
     return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
 
 
-def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
+def _one(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | None) -> Profiled:
     (treatment,) = planned.design.treatments
     java = launches(planned, treatment)[0].values["java"]
     jvm = next((jvm for jvm in planned.facts.jvms if jvm.java == java), None)
@@ -101,7 +105,7 @@ def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
     if jvm is None or reason:
         return profiled.model_copy(update={"reason": reason})
     tell(", ".join(f"{name} = {level}" for name, level in treatment.items()))
-    ((_, record, _),) = run_unkept(planned, Runner(planned, host))
+    ((_, record, _),) = run_unkept(planned, Runner(planned, host, score))
     recordings = folder / "recordings"
     try:
         return _told(profiled, planned, record, sorted(recordings.glob("*.jfr")), jvm)
