@@ -148,3 +148,23 @@ def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
     done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
                    "./prog {threads}", expect=(4,))  # fmt: skip
     assert "prepare failed: sh: exit code 1; it said 'full'" in " ".join(done.stdout.split())
+
+
+def test_revisions_are_built_apart_and_measured_in_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three commits of a program, of which the user's folder has a fourth that is not committed."""
+    home, author = tmp_path / "home", ["-c", "user.name=a", "-c", "user.email=a"]
+    home.mkdir()
+    subprocess.run(["git", "init", "-q", home], check=True)
+    for code in ("exit 0", "exit 3", "exit 0 # again", "exit 4"):
+        (home / "source").write_text(f"#!/bin/sh\n{code}\n")
+        if code != "exit 4":
+            subprocess.run(["git", "-C", home, "add", "source"], check=True)
+            subprocess.run(["git", "-C", home, *author, "commit", "-qm", code], check=True)
+    asked = ("--revisions", "HEAD~2..HEAD", "--build", "install -m 755 source program", "-r", 1, "--max-reruns", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = in_process("measure", *asked, "-o", "../out", "--", "{version}/program", cwd=home)
+    assert done.returncode == 4, "the second fails"
+    found = json.loads((tmp_path / "out" / "findings.json").read_text())
+    points = {str(p["level"]).partition("-")[0]: p["n_failed"] for p in found["curves"][0]["points"]}
+    assert points == {"0": 0, "1": 1, "2": 0} and (home / "source").read_text().endswith("exit 4\n")
+    assert sorted(file.name for file in home.iterdir()) == [".git", "source"]

@@ -11,8 +11,11 @@ from scalograph.control.jvms import find
 from scalograph.profile.recording import refusal
 
 from .shell import in_process
+from .test_workloads import QUICK as QUICK_JVM
 
-STUDY = """\
+QUICK = " ".join(QUICK_JVM)
+
+STUDY = f"""\
 version = 1
 name = "profiled"
 title = "A small pool"
@@ -20,9 +23,12 @@ work = "total"
 seed = 1
 [workload]
 use = "fork-join"
-parameters = { version = "pool", n = 3000, q = 60, prerun = 10 }
+parameters = {{ version = "pool", n = 3000, q = 60, prerun = 10 }}
 [factors.p]
 levels = [1, 4, 8]
+[factors.jvm]
+control = "jvm-options"
+levels = ["{QUICK}"]
 [baseline]
 p = 1
 [protocol]
@@ -76,7 +82,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
     assert (results / "journal.jsonl").read_bytes() == journal
     assert [*(tmp_path / "scratch").iterdir()] == []
     found = json.loads((results / "profile.json").read_text())["profiled"]
-    assert [one["treatment"] for one in found] == [{"p": 1}, {"p": 4}, {"p": 8}]
+    assert [one["treatment"] for one in found] == [{"p": p, "jvm": QUICK} for p in (1, 4, 8)]
     for one in found:
         seen = one["seen"]
         assert one["n_tasks"] == 300 and one["measured"] > 0 and one["switches"] > 0
@@ -91,7 +97,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
 
 def test_only_what_was_asked_for_in_as_many_iterations_as_the_study_has(results: Path) -> None:
     found = profiled(results, "--where", "p=8", "--where", "p=1")
-    assert [one["treatment"] for one in found["profiled"]] == [{"p": 1}, {"p": 8}]
+    assert [one["treatment"]["p"] for one in found["profiled"]] == [1, 8]
     assert [one["n_tasks"] for one in found["profiled"]] == [40, 40]
 
 

@@ -111,7 +111,7 @@ def shared_correlation(columns: FloatArray) -> float:
     return float(np.clip((matrix.sum() - k) / (k * (k - 1)), 0.0, DUNNETT))
 
 
-def _draw(rng: np.random.Generator, c: Center, draws: int) -> tuple[FloatArray, FloatArray]:
+def _draw(rng: "np.random.Generator", c: Center, draws: int) -> tuple[FloatArray, FloatArray]:
     """Simulate means and squared standard errors of samples around zero, with the spread of `c`."""
     return c.se * rng.standard_normal(draws), c.se**2 * rng.chisquare(c.df, draws) / c.df
 

@@ -24,7 +24,7 @@ def common_step(*samples: Scores) -> float | None:
     >>> common_step([120, 130, 120], [110]), common_step([5, 5]), round(common_step([0.12, 0.16]), 9)
     (10.0, None, 0.04)
     """
-    values = np.unique(np.abs(np.concatenate([present(scores)[0] for scores in samples])))
+    values = np.sort(np.abs(np.concatenate([present(scores)[0] for scores in samples])))
     least, step = EXACT * float(values[-1]) if values.size else 0.0, 0.0
     gaps = [gap for gap in np.diff(values).tolist() if gap > least]
     for value in [*gaps, *values[:1].tolist()] if gaps else ():

@@ -1,13 +1,14 @@
 """`scalograph ab`."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
-from scalograph.cli.measure_command import LEVELS
+from scalograph.cli.measure_command import LEVELS, VERSION
 from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit, StudyError
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from scalograph.protocol.claim import Claim
     from scalograph.protocol.findings import Findings
     from scalograph.run.session import Session
-
-VERSION = "version"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +27,12 @@ class AbOptions:
     b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
     margin: Annotated[
         str | None, typer.Option("--margin", help='Differences within it are none, such as "1%"; default 2 %.')
+    ] = None
+    build: Annotated[
+        str | None,
+        typer.Option(
+            "--build", help="--a and --b are git revisions: this builds each in a folder, which is {version}."
+        ),
     ] = None
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
     summary: SummaryFile = None
@@ -41,7 +46,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
 
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
-    scalograph ab --a main --b branch --setup 'make main branch' -- build/{version}/prog
+    scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         two revisions, each built apart
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
     from scalograph.cli.adhoc.declaration import study_text
@@ -49,19 +54,20 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     from scalograph.cli.measure_output import carried_out
 
     margin = share_of("--margin", versions.margin)
-    text = study_text(_study(versions, options))
-    return carried_out(text, options, lambda session: _tell(session, versions, margin, options))
+    if versions.build is None:
+        study = _study(versions, options)
+    else:
+        versions, study = _revised(versions, versions.build, options)
+    return carried_out(study_text(study), options, lambda session: _tell(session, versions, margin, options))
 
 
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
+    from scalograph.cli.adhoc.built_revisions import refuse_without_place
     from scalograph.cli.adhoc.from_options import swept_study
     from scalograph.cli.measure_command import SweepOptions
     from scalograph.study.levels import LevelsError, parse_levels
 
-    if not any(f"{{{VERSION}}}" in word for word in options.command):
-        raise StudyError.one(
-            "command", "no {version}", "it where the two differ", "ab --a ./old --b ./new -- {version}"
-        )
+    refuse_without_place(options.command, "ab --a ./old --b ./new -- {version}")
     levels = f"{versions.a},{versions.b}"
     try:
         known = parse_levels(levels)
@@ -73,6 +79,16 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
         factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
     )
     return replace(swept_study(sweep, options), asked="ab")
+
+
+def _revised(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
+    """Two revisions by the names of their folders, and the study whose {version} is the folder."""
+    from scalograph.cli.adhoc.built_revisions import placed
+    from scalograph.run.revisions import named, repository
+
+    every = named(repository(Path()), [versions.a, versions.b])
+    versions = replace(versions, a=every[0].name, b=every[1].name)
+    return versions, placed(_study(versions, options), every, build, options)
 
 
 def _tell(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:

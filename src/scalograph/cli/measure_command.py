@@ -9,6 +9,7 @@ from scalograph.cli.bundles import bundled
 from scalograph.cli.options import Ceiling, CommandOptions
 
 LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
+VERSION = "version"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,14 @@ class SweepOptions:
     copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
     factor: Annotated[
         list[str] | None, typer.Option("-v", "--factor", help="NAME=LEVELS of a {NAME}; may be repeated.")
+    ] = None
+    revisions: Annotated[
+        str | None,
+        typer.Option("--revisions", help="{version}: git revisions A,B,C; or of A..B at most 10, evenly; A..B:20."),
+    ] = None
+    build: Annotated[
+        str | None,
+        typer.Option("--build", help="Builds each revision in its folder, which is {version}; '': nothing to do."),
     ] = None
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
     runs: Annotated[
@@ -45,6 +54,7 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
     scalograph measure --jobs 1:8 --prepare 'make clean' -- make -j{jobs}
     scalograph measure --copies 1:4 -- ./prog                 copies at once
     scalograph measure -v version=old,new -- ./prog-{version} is new faster than old?
+    scalograph measure --revisions v1..main --build make -- {version}/prog
     """
     from scalograph.control import quiet
 
@@ -52,7 +62,11 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
     from scalograph.cli.adhoc.from_options import swept_study
     from scalograph.cli.measure_output import measured
 
-    return measured(swept_study(sweep, options), sweep, options)
+    if sweep.revisions is None and sweep.build is None:
+        return measured(swept_study(sweep, options), sweep, options)
+    from scalograph.cli.adhoc.built_revisions import revised_study
+
+    return measured(revised_study(sweep, options), sweep, options)
 
 
 command = bundled(_measure, SweepOptions, CommandOptions)

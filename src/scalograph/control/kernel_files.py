@@ -1,5 +1,6 @@
 """Settings of the whole machine that are files of /proc/sys and /sys: where each is, what it holds, how it is set."""
 
+import errno
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -29,11 +30,15 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class KernelFile:
-    """A file with one setting, below a root. With `is_choice` it lists all values, the one in force in brackets."""
+    """A file with one setting, below a root.
+
+    With `is_choice` it lists all values, the one in force in brackets; `words` are values with what the file holds.
+    """
 
     root: Path
     name: str
     is_choice: bool = False
+    words: tuple[tuple[str, str], ...] = ()
 
     @property
     def path(self) -> Path:
@@ -44,11 +49,48 @@ class KernelFile:
         """Return what is in force. Raises OSError."""
         text = read_below(self.root, self.name, _PAGE)
         chosen = _CHOSEN.search(text) if self.is_choice else None
-        return chosen[1] if chosen else plain(text)
+        found = chosen[1] if chosen else plain(text)
+        return next((word for word, held in self.words if held == found), found)
 
     def set(self, value: str) -> None:
         """Write a value; the kernel may take another one, so read it back. Raises OSError."""
-        _write(self.path, value)
+        _write(self.path, dict(self.words).get(value, value))
+
+
+@dataclass(frozen=True)
+class CpuGovernors:
+    """What chooses the clock of each domain of CPUs: one word if it is the same in all, else one for each, in order."""
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        """Return where that of the first domain is."""
+        return self.root / self._name("policy0")
+
+    def value(self) -> str:
+        """Return what is in force. Raises OSError."""
+        found = [plain(read_below(self.root, name, _PAGE)) for name in self._names()]
+        return found[0] if len({*found}) == 1 else " ".join(found)
+
+    def set(self, value: str) -> None:
+        """Write one word into all, or one into each. Raises OSError."""
+        names, words = self._names(), value.split()
+        if len(words) not in (1, len(names)):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        for name, word in zip(names, words * len(names) if len(words) == 1 else words, strict=True):
+            _write(self.root / name, word)
+
+    def _names(self) -> list[str]:
+        folders = (self.root / _CPUS / "cpufreq").glob("policy[0-9]*")
+        names = sorted((folder.name for folder in folders), key=lambda name: int(name.removeprefix("policy")))
+        if not names:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return [self._name(name) for name in names]
+
+    @staticmethod
+    def _name(domain: str) -> str:
+        return f"{_CPUS}/cpufreq/{domain}/scaling_governor"
 
 
 @dataclass(frozen=True)
@@ -95,7 +137,7 @@ def _write(file: Path, value: str) -> None:
         os.close(fd)
 
 
-KernelPlace = KernelFile | OnlineCpus
+KernelPlace = KernelFile | CpuGovernors | OnlineCpus
 
 
 class KernelSetting(NamedTuple):
@@ -123,6 +165,18 @@ def _huge_pages(root: Path, _name: str) -> KernelFile:
     return KernelFile(root, "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
 
 
+def _governor(root: Path, _name: str) -> CpuGovernors:
+    return CpuGovernors(root)
+
+
+def _turbo(root: Path, _name: str) -> KernelFile:
+    """The switch of Intel's own driver forbids what that of the others grants."""
+    forbids = f"{_CPUS}/intel_pstate/no_turbo"
+    if (root / forbids).exists():
+        return KernelFile(root, forbids, words=(("on", "0"), ("off", "1")))
+    return KernelFile(root, f"{_CPUS}/cpufreq/boost", words=(("on", "1"), ("off", "0")))
+
+
 def _online(root: Path, _name: str) -> OnlineCpus:
     return OnlineCpus(root)
 
@@ -135,5 +189,7 @@ KERNEL: Mapping[str, KernelSetting] = {
     "io-scheduler": KernelSetting(_scheduler, _DEVICE, "I/O scheduler of {name}"),
     "io-queue": KernelSetting(_queue, _OF_A_QUEUE, "queue of {name}"),
     "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
+    "governor": KernelSetting(_governor, words="CPU governor"),
+    "turbo": KernelSetting(_turbo, words="turbo"),
     "online": KernelSetting(_online, words="CPUs online"),
 }

@@ -12,7 +12,7 @@ from typing import Annotated, Protocol, Self
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
 from scalograph.control.cgroups import LEAF
-from scalograph.control.kernel_files import KERNEL, MAX_VALUE, KernelFile, KernelPlace, OnlineCpus
+from scalograph.control.kernel_files import KERNEL, MAX_VALUE, KernelPlace
 
 
 class Setting(StrEnum):
@@ -28,6 +28,8 @@ class Setting(StrEnum):
     IO_SCHEDULER = "io-scheduler"
     IO_QUEUE = "io-queue"
     THP = "thp"
+    GOVERNOR = "governor"
+    TURBO = "turbo"
     ONLINE = "online"
 
 
@@ -126,7 +128,7 @@ def tasks_leaf(name: str) -> SettingChange:
 
 def in_force(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     """Tell whether the setting still differs from its old value."""
-    if isinstance(tree, KernelFile | OnlineCpus):
+    if isinstance(tree, KernelPlace):
         try:
             return tree.value() != change.old
         except FileNotFoundError:  # the device or the module is gone, and its setting with it
@@ -142,7 +144,7 @@ def undo(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     """
     if not in_force(change, tree):
         return True
-    if isinstance(tree, KernelFile | OnlineCpus):
+    if isinstance(tree, KernelPlace):
         tree.set(change.old)
         return True
     if change.setting not in _LEAVES:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+# Of one benchmark, and of all that are compared: a table has a column for each.
+MAX_PARAMS = 64
 Kind = Literal["s", "1/s"]
 
 

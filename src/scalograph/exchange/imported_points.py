@@ -22,7 +22,7 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     having = [one for one in every if param in one.params]
     if not having:
         known = ", ".join(dict.fromkeys(name for one in every for name in one.params)) or "none"
-        raise StudyError.one("--over", f'no benchmark with the param "{param}"', f"one of these params: {known}")
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', f"one of these params: {known[:200]}")
     chosen = [one for one in having if where.items() <= one.params.items()]
     if not chosen:
         known = "; ".join(dict.fromkeys(_rest(one, param) for one in having))

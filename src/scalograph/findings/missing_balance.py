@@ -27,8 +27,11 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
     if primary(table) in cpu_times(table.study):
         return None
     planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    runs = [row for row in table.counted() if row.replicate < planned.get(row.key, 0)]
-    attempts = [Attempt(row.block, row.key, row.verdict in REPEATED) for row in runs]
+    attempts = [
+        Attempt(row.block, key, row.verdict in REPEATED)
+        for row in table.counted()
+        if row.replicate < planned.get(key := row.key, 0)
+    ]
     length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
     return fairness(attempts, length, table.study.seed % 2**32)
 

@@ -73,8 +73,6 @@ def _of_whom(why: str, workload: WorkloadUse) -> str:
 
 def degraded(rows: Iterable[Row]) -> list[DegradedRuns]:
     """Tell what the kernel did not grant, most runs first; reasons that differ in their numbers only are one."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        counts.update(row.degraded)
+    counts = Counter(reason for row in rows for reason in row.degraded)
     every = alike([DegradedRuns(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
     return sorted(every, key=lambda doc: -doc.n_runs)[:20]

@@ -43,12 +43,13 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
         return
     factor = curve_factor(table)
     curves: dict[Group, set[int]] = {}
-    for row in rows:
-        if row.work is not None:
-            curves.setdefault(others(row.treatment, factor), set()).add(row.work)
+    # Most runs of a treatment do the same: few are left.
+    counted = {(row.key, row.work): row for row in rows if row.work is not None}
+    for (_, work), row in counted.items():
+        curves.setdefault(others(row.treatment, factor), set()).add(work)
     if differing := [works for works in curves.values() if len(works) > 1]:
-        counted = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
-        yield f"work: {counted}, though the study declares it the same in all treatments"
+        told = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
+        yield f"work: {told}, though the study declares it the same in all treatments"
 
 
 def _policies(table: Table, rows: list[Row]) -> Iterable[str]:

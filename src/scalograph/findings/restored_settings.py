@@ -23,6 +23,8 @@ class _Changing(Protocol):
 
 def restored(record: Record) -> Restored:
     """Return the settings that a run changed, with the values before and after it; none of a machine that has ended."""
+    if not record.settings:  # as of most runs
+        return ()
     told = (one for one in record.settings if one.after)
     return tuple((one.name, one.before, one.after) for one in told if {one.asked, one.after} != {one.before})
 

@@ -82,7 +82,7 @@ class Sample:
 
 def is_functional(row: Row) -> bool:
     """Tell whether a run shows what happens, and not how fast: the CPUs of its guest were emulated."""
-    return any(cause.cause == "functional" for cause in row.causes)
+    return row.verdict == "undecided" and any(cause.cause == "functional" for cause in row.causes)
 
 
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:

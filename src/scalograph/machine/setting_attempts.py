@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from scalograph.control.kernel_files import KERNEL, KernelFile
+from scalograph.control.kernel_files import KERNEL, OnlineCpus
 from scalograph.control.scheduler import kernel_says
 from scalograph.machine.checks import Check
 from scalograph.text.cpu_list import named_cpus
@@ -29,6 +29,8 @@ def settings_attempted(root: Path = Path("/")) -> Iterator[Check]:
     disks = [device for device in devices if not device.startswith(_NO_DISKS)]
     yield _check("control: io-scheduler", {name: _file("io-scheduler", root, name) for name in disks})
     yield _check("control: thp", {"always, madvise, never": _file("thp", root, "")})
+    yield _check("control: governor", {"as cpupower frequency-info lists them": _file("governor", root, "")})
+    yield _check("control: turbo", {"on, off": _file("turbo", root, "")})
     cpus = sorted(root.glob("sys/devices/system/cpu/cpu[0-9]*/online"), key=lambda file: int(file.parts[-2][3:]))
     numbers = named_cpus(int(file.parts[-2][3:]) for file in cpus)
     yield _check("control: online", {numbers: cpus[0]} if cpus else {})
@@ -36,7 +38,7 @@ def settings_attempted(root: Path = Path("/")) -> Iterator[Check]:
 
 def _file(kind: str, root: Path, name: str) -> Path:
     place = KERNEL[kind].place(root, name)
-    assert isinstance(place, KernelFile)
+    assert not isinstance(place, OnlineCpus)
     return place.path
 
 

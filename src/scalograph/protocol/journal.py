@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -218,7 +219,7 @@ def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> I
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
     with _opened(file) as stream:
-        lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
+        lines = enumerate(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), 1)
         return {n: _event(line, file.name, n, _WHOLE) for n, line in lines if n in numbers}
 
 

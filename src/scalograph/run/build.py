@@ -26,7 +26,7 @@ _QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 # Where cargo keeps what it makes on the way.
 _SCRATCH = ".target"
 # What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
-_PASSED_ON = (
+PASSED_ON = (
     *("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy"),
     *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"),
 )
@@ -164,7 +164,7 @@ def _command(folder: Path, step: _Step, made: Path) -> list[str]:
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     # Without the caller's JAVA_TOOL_OPTIONS and the like, nor what cargo finds in the folder it is called from: a build
     # depends on nothing that its key does not hold.
-    environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
     try:
         return contained(argv, environ, TIMEOUT_S, Path("/"))

@@ -57,6 +57,8 @@ CONTROLS: dict[str, ControlRow] = {
         called="the name of a block device, such as sda",
     ),
     "thp": ControlRow("scalograph.control.huge_pages:HugePagesControl", machine_wide=True),
+    "governor": ControlRow("scalograph.control.frequency:GovernorControl", machine_wide=True),
+    "turbo": ControlRow("scalograph.control.frequency:TurboControl", machine_wide=True),
     "scheduler": ControlRow("scalograph.control.ext_scheduler:SchedulerControl", machine_wide=True),
 }
 

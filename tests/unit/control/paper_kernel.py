@@ -30,6 +30,9 @@ def planted(root: Path, n_cpus: int = 4) -> Path:
     """Settings of a machine as it is found."""
     files = {f"proc/sys/{name.replace('.', '/')}": value for name, value in SYSCTLS.items()}
     files["sys/kernel/mm/transparent_hugepage/enabled"] = "always [madvise] never"
+    frequency = "sys/devices/system/cpu/cpufreq"
+    files |= {f"{frequency}/policy{n}/scaling_governor": "schedutil" for n in range(n_cpus)}
+    files |= {f"{frequency}/boost": "1"}
     queue = "sys/block/sda/queue"
     files |= {f"{queue}/scheduler": "none [mq-deadline]", f"{queue}/nr_requests": "256"}
     files |= {f"{queue}/iosched/read_expire": "500", "sys/devices/system/cpu/present": f"0-{n_cpus - 1}"}

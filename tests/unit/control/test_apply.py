@@ -55,7 +55,7 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
     placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}
-    machine = {"online", "sysctl:NAME", "io-scheduler:NAME", "thp", "scheduler"}
+    machine = {"online", "sysctl:NAME", "io-scheduler:NAME", "thp", "governor", "turbo", "scheduler"}
     more = {"jvm-options", "arguments", "env:NAME", "kernel", "boot-options"}
     assert set(CONTROLS) == placed | tuned | machine | more
     assert {name for name, row in CONTROLS.items() if row.machine_wide} == machine

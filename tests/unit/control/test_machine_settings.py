@@ -76,6 +76,8 @@ def told(held: HeldSetting | None) -> tuple[str, ...]:
         ("sysctl:vm.dirty_background_ratio", 30, ("10", "30", "30", "30", "10")),
         ("io-scheduler:sda", "none", ("mq-deadline", *["none"] * 3, "mq-deadline")),
         ("thp", "always", ("madvise", *["always"] * 3, "madvise")),
+        ("governor", "performance", ("schedutil", *["performance"] * 3, "schedutil")),
+        ("turbo", "off", ("on", *["off"] * 3, "on")),
     ],
 )
 def test_a_setting_is_changed_told_and_restored_with_what_hangs_on_it(
@@ -86,6 +88,24 @@ def test_a_setting_is_changed_told_and_restored_with_what_hangs_on_it(
         assert values[0] == values[1] or content(machine) != before
     assert told(held) == values
     assert content(machine) == before
+
+
+def test_domains_of_cpus_get_back_the_governor_that_each_had(machine: Path) -> None:
+    (machine / "sys/devices/system/cpu/cpufreq/policy2/scaling_governor").write_text("powersave\n")
+    before = content(machine)
+    with made("governor").hold("performance", FACTS) as held:
+        assert len({text for file, text in content(machine).items() if file.endswith("governor")}) == 1
+    assert told(held)[0] == "schedutil schedutil powersave schedutil"
+    assert content(machine) == before
+
+
+def test_the_switch_of_intel_forbids_what_others_grant(machine: Path) -> None:
+    switch = machine / "sys/devices/system/cpu/intel_pstate/no_turbo"
+    switch.parent.mkdir()
+    switch.write_text("0\n")
+    with made("turbo").hold("off", FACTS) as held:
+        assert switch.read_text() == "1\n"
+    assert (told(held)[0], switch.read_text()) == ("on", "0\n")
 
 
 def test_two_units_of_one_limit_are_restored_from_either_side(machine: Path) -> None:
@@ -180,6 +200,8 @@ def test_a_refusal_names_what_may_not_be_written(machine: Path, monkeypatch: pyt
         ("sysctl:vm.swappiness", "1" * 1001),
         ("sysctl:vm.drop_caches", 3),
         ("thp", "sometimes"),
+        ("governor", "a b"),
+        ("turbo", "1"),
         ("io-scheduler:sda", "../none"),
         ("online", 5),
         ("online", 0),

@@ -138,6 +138,13 @@ def test_what_we_export_is_such_a_table(tmp_path: Path) -> None:
     assert (one.name, scores(one), dict(one.params)) == ("wall", [2.0], {"threads": "1"})
 
 
+def test_a_disturbed_run_is_one_of_its_benchmark(tmp_path: Path) -> None:
+    judged = {"a": "clean", "b": "contaminated"}
+    rows = [f"{name},{run},{verdict},2,s" for name, verdict in judged.items() for run in (1, 2, 3)]
+    every = read("csv", given(tmp_path, "\n".join(["benchmark,run,verdict,value,unit", *rows])))
+    assert [(one.name, one.disturbed, len(one.forks)) for one in every] == [("a", (0, 3), 3), ("b", (3, 3), 3)]
+
+
 def test_several_files_are_several_forks() -> None:
     files = [HOME / RECORDED["gobench"]] * 3
     assert [len(one.forks) for one in read("gobench", *files)] == [3] * 4

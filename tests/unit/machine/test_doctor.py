@@ -341,6 +341,8 @@ def test_settings_of_the_machine_are_opened_and_not_written(tmp_path: Path, monk
         "control: sysctl": ("granted", "vm.swappiness, with --machine-wide"),
         "control: io-scheduler": ("granted", "sda, with --machine-wide"),
         "control: thp": ("granted", "always, madvise, never, with --machine-wide"),
+        "control: governor": ("granted", "as cpupower frequency-info lists them, with --machine-wide"),
+        "control: turbo": ("granted", "on, off, with --machine-wide"),
         "control: online": ("granted", "CPUs 1-3, with --machine-wide"),
     }
     assert paper_kernel.content(kernel) == before

@@ -1,5 +1,6 @@
 """A command line as a study, before it is declared."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,16 +24,16 @@ OWN = (
     ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
     ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
 )
-# Of a place in the output: what follows is the name of a harness.
-HARNESS = "@"
+# Of a place in the output: the name of a harness, and behind a blank which of its benchmarks.
+HARNESS = re.compile(r"@([a-z0-9-]+)(?: +(.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class PrintedFigure:
     """A figure to read from the output.
 
-    `place` is a pattern; a JSON pointer where it begins with /; where it begins with @, the harness that printed it,
-    and behind a blank which of its benchmarks.
+    `place` is a pattern; a JSON pointer where it begins with /; where it is one of `HARNESS`, the harness that
+    printed it, and which of its benchmarks.
     """
 
     name: str

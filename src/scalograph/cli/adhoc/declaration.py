@@ -128,8 +128,8 @@ def _responses(study: CommandStudy) -> Iterator[str]:
 
 def _printed(printed: PrintedFigure) -> Iterator[str]:
     place = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
-    if printed.place.startswith(HARNESS):
-        reader, _, benchmark = printed.place.removeprefix(HARNESS).partition(" ")
+    if harness := HARNESS.fullmatch(printed.place):
+        reader, benchmark = harness.groups("")
         place = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
     yield from ("", f"[responses.{printed.name}]", 'from = "output"')
     yield from (f"{key} = {quoted(value)}" for key, value in place.items())

@@ -116,7 +116,7 @@ def read_response(text: str) -> PrintedFigure:
         fix = "the place is a pattern, a JSON pointer, or @ and the name of a harness"
         raise StudyError.one("--response", f"{text[:80]!r}", expected, fix)
     better, place = found[3] or "none", found[4].strip()
-    unit = _UNIT_OF.get(better, "") if place.startswith(HARNESS) else ""
+    unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(place) else ""
     return PrintedFigure(found[1], found[2] or unit, better, place)
 
 

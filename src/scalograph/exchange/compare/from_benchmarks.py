@@ -6,7 +6,7 @@ from typing import Any
 
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
 from scalograph.exchange.benchmark_figures import params_text, scores
 from scalograph.exchange.compare.from_findings import HALF
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
@@ -33,12 +33,12 @@ def from_benchmarks(every: Sequence[Benchmark], instrument: str, label: str, nam
         name: of the mode (of JMH), or the response (of a table); None for that of the first benchmark.
 
     Raises:
-        StudyError: no benchmark has that mode, or two of them are the same.
+        StudyError: no benchmark has that mode, two of them are the same, or they have more params than a table holds.
     """
     chosen = _chosen(every, label, name)
-    levels, facts = _levels(chosen), _facts(chosen)
-    if twice := [one for i, one in enumerate(chosen) if levels[i] in levels[:i]]:
-        found = f"several benchmarks are {twice[0].name[:80]} {params_text(dict(twice[0].params))}".rstrip()
+    levels, facts = _levels(chosen, label), _facts(chosen)
+    if twice := _second(chosen, levels):
+        found = f"several benchmarks are {twice.name[:80]} {params_text(dict(twice.params))}".rstrip()
         raise StudyError.one(label, found, "one of each", "name them apart, or put them into files of their own")
     is_time = chosen[0].unit == "s"
     response = ResponseDoc(
@@ -72,12 +72,28 @@ def _chosen(every: Sequence[Benchmark], label: str, name: str | None) -> list[Be
     return [one for one in every if (one.mode, one.unit) == (first.mode, first.unit)]
 
 
-def _levels(every: Sequence[Benchmark]) -> list[dict[str, Level]]:
+def _second(every: Sequence[Benchmark], levels: Sequence[Mapping[str, Level]]) -> Benchmark | None:
+    """The first that has the levels of one before it."""
+    seen = set[tuple[Level, ...]]()
+    for one, at in zip(every, levels, strict=True):
+        if (same := tuple(at.values())) in seen:
+            return one
+        seen.add(same)
+    return None
+
+
+def _levels(every: Sequence[Benchmark], label: str) -> list[dict[str, Level]]:
     """Name and params of each, and what else varies; one that lacks a param has an empty text for it."""
     names = list(dict.fromkeys(name for one in every for name in one.params))
+    if len(names) > MAX_PARAMS:
+        fix = "put its benchmarks into several files"
+        raise StudyError.one(label, f"{len(names)} params", f"at most {MAX_PARAMS}", fix)
     told = [{name: _level(one.params.get(name, "")) for name in names} for one in every]
     if not _are_told_by_params(every):
-        told = [{_NAME: one.name, **levels} for one, levels in zip(every, told, strict=True)]
+        called = _NAME
+        while called in names:  # a param may be called so
+            called += " name"
+        told = [{called: one.name, **levels} for one, levels in zip(every, told, strict=True)]
     for name, values in _attributes(every).items():
         if len({*values}) > 1:
             told = [{**levels, name: value} for levels, value in zip(told, values, strict=True)]

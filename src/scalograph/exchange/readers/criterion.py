@@ -55,18 +55,20 @@ def read(file: Path) -> list[Benchmark]:
 
 
 def _homes(folder: Path) -> Iterator[Path]:
-    """Folders of benchmarks; a link may lead anywhere, and is not followed."""
+    """Folders of benchmarks; a link may lead anywhere, and is not followed; a pipe is not waited for."""
     for file in folder.glob(f"**/{_NEW}/benchmark.json"):
-        if not any(part.is_symlink() for part in (file, file.parent)):
+        if file.is_file() and not any(part.is_symlink() for part in (file, file.parent)):
             yield file.parent
 
 
 def _benchmark(home: Path) -> Benchmark:
     names = document(home / "benchmark.json", _NAMES, _KIND, _FIX)
-    sample = document(home / "sample.json", _SAMPLE, _KIND, _FIX)
+    if (file := home / "sample.json").is_symlink() or not file.is_file():
+        raise StudyError.one(str(file), "no plain file", _KIND, _FIX)
+    sample = document(file, _SAMPLE, _KIND, _FIX)
     if len(sample.iters) != len(sample.times):
         found = f"{len(sample.iters)} iters and {len(sample.times)} times"
-        raise StudyError.one(str(home / "sample.json"), found, "as many of both", _FIX)
+        raise StudyError.one(str(file), found, "as many of both", _FIX)
     name = "/".join(part for part in (names.group_id, names.function_id) if part)
     params = {} if names.value_str is None else {"value": names.value_str}
     shots = [took / n for took, n in zip(sample.times, sample.iters, strict=True)]

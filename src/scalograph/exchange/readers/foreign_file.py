@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import MAX_PARAMS
 from scalograph.protocol.bounded import read_whole
 
 T = TypeVar("T")
@@ -21,7 +23,21 @@ MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
 Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
-Params = Annotated[dict[Text, Text], Field(max_length=64)]
+Amount = Annotated[int, Field(ge=1, le=1 << 53)]
+
+
+def few(most: int) -> BeforeValidator:
+    """Refuse a table with more entries before any is checked: each that is wrong would be kept until the end."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > most:
+            raise PydanticCustomError("too_long", "Table should have at most {most} entries", {"most": most})
+        return value
+
+    return BeforeValidator(check)
+
+
+Params = Annotated[dict[Text, Text], few(MAX_PARAMS)]
 
 
 class ForeignPart(BaseModel):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from scalograph.errors import StudyError
@@ -14,6 +15,8 @@ _LINE = re.compile(r"Benchmark(\S*)\s+([0-9]+)\s+(.*)")
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) ns/op")
 # Behind the last -: GOMAXPROCS, where it is not 1.
 _PROCS = re.compile(r"(.+?)(?:-([0-9]{1,5}))?")
+# Found one after the other: a list of all could be many times as large as the file.
+_LINES = re.compile(r".*\n?")
 _MAX_LINE = 1000
 
 
@@ -23,7 +26,7 @@ def read(file: Path) -> list[Benchmark]:
     Raises:
         StudyError: the file is missing, too large, or holds no line of a benchmark with its ns/op.
     """
-    lines = list(_lines(file))
+    lines = list(islice(_lines(file), MAX_BENCHMARKS + 1))
     if not lines:
         raise StudyError.one(str(file), "no line of a benchmark", _KIND, _FIX)
     if len(lines) > MAX_BENCHMARKS:
@@ -33,7 +36,8 @@ def read(file: Path) -> list[Benchmark]:
 
 def _lines(file: Path) -> Iterator[Benchmark]:
     package = ""
-    for number, line in enumerate(text(file, _KIND).splitlines(), 1):
+    for number, one in enumerate(_LINES.finditer(text(file, _KIND)), 1):
+        line = one[0].rstrip()
         if line.startswith("pkg: "):
             package = line[5:].strip()[:_MAX_LINE]
         elif len(line) <= _MAX_LINE and (found := _LINE.match(line)):

@@ -16,7 +16,7 @@ _FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
 class _Timed(ForeignPart):
     command: Text
     times: Annotated[list[Figure], Field(min_length=1), FailFast()]
-    exit_codes: list[int | None] = Field(default=[])
+    exit_codes: Annotated[list[int | None], FailFast()] = Field(default=[])
     parameters: Params = Field(default={})
 
 

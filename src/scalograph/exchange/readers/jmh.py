@@ -9,13 +9,13 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Figure, ForeignPart, Params, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, Figure, ForeignPart, Params, Text, document
 from scalograph.text.units import unit_of
 
 _KIND = "a result of JMH (-rf json)"
 _FIX = "write it anew with: java -jar benchmarks.jar -rf json"
 
-Bin = tuple[Figure, Annotated[int, Field(ge=1, le=1 << 53)]]
+Bin = tuple[Figure, Amount]
 
 
 class _Metric(ForeignPart):
@@ -32,8 +32,8 @@ class _Result(ForeignPart):
     benchmark: Text
     mode: Literal["thrpt", "avgt", "sample", "ss"]
     params: Params = Field(default={})
-    threads: Annotated[int, Field(ge=1)] = 1
-    batch: Annotated[int, Field(ge=1, alias="measurementBatchSize")] = 1
+    threads: Amount = 1
+    batch: Amount = Field(default=1, alias="measurementBatchSize")
     metric: _Metric = Field(alias="primaryMetric")
 
 

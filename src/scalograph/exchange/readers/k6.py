@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import Figure, ForeignPart, Text, document
+from scalograph.exchange.readers.foreign_file import Figure, ForeignPart, Text, document, few
 from scalograph.protocol.plain import is_number
 
 _KIND = "a summary of k6"
@@ -40,7 +40,7 @@ class _Config(ForeignPart):
 class _Written(ForeignPart):
     """`metrics` by name, or `results` with a list of them; a metric by name may hold its values one step deeper."""
 
-    metrics: Annotated[dict[Text, dict[Text, Any]], Field(max_length=10_000)] = Field(default={})
+    metrics: Annotated[dict[Text, dict[Text, Any]], few(10_000)] = Field(default={})
     results: _Results | None = None
     state: _State = _State()
     config: _Config = _Config()

@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import ForeignPart, Text, document
+from scalograph.exchange.readers.foreign_file import ForeignPart, Text, document, few
 
 _KIND = "a result of oha 1 (--output-format json)"
 _FIX = "write it anew with: oha --no-tui --output-format json URL > FILE"
@@ -22,7 +22,7 @@ class _Times(ForeignPart):
 
 class _Summary(ForeignPart):
     summary: _Times
-    statuses: Annotated[dict[Text, _Count], Field(max_length=1000)] = Field(alias="statusCodeDistribution")
+    statuses: Annotated[dict[Text, _Count], few(1000)] = Field(alias="statusCodeDistribution")
 
 
 _DOCUMENT = TypeAdapter(_Summary)

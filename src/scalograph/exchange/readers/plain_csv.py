@@ -8,18 +8,20 @@ import csv
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Kind, fork
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, Kind, fork
 from scalograph.exchange.export import DANGEROUS
-from scalograph.exchange.readers.foreign_file import content
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, content
 from scalograph.findings.sample import REPEATED
 from scalograph.protocol.bounded import parse_csv
 from scalograph.text.units import unit_of
 
 MAX_ROWS = 1_000_000
+_MOST_NAMED = 8
 _KIND = "a CSV file with the columns value and unit"
 _FIX = "name the column of the figures `value`, and give each a unit such as s, ms or 1/s in a column `unit`"
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
@@ -43,7 +45,8 @@ class _Table:
     """Values by benchmark and run, the runs that were disturbed, and the units of what is neither time nor rate."""
 
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
-    disturbed: set[str] = field(default_factory=set)
+    # A table of several benchmarks may number the runs of each anew.
+    disturbed: set[tuple[_Key, str]] = field(default_factory=set)
     is_judged: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -64,7 +67,7 @@ def read(file: Path) -> list[Benchmark]:
     if not found.values:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
     first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
-    lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in found.left_out.items())
+    lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in islice(found.left_out.items(), _MOST_NAMED))
     notes = (*first.notes, f"neither times nor rates, left out: {lost}") if lost else first.notes
     return [replace(first, notes=notes), *others]
 
@@ -77,6 +80,8 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
             have = ", ".join(names)[:200] or "none"
             found = f'{names.count(name)} columns "{name}" (columns: {have})'
             raise StudyError.one(str(file), found, _KIND, _FIX)
+    if (n_params := len(set(names) - {*_OWN})) > MAX_PARAMS:
+        raise StudyError.one(str(file), f"{n_params} columns of params", f"at most {MAX_PARAMS}", "leave some out")
     table = _Table(is_judged="verdict" in names)
     for n, row in enumerate(reader):
         where = f"{file.name}:{reader.line_num}"
@@ -86,6 +91,8 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
             raise StudyError.one(where, "more fields than the header has", f"{len(names)}", "quote texts with commas")
         if _counts(row):
             _take(table, where, row, row.get("run") or f"row {n}")
+        if len(table.values) > MAX_BENCHMARKS:
+            raise StudyError.one(where, f"more than {MAX_BENCHMARKS} benchmarks", "fewer", "import it in several files")
     return table
 
 
@@ -99,9 +106,10 @@ def _take(table: _Table, where: str, row: Row, run: str) -> None:
     if response and unit_of(unit) is None:
         table.left_out[_written(response)[:80]] = unit[:40]
         return
-    table.values.setdefault(_key(where, row), {}).setdefault(run, []).append(_value(where, row))
+    key = _key(where, row)
+    table.values.setdefault(key, {}).setdefault(run, []).append(_value(where, row))
     if row.get("verdict") in REPEATED:
-        table.disturbed.add(run)
+        table.disturbed.add((key, run))
 
 
 def _key(where: str, row: Row) -> _Key:
@@ -142,7 +150,7 @@ def _value(where: str, row: Row) -> float:
 
 def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
     """As in a study, disturbed runs count where fewer than two others are left."""
-    clean = {run: values for run, values in runs.items() if run not in table.disturbed}
+    clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
     return Benchmark(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 from scalograph.errors import StudyError
@@ -25,7 +26,7 @@ def printed_runs(
         StudyError: the file is missing, too large, or holds an output without its figures.
     """
     whole = text(file, kind)
-    starts = [found.start() for found in start.finditer(whole)]
+    starts = [found.start() for found in islice(start.finditer(whole), MAX_BENCHMARKS + 1)]
     if not starts:
         raise StudyError.one(str(file), "no such output", kind, fix)
     if len(starts) > MAX_BENCHMARKS:

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, across
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, across
 from scalograph.study.reader_names import READERS
 
 # Of all files together.
@@ -48,7 +48,7 @@ def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
     module, left = import_module(READERS[name].module), MOST_BENCHMARKS
     for file in files:
         found: list[Benchmark] = module.read(file)
-        _refuse_endless(file, found)
+        _refuse_unfit(file, found)
         left -= len(found)
         if left < 0:
             more = f"with the files before it more than {MOST_BENCHMARKS} benchmarks"
@@ -56,8 +56,11 @@ def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
         yield found
 
 
-def _refuse_endless(file: Path, every: Sequence[Benchmark]) -> None:
-    """Many digits, or a number over one that is nearly 0, are more than a float can hold."""
+def _refuse_unfit(file: Path, every: Sequence[Benchmark]) -> None:
+    """Many digits, or a number over one that is nearly 0, are more than a float can hold; a name may be all params."""
     for one in every:
+        where = f"{file.name}: {one.name[:80]}"
         if not all(isfinite(value) for fork in one.forks for value in fork.values):
-            raise StudyError.one(f"{file.name}: {one.name[:80]}", "a figure above 1e308", "one below")
+            raise StudyError.one(where, "a figure above 1e308", "one below")
+        if (n := len(one.params)) > MAX_PARAMS:
+            raise StudyError.one(where, f"{n} params", f"at most {MAX_PARAMS}", "leave some out of its name")

@@ -214,3 +214,14 @@ def test_a_printed_figure_has_none_of_the_names_that_are_read_of_every_command(n
 def test_what_is_no_option(wrong: object) -> None:
     with pytest.raises(StudyError):
         wrong()  # type: ignore[operator]
+
+
+def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
+    read = [read_response(f"{name}:lower: {place}") for name, place in (("a", r"@ ([0-9.]+)"), ("b", r"@op: (\d+)"))]
+    study = declared(CommandStudy(("p",), responses=(*read, read_response("c:lower: @gobench  Sort n=64"))), tmp_path)
+    assert [(one.pattern, one.reader, one.unit) for one in map(study.responses.get, "ab") if one] == [
+        (r"@ ([0-9.]+)", None, ""),
+        (r"@op: (\d+)", None, ""),
+    ]
+    harness = study.responses["c"]
+    assert (harness.reader, harness.benchmark, harness.unit) == ("gobench", "Sort n=64", "s")

@@ -1,0 +1,162 @@
+"""Revisions of a git repository, each checked out and built in a folder of its own in the cache, once.
+
+The repository is only read: a clone that shares its objects has branches, index and files of its own. Of the
+environment a build gets what finds compilers, as that of a workload does: what changes its result belongs into its
+command.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalograph.control.cache import cache, made_whole
+from scalograph.control.held_folder import remove
+from scalograph.errors import HostError, StudyError
+from scalograph.run.build import PASSED_ON
+from scalograph.run.contained import contained
+
+TIMEOUT_S = 3600
+SHOWN_LINES, _MOST_NAME = 12, 40
+# A path that a shell, and the template of a command, take as it is.
+_PLAIN = re.compile(r"[\w./+@=-]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit, and what its folder is called."""
+
+    name: str
+    commit: str
+
+
+def repository(folder: Path) -> Path:
+    """Return the folder of the repository that a folder lies in.
+
+    Raises:
+        StudyError: it lies in none, or in one that git refuses.
+        HostError: git cannot be started.
+    """
+    return Path(_git(folder, ["rev-parse", "--show-toplevel"], "revisions", "a folder of a git repository"))
+
+
+def named(home: Path, texts: Sequence[str]) -> list[Revision]:
+    """Return the commits that branches, tags and the like stand for.
+
+    Raises:
+        StudyError: git knows no such revision.
+        HostError: git cannot be started.
+    """
+    ask = ("rev-parse", "--verify", "--end-of-options")
+    commits = [_git(home, [*ask, f"{text}^{{commit}}"], f'revision "{text[:80]}"', "a commit here") for text in texts]
+    return [Revision(_name(text, commit), commit) for text, commit in zip(texts, commits, strict=True)]
+
+
+def between(home: Path, first: str, last: str, most: int) -> list[Revision]:
+    """Return commits from one revision to another along first parents, both included: at most so many, evenly.
+
+    Each is named by how many commits it is after the first.
+
+    Args:
+        home: of the repository.
+        first: the older revision.
+        last: the newer one.
+        most: 2 or more.
+
+    Raises:
+        StudyError: git knows no such revision, or none leads to the other.
+        HostError: git cannot be started.
+    """
+    begin, end = named(home, [first, last])
+    where, listed = f"{first[:80]}..{last[:80]}", ("rev-list", "--first-parent", "--ancestry-path", "--reverse")
+    after = _git(home, [*listed, f"{begin.commit}..{end.commit}"], where, "two revisions").split()
+    if not after:
+        raise StudyError.one(where, "no commit between them", "the older one first, and along first parents")
+    every = [begin.commit, *after]
+    n = min(most, len(every))
+    places = [round(i * (len(every) - 1) / (n - 1)) for i in range(n)]
+    return [Revision(_name(str(place), every[place]), every[place]) for place in places]
+
+
+def built(
+    home: Path, every: Sequence[Revision], argv: Sequence[str], tell: Callable[[str], None], where: Path | None = None
+) -> Path:
+    """Return the folder that holds a folder with each revision, checked out and built; one start at a time.
+
+    Args:
+        home: of the repository.
+        every: revisions.
+        argv: what builds one, carried out in its folder; none where there is nothing to build.
+        tell: where a build that takes its time is announced.
+        where: cache of revisions, else the user's.
+
+    Raises:
+        StudyError: git cannot check one out.
+        HostError: a build failed, with what it said; or the cache cannot be written.
+    """
+    key = hashlib.sha256(os.fsencode("\0".join([str(home.resolve()), *argv]))).hexdigest()[:16]
+    into = (where or cache() / "revisions") / f"{_plain(home.name)}-{key}"
+    if not _PLAIN.fullmatch(str(into)):
+        raise HostError(str(into), "a path with blanks or signs", "a plain one", "set XDG_CACHE_HOME to another folder")
+    for one in every:
+        _make(home, one, argv, into / one.name, tell)
+    return into
+
+
+def _make(home: Path, one: Revision, argv: Sequence[str], target: Path, tell: Callable[[str], None]) -> None:
+    done = target.with_name(f".{one.name}.built")
+    if done.exists() and target.is_dir():
+        return
+    tell(f"builds {one.name}, once; it is kept in {target}")
+    remove(target)
+    with made_whole(target, "a revision") as made:
+        cloned = ["clone", "--quiet", "--shared", "--no-checkout", "--", str(home), str(made)]
+        _git(home, cloned, "git clone", "a repository that can be cloned")
+        _git(made, ["checkout", "--quiet", "--detach", one.commit], f"git checkout {one.name}", "its files")
+    if argv:  # where it stays: what is built may hold its path
+        _build(argv, target)
+    done.touch()
+
+
+def _build(argv: Sequence[str], target: Path) -> None:
+    where = f"--build of {target.name}"
+    try:
+        done = contained(argv, _environ(), TIMEOUT_S, target)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(where, f"not done within {TIMEOUT_S} s", "an end", f"try it in {target}") from error
+    except OSError as error:
+        raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
+    if done.returncode:
+        said = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-SHOWN_LINES:])
+        raise HostError(where, f"exit code {done.returncode}", "0", f"try it in {target}; it says:\n{said}")
+
+
+def _git(folder: Path, words: Sequence[str], where: str, expected: str) -> str:
+    """Carry out git in a folder, and return what it printed."""
+    try:
+        done = contained(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(where, f"git took longer than {TIMEOUT_S} s", "an end", "try it by hand") from error
+    except OSError as error:
+        raise HostError("git", f"cannot be started: {error.strerror}", "git on PATH", "apt install git") from error
+    if done.returncode:
+        said = (done.stderr.strip() or "no message").splitlines()[0][:200]
+        raise StudyError.one(where, f"git says: {said}", expected)
+    return done.stdout.strip()
+
+
+def _environ() -> dict[str, str]:
+    environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    # No question is asked, and no lock is taken in the repository.
+    return {**environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def _name(text: str, commit: str) -> str:
+    return f"{_plain(text)}-{commit[:10]}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9._-]+", "-", text).strip("-.")[:_MOST_NAME] or "revision"

@@ -1,0 +1,49 @@
+"""What another instrument measured, as a source: each benchmark is a treatment of its own, or is refused."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, fork
+from scalograph.exchange.compare.from_benchmarks import from_benchmarks
+
+from ...sources import ROOT
+
+TWICE = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.compare.from_benchmarks import from_benchmarks
+every = [Benchmark(f"b{min(i, 39_998)}", "run", {"n": "1"}, "s", (fork([1.0]),)) for i in range(40_000)]
+try:
+    from_benchmarks(every, "an instrument", "A")
+except StudyError as error:
+    print(error)
+"""
+
+
+def timed(name: str, **params: str) -> Benchmark:
+    return Benchmark(name, "time", params, "s", (fork([1.0]), fork([1.1])))
+
+
+def test_a_param_called_like_the_name_takes_no_place_of_it() -> None:
+    source = from_benchmarks([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
+    assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
+    both = {"benchmark": "x", "benchmark name": "y"}
+    assert len(from_benchmarks([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").treatments) == 2
+
+
+def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", TWICE], env=environ, capture_output=True, text=True, check=True)
+    assert "several benchmarks are b39998 n=1, expected one of each" in done.stdout
+
+
+def test_benchmarks_that_share_few_params_make_no_wide_table() -> None:
+    every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
+    with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
+        from_benchmarks(every, "an instrument", "A")
