@@ -46,6 +46,12 @@ def differences(found: ResultComparisons) -> str:
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
+def margin_told(found: ResultComparisons) -> Iterator[str]:
+    """Tell the margin where the noise floor of the machine made it wider than it would be."""
+    if (one := found.results[0]).margin_from == "noise floor":
+        yield f"margin {percent_at_most(one.margin)}, the noise floor of this machine"
+
+
 def noun(found: ResultComparison) -> str:
     """Name what the figures are of, in a sentence."""
     title = found.response_title or found.response.replace("_", " ")
