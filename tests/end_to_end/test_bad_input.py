@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,9 @@ def test_an_export_tells_of_a_torn_last_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["chek"], "No such command"),
+        (["chek"], "No such command 'chek'. Did you mean 'check'?"),
+        (["find", "clif"], "No such command 'clif'. Did you mean 'cliff'?"),
+        (["measure", "./prog", "-t", "3"], "write -- before that command"),
         (["check"], "no study file"),
         (["check", "none.toml"], "cannot be read: No such file"),
         (["study"], "no name"),
@@ -108,6 +111,13 @@ def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str
     assert done.returncode in (2, 6)
     assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("arguments", "last"), [((), "doctor"), (("find",), "tunables")])
+def test_a_group_without_a_command_prints_its_whole_help(tmp_path: Path, arguments: Sequence[str], last: str) -> None:
+    done = in_process(*arguments, cwd=tmp_path)
+    commands = done.stderr.partition("Commands:")[2]
+    assert f"\n  {last} " in commands and "..." not in commands and "characters)" not in commands
 
 
 def test_a_level_beyond_the_machine(tmp_path: Path) -> None:

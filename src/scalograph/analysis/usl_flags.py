@@ -46,14 +46,14 @@ def _superlinear(groups: Groups) -> Iterator[Flag]:
     first, base = groups[0]
     over = [(n, found) for n, found in groups[1:] if found.mean() / base.mean() > SUPERLINEAR * n / first]
     sure = [n for n, found in over if _at_least(found, base) > SUPERLINEAR * n / first]
-    told = ", ".join(f"{n:g}" for n in (sure or [n for n, _ in over])[:4])
+    told = ", ".join(f"{n:,g}" for n in (sure or [n for n, _ in over])[:4])
     if sure:
         yield Flag(
             "superlinear",
-            f"superlinear at {told}: more than {first:g} gives times the size; the law knows no such thing",
+            f"superlinear at {told}: throughput grew by more than the size did, which no such law allows",
         )
     elif over:
-        text = f"perhaps superlinear at {told}: above {first:g} times the size, by less than the runs differ"
+        text = f"perhaps superlinear at {told}: throughput grew by more than the size did, by less than the runs differ"
         yield Flag("perhaps superlinear", text)
 
 

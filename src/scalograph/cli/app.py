@@ -1,6 +1,7 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +27,7 @@ COMMANDS = {
     "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
     "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
     "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
-    "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
+    "profile": "A study's configurations once more, apart, with a recorder: stacks, and of Java parks and waits",
     "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
@@ -38,7 +39,18 @@ READING = ("compare", "history", "gate", "check", "analyze", "report", "export",
 TOGETHER = {"analyze": "stops", "report": "stops"}
 
 
-class Commands(TyperGroup):
+class LateCommands(TyperGroup):
+    """Commands that are imported when they are called: typer, which looks at imported ones, would suggest none."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Name the command that was probably meant, if there is none of this name."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and (near := get_close_matches(args[0], known, n=1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
+
+
+class Commands(LateCommands):
     """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:

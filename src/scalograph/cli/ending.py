@@ -13,6 +13,8 @@ from scalograph.text.escape import is_text, shortened
 
 # The class of all usage errors, wherever this release of typer keeps it.
 _UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+# That of a command without arguments, whose message is its help.
+_HELP = "NoArgsIsHelpError"
 # What the system says of a command line or of us, and not of one file that a message could name.
 _LIMITS: dict[int | None, ScalographError] = {
     errno.EMFILE: HostError("open files", "too many", "room for some fifty", "raise the limit: ulimit -n 1024"),
@@ -46,9 +48,18 @@ def carried_out(arguments: list[str]) -> int:
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
-        error.message = shortened(error.message)  # type: ignore[attr-defined]
+        if type(error).__name__ != _HELP:
+            error.message = shortened(error.message) + _divided(error, arguments)  # type: ignore[attr-defined]
         error.show()  # type: ignore[attr-defined]
         return int(Exit.STUDY)
+
+
+def _divided(error: Exception, arguments: list[str]) -> str:
+    """What to do about an option that may be one of the command that is measured."""
+    if type(error).__name__ != "NoSuchOption" or "--" in arguments:
+        return ""
+    takes_one = any(one.name == "command" for one in error.ctx.command.params)  # type: ignore[attr-defined]
+    return ". If it belongs to the command that is measured: write -- before that command" if takes_one else ""
 
 
 def _told(error: ScalographError) -> int:

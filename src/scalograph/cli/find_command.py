@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
+from scalograph.cli.app import LateCommands
 from scalograph.cli.bundles import bundled
 from scalograph.cli.options import SearchOptions
 from scalograph.questions.asked import QuestionOptions
 from scalograph.questions.registry import having, role
 
 
-class Searches(TyperGroup):
+class Searches(LateCommands):
     """Make a command for each question that has a role `find` (scalograph.questions.asked)."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -27,6 +27,12 @@ class Searches(TyperGroup):
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=cmd_name)(_search(cmd_name))
         return get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each asks, whole."""
+        asked = {name: role(name, "find").OPTIONS.__doc__ or "" for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, f"{text.partition('?')[0]}?") for name, text in asked.items()])
 
 
 group = typer.Typer(cls=Searches, add_completion=False, rich_markup_mode=None, no_args_is_help=True)

@@ -17,6 +17,9 @@ LawName = Annotated[
 ]
 Predicted = Annotated[list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")]
 
+# Names of columns of times, beside those that end with a unit of time.
+_TIMES = ("time", "wall time", "elapsed", "duration")
+
 
 def command(
     file: Annotated[
@@ -51,7 +54,7 @@ def command(
     from scalograph.text.units import column_unit
 
     row = _row(law, weights, predict or ())
-    column = y or ("seconds" if times else row.column)
+    column = _column(y, times, row)
     points = read_points(file, x, column, times and not row.of_times)
     found = imported(row.document)(points, weights, 0.95, predict or ())
     if row.of_times:
@@ -75,3 +78,15 @@ def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:
     if odd := [size for size in predict if not 0 < size < inf]:
         raise StudyError.one("--predict", f"{odd[0]}", "a finite number above 0")
     return LAWS[law]
+
+
+def _column(y: str, times: bool, row: LawRow) -> str:
+    """Return the column of the figures; one of times is no column of throughputs."""
+    from scalograph.errors import StudyError
+    from scalograph.text.units import column_unit
+
+    column = y or ("seconds" if times else row.column)
+    if not (times or row.of_times) and (column_unit(column) or column.lower() in _TIMES):
+        fix = "give --times if each is a time of the same work, or --law complexity if n is the size of the input"
+        raise StudyError.one("--y", f'"{column}", which holds times', "a column of throughputs", fix)
+    return column

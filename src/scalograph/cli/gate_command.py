@@ -16,6 +16,8 @@ SummaryFile = Annotated[
     Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
 ]
 FORMATS = ("text", "md", "json")
+# What became of the build, by the exit code of what is not let pass.
+_PASSED, _FAILED = "passed", "failed (exit code {})"
 # What the heading of a summary says.
 SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
 
@@ -50,12 +52,14 @@ def command(
     told = markdown(compared_screen(found, sources), SIGNS[found.answer])
     if summary is not None:
         append_summary(summary, told)
-    _print(found, sources, form, told)
     code = exit_code(found)
-    return Exit.DONE if allow_unmeasurable and code == Exit.NOT_MEASURABLE else code
+    if allow_unmeasurable and code == Exit.NOT_MEASURABLE:
+        code = Exit.DONE
+    _print(found, sources, form, told, f"{SIGNS[found.answer]}: {_FAILED.format(int(code)) if code else _PASSED}")
+    return code
 
 
-def _print(found: "ResultComparisons", sources: list[str], form: str, told: str) -> None:
+def _print(found: "ResultComparisons", sources: list[str], form: str, told: str, ending: str) -> None:
     from scalograph.cli.answer_output import answer
     from scalograph.cli.comparing import compared_screen
     from scalograph.cli.console import tell
@@ -63,7 +67,11 @@ def _print(found: "ResultComparisons", sources: list[str], form: str, told: str)
     if form == "md":
         tell(told.rstrip("\n"))
     else:
-        answer(compared_screen(found, sources), document=found.model_dump(mode="json") if form == "json" else None)
+        answer(
+            compared_screen(found, sources),
+            [("gate", ending)],
+            document=found.model_dump(mode="json") if form == "json" else None,
+        )
 
 
 def append_summary(file: Path, told: str) -> None:

@@ -107,7 +107,7 @@ def _remarks(found: dict[str, Any]) -> list[str]:
 
 def _matrix(found: dict[str, Any], x: str) -> Matrix:
     """Measured and fitted throughputs at sizes spread over the range, and the predictions."""
-    points, asked = found["points"], found["predictions"][: COLUMNS // 2]
+    points, asked = found["points"], found["predictions"][: COLUMNS // 2] if found["holds"] else []
     room, last = COLUMNS - 1 - len(asked), len(points) - 1
     spread = {round(i * last / (room - 1)) for i in range(room)}
     shown = [point for i, point in enumerate(points) if i in spread or point["size"] == _best(found)]

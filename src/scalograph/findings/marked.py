@@ -58,9 +58,19 @@ _KINDS = {
     ),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
-_OF_ONE = {"none": "it is missing", "single": "it has no interval"}
-# What disturbance does to rates.
-_OF_RATES = {"disturbed": "their rates are too low", "unverified": "their rates may be too low"}
+_OF_ONE = {
+    "none": "it is missing",
+    "disturbed": "its times are too long",
+    "baseline": "its speedups are too high",
+    "physics": "do not build on it",
+    "unverified": "its times may be too long",
+    "unsteady": "no iteration stands for it",
+    "single": "it has no interval",
+    "confined": "its program chose so",
+    "survivors": "its CPU time may be missing",
+}
+# What disturbance does to rates, of one configuration or several.
+_OF_RATES = {"disturbed": "rates are too low", "unverified": "rates may be too low"}
 # Code of a flag -> kind of mark, and its text.
 _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),

@@ -57,7 +57,7 @@ def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
     for control, index in (("policy", 3), ("nice", 4)):
         seen = sorted({row.setup[index] for row in rows})
         if control not in declared and len(seen) > 1:
-            yield f"{control}: {', '.join(seen)} in force, though no factor declares it"
+            yield f"{control}: {', '.join(seen)} in force"
 
 
 def _boots(table: Table, rows: list[Row]) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from scalograph.findings.doubts import n_disturbed
@@ -52,8 +52,13 @@ def trust(
         noise: between runs of one configuration, where it is known.
     """
     ok, known = table.counted(), [*marked.reasons, *reasons]
-    causes = [*(one.text for one in known), *_by_cause(ok, ("contaminated", "impossible"), "left out")]
-    causes += [*_short(table, samples), *_by_cause(_timed(ok), ("undecided",), "unverified, and counted")]
+    bad = [row for row in ok if row.verdict in ("contaminated", "impossible")]
+    kept = _kept(table, samples)
+    lost = [row for row in bad if row.run not in kept]
+    causes = [*(one.text for one in known), *_by_cause(lost, "left out")]
+    causes += _by_cause((row for row in bad if row.run in kept), "disturbed, and counted")
+    open_runs = (row for row in _timed(ok) if row.verdict == "undecided")
+    causes += [*_short(table, samples), *_by_cause(open_runs, "unverified, and counted")]
     if why := _rejected(table, ok):
         points = [as_sentence(text) for text in _remedies(ok)]
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), points=points, causes=causes)
@@ -62,13 +67,14 @@ def trust(
     others = against or marked.reasons[:1]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     seen = None if table.study.reference or len(table.treatments) == 1 else noise
-    facts = [*([marked.right] if marked.right else []), *_facts(ok, seen, any("unverified" in r.why for r in others))]
+    is_told = any("unverified" in one.why for one in others)
+    facts = [*([marked.right] if marked.right else []), *_facts(ok, lost, seen, is_told)]
     if against:
         told = [against[0].does, *(one.text for one in against[1:])]
         level, sentence = "doubt", against[0].why
     else:
         told = [one.text for one in others]
-        level, sentence = "believe", facts.pop(0) if marked.right else _belief(ok)
+        level, sentence = "believe", facts.pop(0) if marked.right else _belief(ok, len(lost))
     return Trust(
         level=level, sentence=as_sentence(sentence, MOST_WORDS),
         points=[as_sentence(text) for text in (*told, *facts) if text][:MOST_POINTS],
@@ -128,17 +134,25 @@ def _of_responses(table: Table) -> dict[str, Literal["believe", "doubt", "reject
     return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
 
 
-def _belief(ok: Sequence[Row]) -> str:
-    n, disturbed = counted(len(ok), "run"), n_disturbed(ok)
-    return f"{n}, {f'{disturbed} of them disturbed and left out' if disturbed else 'none found disturbed'}"
+def _kept(table: Table, samples: Sequence[Sample]) -> set[str]:
+    """Runs of configurations that have fewer than two clean ones: there the disturbed ones count too."""
+    if basis(table.study.question) not in ("treatments", "levels"):
+        return set()
+    return {row.run for sample in samples if sample.falls_back for row in sample.every}
 
 
-def _facts(ok: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
+def _belief(ok: Sequence[Row], n_lost: int) -> str:
+    n = counted(len(ok), "run")
+    if n_disturbed(ok) > n_lost:
+        return f"{n}, {n_disturbed(ok)} of them disturbed, {n_lost or 'none'} left out"
+    return f"{n}, {f'{n_lost} of them disturbed and left out' if n_lost else 'none found disturbed'}"
+
+
+def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
     """What became of the runs, and what effects could be seen; unverified ones where no reason has told them."""
-    lost = Counter(_cause(row) for row in ok if row.verdict not in COUNTED)
     if lost:
-        causes = " and ".join(name for name, _ in lost.most_common(2))
-        yield f"{lost.total()} of {counted(len(ok), 'run')} left out ({causes}): intervals are wider"
+        causes = " and ".join(name for name, _ in Counter(map(_cause, lost)).most_common(2))
+        yield f"{len(lost)} of {counted(len(ok), 'run')} left out ({causes}): intervals are wider"
     if not is_told and (n := sum(row.verdict == "undecided" for row in _timed(ok))):
         yield f"{counted(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
@@ -159,11 +173,11 @@ def _cause(row: Row) -> str:
     return row.causes[0].cause if row.causes else row.verdict
 
 
-def _by_cause(ok: Sequence[Row], verdicts: Collection[str], said: str) -> Iterable[str]:
+def _by_cause(runs: Iterable[Row], said: str) -> Iterable[str]:
     """How many runs there are of each cause, and the worst of them in its own words."""
     found: dict[str, list[Cause]] = {}
-    for row in ok:
-        for cause in row.causes if row.verdict in verdicts else ():
+    for row in runs:
+        for cause in row.causes:
             found.setdefault(cause.cause, []).append(cause)
     for name, causes in sorted(found.items()):
         worst = max(causes, key=lambda cause: cause.amount or 0.0)

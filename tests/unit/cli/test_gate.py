@@ -33,6 +33,22 @@ def test_what_is_not_measurable_has_a_code_of_its_own_which_may_be_let_pass(kept
     assert scalograph([*asked, "--allow-unmeasurable"], kept).code == Exit.DONE
 
 
+@pytest.mark.parametrize(
+    ("source", "more", "ending"),
+    [
+        ("slow", (), "gate    slower: failed (exit code 7)"),
+        ("busy", (), "gate    not measurable: failed (exit code 8)"),
+        ("busy", ("--allow-unmeasurable",), "gate    not measurable: passed"),
+        ("kept", (), "gate    the same: passed"),
+    ],
+)
+def test_the_last_line_tells_what_becomes_of_the_build(
+    kept: Path, source: str, more: tuple[str, ...], ending: str
+) -> None:
+    said = scalograph(["gate", source, "--against", "kept", "--margin", "5%", *more], kept)
+    assert said.printed.rstrip().splitlines()[-1] == ending
+
+
 def test_mistakes_are_refused(kept: Path) -> None:
     said = scalograph(["gate", "slow", "--against", "kept", "--format", "xml"], kept)
     assert said.code == Exit.STUDY and "one of text, md, json" in said.printed

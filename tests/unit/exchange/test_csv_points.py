@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.errors import StudyError
+from scalograph.errors import Exit, StudyError
 from scalograph.exchange.csv_points import MAX_ROWS, Points, read_points
 from scalograph.exchange.fit import laws
 from scalograph.exchange.fit_claim import fit_claim
 from scalograph.protocol.claim import Claim
+
+from ...golden.command import scalograph
 
 RAYS = Points([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
 
@@ -105,6 +107,20 @@ def test_the_laws_say_what_limits_and_how_far() -> None:
     assert told.matrix is not None and told.matrix.columns[-2:] == ["96", "300"]
     assert any(text.startswith("Of the work 4") for text in told.sentences)
     assert "300 is more than 2 times" in found["predictions"][1]["warnings"][0]
+
+
+def test_times_are_not_taken_for_throughputs(tmp_path: Path) -> None:
+    written(tmp_path, "n,time,wall_ms\n1,10,10\n2,6,6\n4,4,4\n8,3,3\n")
+    for column in ("time", "wall_ms"):
+        said = scalograph(["fit", "data.csv", "--y", column], tmp_path)
+        assert said.code == Exit.STUDY and f'"{column}", which holds times' in said.printed
+        assert scalograph(["fit", "data.csv", "--y", column, "--times"], tmp_path).code == Exit.DONE
+
+
+def test_a_law_that_does_not_hold_leaves_no_empty_column() -> None:
+    told = claim([100, 800, 1600, 3200, 6400], [1, 9, 20, 44, 96])
+    assert "superlinear at 800, 1,600, 3,200, 6,400: throughput grew by more" in told.sentences[0]
+    assert told.matrix is not None and all(row.cells[-1].estimate is not None for row in told.matrix.rows)
 
 
 def test_runs_of_a_size_give_its_gain_an_interval() -> None:

@@ -197,7 +197,16 @@ def test_a_configuration_that_rests_on_disturbed_runs_is_marked(tmp_path: Path) 
     made = [*changed(11, threads=2, neighbor_s=1.0), *others(2)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert [at(found, n).doubt for n in (1, 2, 4)] == ["", "rests on disturbed runs", ""]
-    assert "1 of 3 configurations rests on disturbed runs: their times are too long" in found.trust.causes
+    assert "1 of 3 configurations rests on disturbed runs: its times are too long" in found.trust.causes
+
+
+def test_disturbed_runs_that_count_are_not_told_as_left_out(tmp_path: Path) -> None:
+    made = [*changed(11, threads=2, neighbor_s=1.0), *others(2)]
+    found = trust(tmp_path, made)
+    assert not any("left out" in text for text in (*found.points, *found.causes))
+    assert any(cause.startswith("neighbor: 11 runs disturbed, and counted, the worst ") for cause in found.causes)
+    made = [*changed(3, threads=2, neighbor_s=1.0), *others(2)]
+    assert "3 of 116 runs left out (neighbor): intervals are wider." in trust(tmp_path, made).points
 
 
 def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_path: Path) -> None:
@@ -289,7 +298,7 @@ def test_processes_left_behind_are_a_mark_and_a_flag(tmp_path: Path) -> None:
     read.rows[0] = structs.replace(read.rows[0], n_survivors=1)
     found = findings(read)
     assert at(found, 1).doubt == "left processes behind"
-    assert any("their CPU time may be missing" in cause for cause in found.trust.causes)
+    assert any("its CPU time may be missing" in cause for cause in found.trust.causes)
     assert texts(at(found, 1).flags) == ["1 of 12 runs left processes behind, which were killed"]
 
 

@@ -1,7 +1,7 @@
 """What the options of `measure` and `find` make of a command: its study."""
 
 from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.option_texts import argv, read_exits, read_factor, responses, steps, unique, variables
+from scalograph.cli.adhoc.option_texts import argv, counts, read_exits, read_factor, responses, steps, unique, variables
 from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.questions.asked import AskedFactors
@@ -13,7 +13,7 @@ def swept_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     Raises:
         StudyError: an option has another form, or names a factor twice.
     """
-    named = [("threads", sweep.threads), ("jobs", sweep.jobs)]
+    named = [("threads", counts("--threads", sweep.threads)), ("jobs", counts("--jobs", sweep.jobs))]
     named += [("copies", None if _is_count(sweep.copies) else sweep.copies)]
     named += [*map(read_factor, sweep.factor or ()), ("cpus", sweep.cpus)]
     runs = {"runs": sweep.runs or (100 if sweep.precision else 10), "warmup_runs": sweep.warmup_runs}

@@ -16,6 +16,9 @@ T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
 _NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
 _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
+_COUNTS = re.compile(r"(\d{1,18}|all)(:(\d{1,18}|all)(:[*+]\d{1,18})?)?|", re.ASCII)
+# As other programs write one.
+_RANGE = re.compile(r"(\d{1,18})(?:-|\.{2,3})(\d{1,18})", re.ASCII)
 # Of a harness: times fall, rates rise.
 _UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
 
@@ -130,6 +133,20 @@ def read_factor(text: str) -> tuple[str, str]:
     if found is None:
         raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
     return found[1], found[2]
+
+
+def counts(option: str, text: str | None) -> str | None:
+    """Return levels as they were given, each of which is a count or `all`: a range in another form would be a text.
+
+    Raises:
+        StudyError: another level, such as "1-8".
+    """
+    items = [item.strip() for item in (text or "").split(",")]
+    if text is None or not (wrong := next((item for item in items if not _COUNTS.fullmatch(item)), "")):
+        return text
+    span = _RANGE.fullmatch(wrong)
+    fix = f'did you mean "{span[1]}:{span[2]}"?' if span else f"a factor of texts: -v {option[2:]}={text[:60]}"
+    raise StudyError.one(option, f"{wrong[:60]!r}", "counts such as 1,2,8 or 1:8 or 1:512:*2 or 1:all", fix)
 
 
 def read_variable(text: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import heads, short_setting
 
 MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
+PROGRAM = "study or program"
 _NOTE = "all intervals hold at once"
 _LEFT_OUT = "Scaling laws are compared only of the primary response over whole curves."
 
@@ -42,7 +43,11 @@ def compare_trust(found: ResultComparisons) -> Trust | None:
 def differences(found: ResultComparisons) -> str:
     """Tell what is not the same around the runs, in one line."""
     every = ((f"{r.other}: " * (len(found.results) > 1), one) for r in found.results for one in r.differences)
-    told = [f"{whose}{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for whose, one in every]
+    # A digest tells a reader no more than that they are not the same.
+    told = [
+        f"{whose}{one.what}" + f" {one.reference} \N{RIGHTWARDS ARROW} {one.other}" * (one.what != PROGRAM)
+        for whose, one in every
+    ]
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
@@ -79,8 +84,9 @@ def _sentences(found: ResultComparison, several: bool) -> list[str]:
 
 
 def _printed(found: ResultComparison) -> str:
-    """Figures without intervals, as they are; empty where there are intervals, or many curves."""
-    if any(one.ratio.low is not None for one in found.treatments) or len(list(curves(found))) > 1:
+    """Figures without intervals, as they are; empty where there are intervals, many curves, or disturbed runs alone."""
+    lost = any(one.ratio.low is not None or one.doubt for one in found.treatments)
+    if lost or len(list(curves(found))) > 1:
         return ""
     told, every = [], spans(found)[:MOST_SPANS]
     for who, whose, is_more in ((found.reference, found.other, False), (found.other, found.reference, True)):

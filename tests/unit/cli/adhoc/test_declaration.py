@@ -16,6 +16,7 @@ from scalograph.cli.adhoc.declaration import (
 )
 from scalograph.cli.adhoc.option_texts import (
     argv,
+    counts,
     read_factor,
     read_response,
     read_variable,
@@ -214,6 +215,21 @@ def test_a_printed_figure_has_none_of_the_names_that_are_read_of_every_command(n
 def test_what_is_no_option(wrong: object) -> None:
     with pytest.raises(StudyError):
         wrong()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("text", ["1", "0,1,2", "1:8", "1:512:*2", "1, 4,all", "1:all:+2", None])
+def test_counts_stay_as_they_were_given(text: str | None) -> None:
+    assert counts("--threads", text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [("1-4", 'did you mean "1:4"?'), ("1,2..8", 'did you mean "2:8"?'), ("auto,2", "-v threads=auto,2")],
+)
+def test_a_range_in_another_form_is_no_level_of_its_own(text: str, fix: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        counts("--threads", text)
+    assert fix in str(refused.value) and "expected counts such as" in str(refused.value)
 
 
 def test_a_pattern_may_begin_with_the_sign_of_a_harness(tmp_path: Path) -> None:
