@@ -117,6 +117,7 @@ def keep_profile(
 def _taken(
     planned: "Plan", host: "Host", folder: "Results", where: Sequence[str], period_s: float, notes: list[str]
 ) -> "Profile":
+    from scalograph.cli.five_stops import score_of
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
     from scalograph.profile.choose import choose
@@ -140,7 +141,7 @@ def _taken(
         )
     if len(chosen) < len(treatments):
         say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
-    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"))
+    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"), score_of(planned.design.study))
     study = planned.design.study
     return Profile(
         study=study.name, study_hash=measured.study_hash, at=journal.now(), period_s=period_s,

@@ -17,6 +17,7 @@ from scalograph.profile.values import Profiled, RecordedTasks
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
 from scalograph.questions.registry import SWEEP
+from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -67,7 +68,9 @@ def with_iterations(planned: Plan, n: int) -> Plan:
     return replace(planned, design=design)
 
 
-def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell) -> list[Profiled]:
+def take(
+    planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell, score: Score | None = None
+) -> list[Profiled]:
     """Run each of these treatments once. Whoever calls it has the machine to itself.
 
     A JVM without a recorder, and a run that fails, are told by the `reason` of their treatment.
@@ -78,6 +81,7 @@ def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float
         host: where they run.
         period_s: time between two samples of a thread, in seconds.
         tell: who is told of progress.
+        score: what reads the output of a harness, where a response of the study has a reader.
 
     Raises:
         HostError: there is no compiler, a setting is refused, or the disk is full.
@@ -86,7 +90,7 @@ def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float
     with scratch("profile") as folder:
         ready = host.ready(_only(planned, chosen), tell)
         ready = (_with_flight_recorder if starts_java(ready) else _under_perf)(ready, folder, period_s)
-        return [_one(_only(ready, [treatment]), host, folder, tell) for treatment in chosen]
+        return [_one(_only(ready, [treatment]), host, folder, tell, score) for treatment in chosen]
 
 
 def _with_flight_recorder(planned: Plan, folder: Path, period_s: float) -> Plan:
@@ -114,7 +118,7 @@ def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
     return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
 
 
-def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
+def _one(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | None) -> Profiled:
     (treatment,) = planned.design.treatments
     jvm, profiled = None, Profiled(treatment=dict(treatment))
     if starts_java(planned):
@@ -125,7 +129,7 @@ def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
             return profiled.model_copy(update={"reason": reason})
         profiled = profiled.model_copy(update={"jvm": f"{jvm.name} ({jvm.build})"})
     tell(", ".join(f"{name} = {level}" for name, level in treatment.items()))
-    ((_, record, _),) = run_unkept(planned, Runner(planned, host))
+    ((_, record, _),) = run_unkept(planned, Runner(planned, host, score))
     recordings = folder / _RECORDINGS
     try:
         return _told(profiled, planned, record, sorted(recordings.iterdir()), jvm)
