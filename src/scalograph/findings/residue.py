@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from scalograph.findings.names import brief, curve_factor
-from scalograph.findings.sample import Group, others
+from scalograph.findings.sample import OtherLevels, others
 from scalograph.findings.table import Row, Table
 
 
@@ -42,7 +42,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
     if table.study.work != "total" or driven:
         return
     factor = curve_factor(table)
-    curves: dict[Group, set[int]] = {}
+    curves: dict[OtherLevels, set[int]] = {}
     # Most runs of a treatment do the same: few are left.
     counted = {(row.key, row.work): row for row in rows if row.work is not None}
     for (_, work), row in counted.items():
