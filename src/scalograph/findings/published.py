@@ -125,7 +125,7 @@ def _found(published: Published, row: PublishedRow, lookup: Lookup) -> Mapping[s
 def _row(published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
     cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
-        missing = Estimate(warnings=("this treatment was not run here",))
+        missing = Estimate(warnings=("this configuration was not run here",))
         cells += [_printed(published, row, column), figures.get(response, missing)]
     return cells
 

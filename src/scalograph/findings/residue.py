@@ -49,7 +49,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
         curves.setdefault(others(row.treatment, factor), set()).add(work)
     if differing := [works for works in curves.values() if len(works) > 1]:
         told = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
-        yield f"work: {told}, though the study declares it the same in all treatments"
+        yield f"work: {told}, though the study declares it the same in all configurations"
 
 
 def _policies(table: Table, rows: list[Row]) -> Iterable[str]:

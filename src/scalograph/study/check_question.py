@@ -81,7 +81,7 @@ def endless(raw: dict[str, Any]) -> Iterator[Found]:
     protocol = table(raw, "protocol")
     runs = protocol.get("runs", Protocol.model_fields["runs"].default)
     if "precision" in protocol and type(runs) is int and 1 <= runs < FEWEST:
-        fix = "it is the most that a treatment gets: give 100, say, or remove precision"
+        fix = "it is the most that a configuration gets: give 100, say, or remove precision"
         yield ("protocol", "runs"), f"{runs} beside precision", f"at least {FEWEST}, or its rule can end nothing", fix
 
 
