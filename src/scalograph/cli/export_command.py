@@ -9,7 +9,7 @@ from scalograph.cli.console import tell
 from scalograph.cli.options import Source
 
 if TYPE_CHECKING:
-    from scalograph.exchange.export import ExportColumns
+    from scalograph.exchange.export import Columns
     from scalograph.protocol.figure import Figure, Overlay
     from scalograph.protocol.findings import Findings
 
@@ -114,5 +114,5 @@ def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
     return found, figures(found)
 
 
-def _size(columns: "ExportColumns") -> str:
+def _size(columns: "Columns") -> str:
     return f"{len(next(iter(columns.values()), []))} rows, {len(columns)} columns"

@@ -12,7 +12,7 @@ from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import as_text
 
 # Column -> its values; all of one length, None where there is none. A column holds values of one kind.
-ExportColumns = dict[str, list[Any]]
+Columns = dict[str, list[Any]]
 Line = dict[str, Any]
 
 # Text that begins so is run as a formula by a spreadsheet.
@@ -21,7 +21,7 @@ _HEAD = ("run", "block", "replicate", "warmup", "status", "verdict", "boot")
 _TAIL = ("response", "iteration", "value", "unit")
 
 
-def observations(table: Table) -> ExportColumns:
+def observations(table: Table) -> Columns:
     """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
@@ -33,7 +33,7 @@ def observations(table: Table) -> ExportColumns:
     return _columns((*_HEAD, *names.values(), *_TAIL), _each(table.rows, lambda row: _observed(row, names, units)))
 
 
-def runs(table: Table) -> ExportColumns:
+def runs(table: Table) -> Columns:
     """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
 
     Returns:
@@ -49,7 +49,7 @@ def runs(table: Table) -> ExportColumns:
     )
 
 
-def write(columns: ExportColumns, file: Path) -> None:
+def write(columns: Columns, file: Path) -> None:
     """Write columns in the format of the file's ending: .csv or .parquet.
 
     Raises:
@@ -76,7 +76,7 @@ def write_text(text: str, file: Path) -> None:
     _write(text.encode(), file)
 
 
-def csv_text(columns: ExportColumns) -> str:
+def csv_text(columns: Columns) -> str:
     """Return columns as CSV: text that a spreadsheet would run as a formula gets a leading quote."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
@@ -128,8 +128,8 @@ def _scored(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> It
     yield {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
 
 
-def _columns(names: Iterable[str], lines: Iterable[Line]) -> ExportColumns:
-    columns: ExportColumns = {name: [] for name in names}
+def _columns(names: Iterable[str], lines: Iterable[Line]) -> Columns:
+    columns: Columns = {name: [] for name in names}
     for line in lines:
         for name, values in columns.items():
             values.append(line.get(name))

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import HostError
-from scalograph.exchange.export import ExportColumns
+from scalograph.exchange.export import Columns
 
 if TYPE_CHECKING:
     import polars
@@ -16,7 +16,7 @@ _TEXTS = ("run", "status", "verdict", "response", "unit", "cause")
 _WHOLE, _NUMBERS = ("block", "replicate", "iteration"), ("value",)
 
 
-def frame(columns: ExportColumns) -> Any:
+def frame(columns: Columns) -> Any:
     """Return columns as a frame: of polars if it is there, else of pandas.
 
     Raises:
@@ -28,7 +28,7 @@ def frame(columns: ExportColumns) -> Any:
     return polars_frame(columns) if library == "polars" else import_module(library).DataFrame(columns)
 
 
-def polars_frame(columns: ExportColumns) -> "polars.DataFrame":
+def polars_frame(columns: Columns) -> "polars.DataFrame":
     """Return columns as a frame of polars.
 
     Raises:

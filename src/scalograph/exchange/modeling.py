@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from scalograph.errors import StudyError
-from scalograph.exchange.export import ExportColumns
+from scalograph.exchange.export import Columns
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point, PointResponse
@@ -36,7 +36,7 @@ def _lines(table: Table, params: list[str]) -> Iterator[dict[str, object]]:
                 yield {"params": told, "callpath": path or "run", "metric": response, "value": score}
 
 
-def law_points(findings: Findings) -> ExportColumns:
+def law_points(findings: Findings) -> Columns:
     """Return a row for each run that an estimate rests on: size `n`, `throughput`, and the levels of its curve.
 
     Throughput is work per second: of a time, one over it, times n if each worker does the same work.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.exchange.export import ExportColumns
+from scalograph.exchange.export import Columns
 from scalograph.exchange.frames import frame
 from scalograph.notebook.drawn import Drawn, curve_plot
 from scalograph.protocol.findings import Curve, LawDoc, Point, StudyDoc
@@ -35,11 +35,11 @@ class OpenedCurve:
         """Return a frame with a row for each point: its level, and of each estimate the value and both ends."""
         return frame(self.columns())
 
-    def columns(self) -> ExportColumns:
+    def columns(self) -> Columns:
         """Return the points as columns: NAME, NAME_low, NAME_high of each response and of speedup and efficiency."""
         rows = [self._estimates(point) for point in self.points]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        made: ExportColumns = {self.factor: [point.level for point in self.points]}
+        made: Columns = {self.factor: [point.level for point in self.points]}
         for name in names:
             every = [row.get(name) or Estimate() for row in rows]
             made |= {name: [e.value for e in every], f"{name}_low": [e.low for e in every]}

@@ -5,7 +5,7 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.exchange.benchmark_figures import scores
-from scalograph.exchange.export import ExportColumns, csv_text, observations, write
+from scalograph.exchange.export import Columns, csv_text, observations, write
 from scalograph.exchange.frames import polars_frame
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
@@ -23,7 +23,7 @@ def frame(tmp_path: Path, text: str = TWICE) -> pl.DataFrame:
     return polars_frame(columns(tmp_path, text))
 
 
-def columns(tmp_path: Path, text: str = TWICE) -> ExportColumns:
+def columns(tmp_path: Path, text: str = TWICE) -> Columns:
     iterations = [(0.0, 1.0, 7), (2.0, 1.5, 7)]
     runs = [
         (TREATMENTS[0], recorded(2.0, iterations=iterations)),
