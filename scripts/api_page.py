@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 # What the functions of a notebook return, in the order of the page.
@@ -53,7 +54,7 @@ def page() -> Iterator[str]:
 
 def offered() -> dict[str, str]:
     """Return what `scalograph` offers: name -> "module:name"."""
-    return _table("scalograph", "_OFFERED")
+    return {name: ":".join(place) for name, place in _table("scalograph", "_OFFERED").items()}
 
 
 def statistics() -> dict[str, str]:
@@ -62,11 +63,11 @@ def statistics() -> dict[str, str]:
     return {name: f"scalograph.analysis.{home}:{name}" for name, home in homes.items()}
 
 
-def _table(module: str, name: str) -> dict[str, str]:
-    """Read a table of strings that a face assigns."""
+def _table(module: str, name: str) -> dict[str, Any]:
+    """Read a table that a face assigns."""
     for node in _tree(module).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
-            found: dict[str, str] = ast.literal_eval(node.value)
+            found: dict[str, Any] = ast.literal_eval(node.value)
             return found
     raise SystemExit(f"{module}: found no {name}, expected the table of what it offers")
 

@@ -7,6 +7,7 @@ Usage: scripts/house.py [FOLDER]   (a folder that holds the package, `src` if le
 import ast
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -28,6 +29,8 @@ FLOORS = (
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}
 # Names of questions and where they lie: it imports nothing, so every floor may read it.
 STRINGS = {f"{PACKAGE}.questions.registry", f"{PACKAGE}.questions"}
+# What imports a module that a string names.
+BY_STRING = {"import_module", "imported", "__import__"}
 
 
 def modules(folder: Path) -> dict[str, Path]:
@@ -46,6 +49,16 @@ def imports(tree: ast.AST, known: set[str]) -> set[str]:
             named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     parents = {name.rsplit(".", k)[0] for name in named for k in range(name.count("."))}
     return (named | parents) & known
+
+
+def by_string(name: str, trees: Mapping[str, ast.AST]) -> set[str]:
+    """Return the modules that a file may import by a string: its own strings, and those of tables that it imports."""
+    calls = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(trees[name])}
+    if not calls & BY_STRING:
+        return set()
+    read = {name} | {other for other in imports(trees[name], trees.keys()) if room(other)}
+    texts = {node.value for other in read for node in ast.walk(trees[other]) if isinstance(node, ast.Constant)}
+    return {text.partition(":")[0] for text in texts if isinstance(text, str)} & trees.keys()
 
 
 def room(name: str) -> str:

@@ -10,11 +10,11 @@ from importlib import import_module
 __version__ = "0.1.0"
 # What a notebook uses, and where it stands: imported when it is first asked for, so that `import scalograph` is quick.
 _OFFERED = {
-    "open": "scalograph.notebook.opened:open_results",
-    "compare": "scalograph.notebook.compared_pair:compare_results",
-    "assert_scales": "scalograph.cli.scaling_assertion:assert_scales",
-    "fit_usl": "scalograph.notebook.fitted:fit_usl",
-    "Estimate": "scalograph.analysis.estimate:Estimate",
+    "open": ("scalograph.notebook.opened", "open_results"),
+    "compare": ("scalograph.notebook.compared_pair", "compare_results"),
+    "assert_scales": ("scalograph.cli.scaling_assertion", "assert_scales"),
+    "fit_usl": ("scalograph.notebook.fitted", "fit_usl"),
+    "Estimate": ("scalograph.analysis.estimate", "Estimate"),
 }
 
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> object:
     """
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _OFFERED[name].partition(":")
+    module, attribute = _OFFERED[name]
     found: object = getattr(import_module(module), attribute)
     return found
 

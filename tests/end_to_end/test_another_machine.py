@@ -82,17 +82,20 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         )
     (folder / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/user.client "$@"\n')
     (folder / "ssh").chmod(0o755)
-    with (folder / "log").open("wb") as log:
-        serving = subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log)
-    until = time.monotonic() + 10
-    while "Server listening" not in (said := (folder / "log").read_text()):
-        if serving.poll() is not None or time.monotonic() > until:
-            pytest.skip(f"sshd does not start: {said.strip()}")
-        time.sleep(0.02)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    yield folder
-    serving.kill()
-    serving.wait()
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log) as serving,
+    ):
+        try:
+            until = time.monotonic() + 10
+            while "Server listening" not in (said := (folder / "log").read_text()):
+                if serving.poll() is not None or time.monotonic() > until:
+                    pytest.skip(f"sshd does not start: {said.strip()}")
+                time.sleep(0.02)
+            monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+            yield folder
+        finally:
+            serving.kill()
 
 
 def study(folder: Path, command: str, runs: int = 1) -> None:

@@ -7,6 +7,7 @@ from scalograph.protocol.events import Record
 from scalograph.study.workload import shipped
 
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
+from .test_workloads import QUICK
 
 MIX = shipped("order-to-build") / "mix.toml"
 pytestmark = [needs_probe, needs_driver, needs_java]
@@ -35,6 +36,9 @@ argv = [
 ]
 [factors.clients]
 levels = [8]
+[factors.jvm]
+control = "jvm-options"
+levels = ["QUICK"]
 [responses.rate]
 from = "value.rate"
 unit = "1/s"
@@ -42,7 +46,7 @@ better = "higher"
 [protocol]
 runs = 1
 max_reruns = 0
-"""
+""".replace("QUICK", " ".join(QUICK))
 
 
 def record(folder: Path, mix: Path) -> Record:

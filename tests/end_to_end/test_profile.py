@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scalograph.control.jvms import find
+from scalograph.errors import HostError
+from scalograph.profile.perf_recording import refuse_unable
 from scalograph.profile.recording import refusal
 
 from .shell import in_process
@@ -44,11 +47,19 @@ title = "No Java"
 work = "total"
 seed = 1
 [workload]
-command = ["true", "{n}"]
+command = ["{here}/prog", "{n}"]
+copies = 1
 [factors.n]
-levels = [1]
+levels = [100]
 [protocol]
 runs = 1
+max_reruns = 0
+"""
+PROGRAM = """
+#include <stdlib.h>
+__attribute__((noinline)) void inner(long n) { for (volatile long i = 0; i < 9 * n; i++); }
+__attribute__((noinline)) void outer(long n) { inner(n); for (volatile long i = 0; i < n; i++); }
+int main(int argc, char **argv) { for (int i = 0; i < 100; i++) outer(atol(argv[1]) * 1000); return 0; }
 """
 
 
@@ -111,13 +122,36 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
     assert not (copy / "profile.json").exists()
 
 
-def test_a_command_that_is_not_java_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(COMMAND)
-    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
+def native(folder: Path, more: str = "copies = 1") -> Path:
+    """Results of a program without Java."""
+    (folder / "study.toml").write_text(COMMAND.replace("copies = 1", more))
+    (folder / "prog.c").write_text(PROGRAM)
+    flags = ("-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+    subprocess.run(["cc", *flags, "-o", folder / "prog", folder / "prog.c"], check=True)
+    done = in_process("run", "study.toml", "-o", "results", cwd=folder)
     assert done.returncode in (0, 5), done.stderr
-    done = in_process("profile", "results", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "{java}" in done.stderr and "{jvm_options}" in done.stderr
+    return folder / "results"
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
+def test_a_program_without_java_is_sampled_by_perf(tmp_path: Path) -> None:
+    """Nine tenths of its work are in `inner`, which `outer` calls."""
+    try:
+        refuse_unable(tmp_path)
+    except HostError as error:
+        pytest.skip(str(error))
+    results = native(tmp_path)
+    assert in_process("profile", results, "--period", "1ms", "--study", "study.toml", cwd=tmp_path).returncode == 0
+    found = json.loads((results / "profile.json").read_text())
+    (seen,) = (one["seen"] for one in found["profiled"])
+    assert found["recorder"] == "perf" and seen["stacks"][0]["frames"][:3] == ["inner", "outer", "main"]
+    assert seen["n_samples"] > 20 and 0.7 < seen["stacks"][0]["share"] <= 1
+
+
+def test_several_programs_without_java_are_refused(tmp_path: Path) -> None:
+    results = native(tmp_path, "copies = 2")
+    done = in_process("profile", results, "--study", "study.toml", cwd=tmp_path)
+    assert done.returncode == 2 and "several processes or copies" in done.stderr
 
 
 def test_results_without_a_journal(tmp_path: Path) -> None:

@@ -70,6 +70,20 @@ def test_imports_lead_down() -> None:
     )
 
 
+def test_imports_by_a_string_lead_down() -> None:
+    found = {name: HOUSE.by_string(name, trees()) for name in graph()}
+    assert len(found["scalograph.control.control"]) > 5 and not found["scalograph.exchange.law_registry"]
+    assert HOUSE.up(found) == []
+
+
+def test_a_string_that_leads_up_is_seen() -> None:
+    table = ast.parse('SCORE = "scalograph.exchange.fit:laws"')
+    caller = ast.parse("from scalograph.study.places import SCORE\nimport_module(SCORE)")
+    made = {"scalograph.run.asks": caller, "scalograph.study.places": table, "scalograph.exchange.fit": ast.parse("")}
+    found = {name: HOUSE.by_string(name, made) for name in made}
+    assert HOUSE.up(found) == ["scalograph.run.asks -> scalograph.exchange.fit"]
+
+
 def test_the_root_holds_floors_only() -> None:
     entries = {p.stem for p in SOURCES.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
     assert entries == {*HOUSE.FLOOR, "__init__", "__main__"}

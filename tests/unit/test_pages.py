@@ -65,6 +65,15 @@ def test_an_index_names_every_page_of_its_folder(folder: str) -> None:
     assert {page.name for page in index.parent.glob("*.md")} - {"README.md"} <= {*re.findall(r"\((.+?)\)", text(index))}
 
 
+def test_a_decision_is_headed_by_its_number_and_what_was_decided() -> None:
+    index = text(ROOT / "docs/decisions/README.md")
+    for page in sorted((ROOT / "docs/decisions").glob("0*.md")):
+        head, *body = text(page).splitlines()
+        number, title = int(page.name[:4]), head.partition(". ")[2]
+        assert head == f"# {number}. {title}" and f"| [{number}]({page.name}) | {title} |" in index, page.name
+        assert not [line for line in body if line.startswith("#")], page.name
+
+
 def test_a_command_has_the_options_that_a_page_shows() -> None:
     # A decision may tell of a command that was rejected.
     pages = [page for page in PAGES if page.parent.name != "decisions"]

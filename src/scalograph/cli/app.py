@@ -27,7 +27,7 @@ COMMANDS = {
     "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
     "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
     "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
-    "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
+    "profile": "A study's configurations once more, apart, with a recorder: stacks, and of Java parks and waits",
     "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",

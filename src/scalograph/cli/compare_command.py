@@ -20,7 +20,8 @@ SourcesToCompare = Annotated[
     ),
 ]
 Margin = Annotated[
-    str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 %.')
+    str | None,
+    typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 % or the noise floor here.'),
 ]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")

@@ -7,6 +7,7 @@ from scalograph.errors import StudyError
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
+    from scalograph.exchange.compare.measured_source import MeasuredSource
     from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.report.screen import Screen
 
@@ -27,7 +28,7 @@ def compare_sources(
 
     Args:
         sources: two or more: results, journals, findings, published tables, or files of other instruments.
-        margin: such as "5%"; None for 2 %.
+        margin: such as "5%"; None for 2 %, or the noise floor of this machine where that is more.
         response: its name; None for that of each study.
         per: clock, cpu or None.
         mhz: the clock of each source, with commas between.
@@ -48,10 +49,20 @@ def compare_sources(
     opened = narrowed(opened, where)
     if per:
         opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
-    found = compared(opened[0], opened[1:], share_of("--margin", margin))
+    found = compared(opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened))
     for one in found.results:
         one.per = per or ""
     return found
+
+
+def _floor(sources: "Sequence[MeasuredSource]") -> float:
+    """The kept noise floor, as a share, where all were measured on its machine; else 0."""
+    from scalograph.machine.floor.kept_floor import read_noise
+
+    kept = read_noise()
+    if kept is None or not all(kept.is_of_machine(one.machine) for one in sources):
+        return 0.0
+    return kept.minimum_detectable_percent / 100
 
 
 def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Screen":
@@ -61,14 +72,15 @@ def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Scre
         found: what it came to.
         sources: as they were named.
     """
-    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences
+    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences, margin_told
     from scalograph.exchange.compare.compare_tables import compare_tables
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
     causes = list(dict.fromkeys(text for one in found.results for text in one.causes))
     return Screen(
-        title=found.results[0].title or "Is it faster?", machine="; ".join([*named, differences(found)]),
+        title=found.results[0].title or "Is it faster?",
+        machine="; ".join([*named, differences(found), *margin_told(found)]),
         claim=compare_claim(found), trust=compare_trust(found), tables=compare_tables(found),
         remarks={"Left out, or unverified": causes} if causes else {},
     )  # fmt: skip

@@ -9,7 +9,8 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
-from scalograph.exchange.law_registry import LAWS, LawRow, named
+from scalograph.exchange.law_registry import LAWS, LawRow
+from scalograph.protocol.by_name import imported
 
 LawName = Annotated[
     str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
@@ -55,13 +56,13 @@ def command(
     row = _row(law, weights, predict or ())
     column = _column(y, times, row)
     points = read_points(file, x, column, times and not row.of_times)
-    found = named(row.document)(points, weights, 0.95, predict or ())
+    found = imported(row.document)(points, weights, 0.95, predict or ())
     if row.of_times:
         found["unit"] = column_unit(column)
     shown = Screen(
         title=row.asks.format(x=x, y="throughput" if times and not row.of_times else column),
-        claim=named(row.claim)(found, x),
-        tables=named(row.tables)(found),
+        claim=imported(row.claim)(found, x),
+        tables=imported(row.tables)(found),
         remarks={"Flags": found.get("flags", [])},
     )
     answer(shown, tables_place() if str(file) != "-" else [], tables, table, found if json else None)

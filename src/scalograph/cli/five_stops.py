@@ -15,6 +15,7 @@ from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
 from scalograph.run.caller_environment import left_behind_note
+from scalograph.run.captured import Score
 from scalograph.run.hosts.host_names import LOCAL, connected, is_elsewhere
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
@@ -22,6 +23,7 @@ from scalograph.run.quiet_gate import QuietGate
 from scalograph.run.runner import Runner
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
+from scalograph.study.model import Study
 from scalograph.text.units import format_duration
 
 
@@ -70,9 +72,18 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
             say(made.warning, "yellow")
         _announce(planned, made.folder, start.label)
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
-        runner, probe = Runner(planned, host), host.probe.name
+        runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
         showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
         return run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+
+
+def score_of(study: Study) -> Score | None:
+    """Return what reads the output of a harness, imported where a response has a reader; None otherwise."""
+    if not any(response.reader for response in study.responses.values()):
+        return None
+    from scalograph.exchange.printed_benchmark import printed_score
+
+    return printed_score
 
 
 def _noted(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:

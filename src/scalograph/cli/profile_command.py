@@ -35,7 +35,7 @@ Iterations = Annotated[
 
 
 def command(
-    source: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a Java study.")],
+    source: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a study.")],
     where: Where = None,
     study: Study = None,
     period: Period = "10ms",
@@ -44,7 +44,9 @@ def command(
     dangerous: Dangerous = None,
     json: Json = False,
 ) -> int:
-    """A Java study's configurations once more, with a flight recorder on: where its threads are, how often they park.
+    """A study's configurations once more, with a recorder on: where its threads are, and of Java how often they park.
+
+    Java is recorded by its flight recorder, any other program by perf (apt install linux-perf).
 
     At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as
     they are, and profile.json comes beside them.
@@ -97,7 +99,7 @@ def keep_profile(
     from scalograph.cli.machine_lock import alone
     from scalograph.control.consent import NO_CONSENT
     from scalograph.profile.again import planned_again
-    from scalograph.profile.taking import refuse_other_programs, with_iterations
+    from scalograph.profile.taking import with_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
     from scalograph.run.hosts.host_names import connected
@@ -106,7 +108,6 @@ def keep_profile(
         raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
     with alone(), connected() as host:
         planned, notes = planned_again(folder, file, host.facts(), consent or NO_CONSENT)
-        refuse_other_programs(planned)
         planned = with_iterations(planned, iterations) if iterations else planned
         found = _taken(planned, host, folder, where, period_s, notes)
     results.write_text(folder.folder / FILE, found.model_dump_json(indent=1) + "\n")
@@ -116,10 +117,11 @@ def keep_profile(
 def _taken(
     planned: "Plan", host: "Host", folder: "Results", where: Sequence[str], period_s: float, notes: list[str]
 ) -> "Profile":
+    from scalograph.cli.five_stops import score_of
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
     from scalograph.profile.choose import choose
-    from scalograph.profile.taking import take, with_measured
+    from scalograph.profile.taking import starts_java, take, with_measured
     from scalograph.profile.values import Profile
     from scalograph.protocol import journal
 
@@ -139,10 +141,11 @@ def _taken(
         )
     if len(chosen) < len(treatments):
         say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
-    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"))
+    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"), score_of(planned.design.study))
     study = planned.design.study
     return Profile(
         study=study.name, study_hash=measured.study_hash, at=journal.now(), period_s=period_s,
+        recorder="jfr" if starts_java(planned) else "perf",
         profiled=tuple(with_measured(one, measured) for one in taken),
         warnings=(*notes, *([host.probe.warning] if host.probe.warning else [])),
     )  # fmt: skip

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.protocol.by_name import imported
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, row_of
@@ -118,6 +118,5 @@ def control(name: str) -> Control:
     row = row_of(name)
     if row is None:
         raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))
-    module, _, kind = row.defined.partition(":")
-    made: Control = getattr(import_module(module), kind)(*name.split(":", 1)[1:])
+    made: Control = imported(row.defined)(*name.split(":", 1)[1:])
     return made

@@ -1,12 +1,10 @@
 """Laws that `scalograph fit` knows, by name. A further one is a module beside this and a row here."""
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class LawRow(NamedTuple):
-    """A law of points.
+    """A law of points. `protocol.by_name` imports what stands as "module:function".
 
     Attributes:
         asks: the question, with the columns in it as {x} and {y}.
@@ -36,10 +34,3 @@ LAWS = {
         f"{_GROWTH}:complexities", f"{_GROWTH}:complexity_claim", f"{_GROWTH}:complexity_tables",
     ),
 }  # fmt: skip
-
-
-def named(place: str) -> Callable[..., Any]:
-    """Import what a row names as "module:function"."""
-    module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found

@@ -184,7 +184,7 @@ def counted(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dic
     """
     others = {tuple(value for name, value in t.items() if name != factor) for t in treatments}
     if len(others) != 1:
-        found = f"{len(others)} settings beside {factor}"
+        found = f"{len(others)} combinations of levels beside {factor}"
         raise StudyError.one("factors", found, "one: one program is searched", "give the others one level")
     levels = [treatment.get(factor) for treatment in treatments]
     if len(levels) < 2 or any(type(level) is not int or level < 1 for level in levels):

@@ -1,4 +1,7 @@
-"""Every control attempted on this machine: granted, or refused with the kernel's reason and what would help."""
+"""Every control of a run attempted on this machine: granted, or refused with the kernel's reason and what would help.
+
+A scheduler of sched_ext is not loaded for this, for it would be that of the whole machine: what it needs is looked at.
+"""
 
 import os
 from collections.abc import Iterator
@@ -109,7 +112,8 @@ def _scheduler(facts: HostFacts) -> Check:
         return Check(name, "refused", "what is at work alone", why, END_IT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
-    return Check(name, "granted", f"{', '.join(facts.schedulers)}, with --machine-wide as root")
+    found = f"the kernel has sched_ext; on PATH: {', '.join(facts.schedulers)}"
+    return Check(name, "info", found, "none was started: it would be that of the whole machine")
 
 
 def _real_time(facts: HostFacts) -> Check:

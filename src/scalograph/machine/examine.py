@@ -9,6 +9,7 @@ from scalograph.control.cgroups import read
 from scalograph.control.quota import cpu_quota
 from scalograph.control.topology import parse_cpu_list
 from scalograph.machine.checks import Check
+from scalograph.machine.tuning import tuned
 from scalograph.protocol.facts import HostFacts
 from scalograph.text.cpu_list import format_cpu_list
 
@@ -25,13 +26,10 @@ def examined(facts: HostFacts, root: Path) -> Iterator[Check]:
     yield _topology(facts)
     yield _allowed(facts, root)
     yield from _speeds(facts)
-    yield from _smt(facts)
-    yield _governor(facts)
-    yield from _boost(root)
+    yield from tuned(facts, root)
     yield _clock(facts)
     yield from _guest(facts)
     yield from _steal(facts, root)
-    yield _autogroup(facts)
     yield from _quota(facts, root)
     yield _load(facts, root)
     yield _memory(root)
@@ -77,31 +75,6 @@ def _speeds(facts: HostFacts) -> Iterator[Check]:
         yield Check("core speeds", "warning", found, why, "make placement a factor, or start with a mask of one kind")
 
 
-def _smt(facts: HostFacts) -> Iterator[Check]:
-    if len({cpu.core for cpu in facts.cpus}) < len(facts.cpus):
-        why = "two CPUs of one core share it: beyond the cores, a CPU more is worth a fraction"
-        yield Check("SMT", "info", "on", why, "make placement a factor: one-per-core against siblings")
-
-
-def _governor(facts: HostFacts) -> Check:
-    if facts.governor is None:
-        return Check("governor", "info", "not visible", "no frequency control here, as in most guests")
-    if facts.governor == "performance":
-        return Check("governor", "info", "performance")
-    why = "the clock follows the load: the first moments of a run are slower"
-    return Check("governor", "warning", facts.governor, why, "cpupower frequency-set -g performance")
-
-
-def _boost(root: Path) -> Iterator[Check]:
-    home = root / "sys/devices/system/cpu"
-    boost = read(home / "cpufreq/boost")
-    if no_turbo := read(home / "intel_pstate/no_turbo"):
-        boost = "0" if no_turbo == "1" else "1"
-    if boost == "1":
-        why = "few busy cores run faster than many: one thread looks too good, and scaling too bad"
-        yield Check("turbo", "warning", "on", why, "switch it off in the firmware or in /sys, or say so in the report")
-
-
 def _clock(facts: HostFacts) -> Check:
     if facts.clocksource is None or facts.clocksource in _READ_WITHOUT_A_CALL:
         return Check("clock", "info", facts.clocksource or "not visible")
@@ -129,13 +102,6 @@ def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
         yield Check("steal", "warning", found, why, "ask for CPUs that are not shared, or make more runs")
     elif facts.hypervisor:
         yield Check("steal", "info", found, "" if steal else "not every hypervisor tells")
-
-
-def _autogroup(facts: HostFacts) -> Check:
-    if not facts.autogroup:
-        return Check("autogroup", "info", "not visible" if facts.autogroup is None else "off")
-    why = "each session is one scheduling group: beside a busy one, many threads get no larger share than one"
-    return Check("autogroup", "warning", "on", why, "sysctl kernel.sched_autogroup_enabled=0, or no neighbors")
 
 
 def _quota(facts: HostFacts, root: Path) -> Iterator[Check]:

@@ -23,7 +23,8 @@ def compare_results(
         reference: a results folder, a journal, a file of findings, a published table such as "published:15", or a file
             of another instrument, whose format is found or named before it: "hyperfine:old.json".
         other: the same.
-        margin: differences within it are none, such as "5%"; None for 2 %.
+        margin: differences within it are none, such as "5%"; None for 2 %, or the noise floor of
+            this machine where that is more.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the treatments that are compared; none for all.
 

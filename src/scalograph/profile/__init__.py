@@ -1,1 +1,1 @@
-"""What a Java workload spends its time on: treatments of a study run once more, with a flight recorder on."""
+"""What a program spends its time on: treatments of a study run once more, with a recorder on."""

@@ -25,6 +25,12 @@ _STACKS = (
     "inside the JVM or the kernel is not; of the most frequent stack the innermost methods are shown; few: fewer than "
     "{few} samples, whose shares are rough"
 )
+_STACKS_BY_PERF = (
+    "one further run of each treatment under perf: it disturbs what it measures, and counts for nothing else here; a "
+    "thread that has a CPU is sampled every {period}, one that waits is not; of the most frequent stack the innermost "
+    "functions are shown, as far as frame pointers lead (-fno-omit-frame-pointer); few: fewer than {few} samples, "
+    "whose shares are rough"
+)
 _METHODS = "what was on top of the samples"
 _WAITS = (
     "of all threads together while tasks counted, over the tasks; switches are voluntary, preemptions involuntary, "
@@ -63,7 +69,9 @@ def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
         Column(name="predominant stack", kind="text"), Column(name="time over the measured"),
         Column(name="", kind="text"),
     ]  # fmt: skip
-    note = _STACKS.format(period=format_duration(profile.period_s), few=_FEW)
+    note = (_STACKS if profile.recorder == "jfr" else _STACKS_BY_PERF).format(
+        period=format_duration(profile.period_s), few=_FEW
+    )
     table = _table("profile", "Where threads are, in a run apart", note, labels, columns)
     for one in profile.profiled:
         over = one.score / one.measured if one.score is not None and one.measured else None

@@ -104,6 +104,11 @@ class Counting:
                 self._count(str(event.get("type")), values)
         return n
 
+    def add(self, at_s: float, frames: tuple[str, ...]) -> None:
+        """Count a sample of another recorder, at a time in seconds since 1970."""
+        if self._within(at_s):
+            self._stacks[frames] += 1
+
     def _count(self, kind: str, values: Event) -> None:
         if kind in WAITS:
             field, key = WAITS[kind]

@@ -10,6 +10,8 @@ from scalograph.protocol.plain import Level, Model, Text, is_number
 
 Answer = Literal["faster", "slower", "same", "not measurable"]
 Shown = Literal["faster", "slower", "same", "not shown"]
+# Where a margin is from: it was asked for, it is the least, or the noise floor of the machine is more than that.
+MarginFrom = Literal["asked", "default", "noise floor"]
 
 
 class SourceDifference(Model):
@@ -56,7 +58,8 @@ class ResultComparison(Model):
     units: dict[str, str] = Field(default_factory=dict)
     answer: Answer
     why: Text = Field(default="", description="why it is not measurable; empty where it is")
-    margin: float | None = Field(default=None, description="differences within it are none, as a share; null: 2 %")
+    margin: float = Field(default=0.02, ge=0, description="differences within it are none, as a share")
+    margin_from: MarginFrom = "default"
     noise_floor: float | None = Field(default=None, description="a larger difference would be shown, as a share")
     n_blind: int = Field(
         default=0, description="treatments too noisy for a noise floor of 25 %, or without an interval"

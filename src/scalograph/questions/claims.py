@@ -65,7 +65,7 @@ def unpaired(table: Table, known: Sequence[Sample], base: Mapping[str, Level]) -
     shown, n = short(table, base), sum(all(s.treatment[k] == level for k, level in base.items()) for s in known)
     if n in (0, len(known)):
         return f"{'no other run than' if n else 'no run'} with {shown} succeeded"
-    return f"no setting has runs with {shown} and with another"
+    return f"no runs with {shown} and with another are alike in all else"
 
 
 def fitting(sentences: Iterable[str]) -> list[str]:

@@ -57,7 +57,7 @@ def _ratio(found: ResultComparison, members: Sequence[TreatmentRatio]) -> Plot:
     """The ratio with its interval, and the margin around 1."""
     ratios = [one.ratio for one in members]
     ends = [x for e in ratios for x in (e.value, e.low, e.high) if x and x > 0]
-    margin = found.margin or 0.02
+    margin = found.margin
     low, high = min(0.95, *ends), max(1.05, *ends)
     pad = 0.05 * (high - low)
     places = [-0.5, len(members) - 0.5]

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,8 +12,9 @@ from scalograph.protocol.events import CopyEvent, Record, Values
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
 from scalograph.study.output_patterns import engine, printed_name
-from scalograph.study.reader_names import PRINTED_SCORE
 
+# The figure of a harness, from its output, the name of its reader, which benchmark, and the unit; else ValueError.
+Score = Callable[[str, str, str | None, str], float]
 _SHOWN = 60
 _LONGEST = 200  # of a pattern, as it was written
 
@@ -29,11 +29,13 @@ class Printed:
     The output itself is not kept: a journal of thousands of runs would be all output.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, score: Score | None = None) -> None:
+        """Take what reads a harness's output, without which no response of the study may have a reader."""
         self.responses = {name: r for name, r in study.responses.items() if r.printed}
         self._engines = {name: engine(r.pattern) for name, r in self.responses.items() if r.pattern is not None}
-        # Before the first run: it imports much.
-        self._score = _found(PRINTED_SCORE) if any(r.reader for r in self.responses.values()) else None
+        if score is None and any(r.reader for r in self.responses.values()):
+            raise ValueError("a response has a reader, and nothing to read it with was passed")
+        self._score = score
 
     def read(self, record: Record, prints: Callable[[CopyEvent], bool] = lambda copy: True) -> Record:
         """The record with its figures; a run of which a copy that `prints` did not print one has failed."""
@@ -73,15 +75,9 @@ def figure(response: Response, compiled: "re.Pattern[str] | None", text: str) ->
     return _number(_pointed(str(response.pointer), text), "a number")
 
 
-def _found(place: str) -> Callable[..., float]:
-    module, _, name = place.partition(":")
-    found: Callable[..., float] = getattr(import_module(module), name)
-    return found
-
-
-def _scored(score: Callable[..., float], response: Response, text: str) -> float:
+def _scored(score: Score, response: Response, text: str) -> float:
     try:
-        return _number(score(text, response.reader, response.benchmark, response.unit), "a figure")
+        return _number(score(text, str(response.reader), response.benchmark, response.unit), "a figure")
     except ValueError as error:
         raise NoFigureError(str(error)) from error
 

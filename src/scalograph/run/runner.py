@@ -4,7 +4,7 @@ from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
 from scalograph.findings.table import asked
 from scalograph.protocol.record import MachineSetting, Record
-from scalograph.run.captured import Printed
+from scalograph.run.captured import Printed, Score
 from scalograph.run.functional import without_times
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
@@ -16,9 +16,10 @@ from scalograph.verdict.judge import judge
 class Runner:
     """Makes the runs of a plan, one after the other, whatever host that is."""
 
-    def __init__(self, planned: Plan, host: Host) -> None:
+    def __init__(self, planned: Plan, host: Host, score: Score | None = None) -> None:
+        """Take a plan, its host, and what reads the output of a harness where a response of the study has a reader."""
         self._planned, self._host = planned, host
-        self._printed = Printed(planned.design.study)
+        self._printed = Printed(planned.design.study, score)
 
     def measure(self, run: Run) -> Record:
         """Make one run and return its record, as journal.md says.

@@ -36,9 +36,9 @@ from scalograph.study.reset import NO_RESET, Reset
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
 # How the question for settings that matter is answered.
-Plan = Literal["screening", "one-at-a-time"]
-SCREENING: Plan = "screening"
-ONE_AT_A_TIME: Plan = "one-at-a-time"
+PlanKind = Literal["screening", "one-at-a-time"]
+SCREENING: PlanKind = "screening"
+ONE_AT_A_TIME: PlanKind = "one-at-a-time"
 
 
 def _known_question(value: Any) -> Any:
@@ -253,7 +253,7 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    plan: Plan | None = Field(default=None, exclude_if=lambda plan: plan is None)
+    plan: PlanKind | None = Field(default=None, exclude_if=lambda plan: plan is None)
     baseline: dict[Name, Scalar] = Field(default={}, max_length=16)
     reference: dict[Name, Scalar] = {}
     tables: list[ReportTable] = []
@@ -282,7 +282,7 @@ __all__ = [
     "ONE_AT_A_TIME",
     "SCREENING",
     "Factor",
-    "Plan",
+    "PlanKind",
     "Protocol",
     "Published",
     "Quick",

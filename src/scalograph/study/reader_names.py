@@ -41,5 +41,3 @@ READERS = {
 }
 # In which figures of a harness are read: times, and rates.
 HARNESS_UNITS = ("s", "1/s")
-# "module:function": the figure of a run, from what it printed, the name of its reader, and which benchmark.
-PRINTED_SCORE = "scalograph.exchange.printed_benchmark:printed_score"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Iterations, Record
+from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
@@ -157,7 +158,7 @@ def _without_records(record: Record) -> Judgment:
     if wall >= BUSY_NS and not blamed(most, run):
         return Judgment("clean")
     bound = most / wanted(run, most)
-    text = f"{why}; others used the CPUs for less than {100 * bound:.0f} % of the CPU time that it wanted"
+    text = f"{why}; others used the CPUs for less than {percent_at_most(bound)} of the CPU time that it wanted"
     return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text)])
 
 

@@ -1,6 +1,7 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
 from scalograph.protocol.record import Record, RunFigures
+from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
@@ -42,7 +43,7 @@ def _unplaced_neighbor(run: RunFigures) -> Cause | None:
         return None
     most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
-        text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
+        text = f"one CPU was taken by {_names(run)} for {percent_at_most(most / wall)} of its time at most"
         return Cause("neighbor", most / wall, "of time, at most", text)
     return None
 
@@ -56,7 +57,7 @@ def _steal_at_most(record: Record) -> Cause | None:
         return None
     share, unit, of_what = at_most(most, record)
     if most < wall:
-        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of {of_what}"
+        text = f"the hypervisor took the CPU for less than {percent_at_most(share)} of {of_what}"
     else:
         lasted, tick = (format_duration(ns / 1e9) for ns in (wall, TICK_NS))
         text = f"the hypervisor took the CPU for an unknown part of its {lasted}: that is counted in {tick}"

@@ -10,6 +10,7 @@ import pytest
 from scalograph.cli.comparing import compare_sources
 from scalograph.cli.last_stops import learned
 from scalograph.errors import Exit
+from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
 
 from ...golden.command import scalograph
 from ..findings.test_table import TREATMENTS, write
@@ -52,6 +53,31 @@ def test_one_document_for_machines(tmp_path: Path) -> None:
     (found,) = told["results"]
     assert told["answer"] == found["answer"] == "slower" and len(found["treatments"]) == len(TREATMENTS)
     assert found["shift"]["value"] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "margin", "told"),
+    [
+        (None, [], 0.04, "margin 4 %, the noise floor of this machine"),
+        ("another", [], 0.02, ""),
+        (None, ["--margin", "1%"], 0.01, ""),
+    ],
+    ids=["kept here", "kept on another machine", "asked"],
+)
+def test_the_margin_is_no_smaller_than_the_noise_floor_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, asked: list[str], margin: float, told: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    study, at = "noise-floor", "2026-01-02T03:04:05Z"
+    keep_noise(
+        KeptNoise(study=study, at=at, sd_log_percent=3, minimum_detectable_percent=4, n=10, cpu_model=model, n_cpus=2)
+    )
+    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.03)]
+    said = scalograph(["compare", *sources, *asked], tmp_path)
+    assert said.code == (Exit.DONE if margin > 0.03 else Exit.SLOWER), said.printed
+    assert told in " ".join(said.printed.split()) and (told or "noise floor" not in said.printed)
+    (found,) = json.loads(scalograph(["compare", *sources, *asked, "--json"], tmp_path).printed)["results"]
+    assert found["margin"] == margin
 
 
 @pytest.mark.parametrize(

@@ -46,4 +46,4 @@ def test_a_study_that_ended_early_says_how_to_go_on(
 
 def test_the_next_command_can_be_pasted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     concluded(monkeypatch, "complete", "p q/out")
-    assert "scalograph report 'p q/out' --tables" in capsys.readouterr().out
+    assert "scalograph report 'p q/out'\n" in capsys.readouterr().out

@@ -10,7 +10,8 @@ import pytest
 from scalograph.cli.main import _code
 from scalograph.exchange.complexity_claim import complexities, complexity_claim, complexity_tables
 from scalograph.exchange.csv_points import Points
-from scalograph.exchange.law_registry import LAWS, named
+from scalograph.exchange.law_registry import LAWS
+from scalograph.protocol.by_name import imported
 
 SIZES = np.repeat([16.0, 64, 256, 1024, 4096, 16384], 3)
 
@@ -83,4 +84,4 @@ def test_the_command_reads_times(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("law", LAWS)
 def test_every_row_resolves(law: str) -> None:
     row = LAWS[law]
-    assert all(callable(named(place)) for place in (row.document, row.claim, row.tables))
+    assert all(callable(imported(place)) for place in (row.document, row.claim, row.tables))

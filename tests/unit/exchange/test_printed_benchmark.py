@@ -61,13 +61,18 @@ def test_what_is_no_figure_of_a_harness(output: str, reader: str, benchmark: str
 def captured(output: str) -> Record:
     made = recorded(0.5)
     made["copies"][0] |= {"stdout": output, "stdout_truncated": False}
-    return Printed(parse(VALID + RATE)).read(msgspec.convert(made, Record))
+    return Printed(parse(VALID + RATE), printed_score).read(msgspec.convert(made, Record))
 
 
 def test_a_run_keeps_the_figure_or_has_failed() -> None:
     assert captured(ONE).values[-1].values == {"output_rate": [pytest.approx(2276 / 1.0002)]}
     failed = captured("no harness").run
     assert failed.status == "failed" and "response rate: found no such output" in str(failed.reason)
+
+
+def test_a_reader_without_anything_to_read_with_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="nothing to read it with"):
+        Printed(parse(VALID + RATE))
 
 
 def test_a_study_names_a_harness_that_prints() -> None:

@@ -85,6 +85,50 @@ def test_two_sockets(tmp_path: Path) -> None:
     assert "siblings up to 32" in found["control: placement"].found
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "name", "status", "found", "fix"),
+    [
+        ("cpu/cpufreq/boost", "1", "turbo", "warning", "on", "echo 0 > /sys/devices/system/cpu/cpufreq/boost; "),
+        (
+            "cpu/intel_pstate/no_turbo",
+            "0",
+            "turbo",
+            "warning",
+            "on",
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no",
+        ),
+        ("cpu/cpufreq/boost", "0", "turbo", None, "", ""),
+        (
+            "cpu/smt/control",
+            "on",
+            "SMT",
+            "info",
+            "on",
+            "make placement a factor: one-per-core against siblings; off: echo",
+        ),
+        ("thp", "[always] madvise never", "huge pages", "info", "always", "echo madvise > /sys/kernel/mm"),
+        ("thp", "always madvise [never]", "huge pages", "info", "never", ""),
+        ("aslr", "2", "memory layout", "info", "random in each run", ""),
+        ("aslr", "0", "memory layout", "warning", "randomization off", "sysctl kernel.randomize_va_space=2"),
+        ("aslr", "x", "memory layout", None, "", ""),
+        ("comm", "irqbalance", "interrupts", "info", "irqbalance runs", "systemctl stop irqbalance"),
+        ("comm", "sh", "interrupts", None, "", ""),
+    ],
+)
+def test_a_setting_that_disturbs_is_told_with_the_command_that_sets_it(
+    tmp_path: Path, file: str, text: str, name: str, status: str | None, found: str, fix: str
+) -> None:
+    places = {
+        "thp": "sys/kernel/mm/transparent_hugepage/enabled", "aslr": "proc/sys/kernel/randomize_va_space",
+        "comm": "proc/42/comm",
+    }  # fmt: skip
+    root = grown(tmp_path, two_sockets())
+    write(root / places.get(file, f"sys/devices/system/{file}"), f"{text}\n")
+    check = checks(root).get(name)
+    assert (check and check.status) == status
+    assert check is None or (check.found == found and check.fix.startswith(fix) and bool(check.fix) == bool(fix))
+
+
 def test_what_is_well_is_no_warning(tmp_path: Path) -> None:
     root = grown(tmp_path, two_sockets())
     write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
@@ -300,6 +344,14 @@ def test_nobody_is_refused_by_name_and_errno(nobody: Any) -> None:
     assert said["control: isolation"].status == "refused"
     assert said["control: cpus"].status == said["control: policy batch and idle"].status == "granted"
     assert real_time.fix == nice.fix == "run as root or with CAP_SYS_NICE, or leave such levels out"
+
+
+def test_a_scheduler_that_was_not_started_is_not_granted(tmp_path: Path) -> None:
+    root = bare(tmp_path, 1)
+    write(root / "sys/kernel/sched_ext/state", "disabled\n")
+    facts = discover(root, ()).model_copy(update={"schedulers": ("scx_simple",)})
+    (found,) = (c for c in examine(facts, NOTHING, root, {"PATH": ""}, root).checks if c.name == "control: scheduler")
+    assert (found.status, found.found) == ("info", "the kernel has sched_ext; on PATH: scx_simple")
 
 
 def test_a_user_without_a_home_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

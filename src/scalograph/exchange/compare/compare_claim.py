@@ -51,6 +51,12 @@ def differences(found: ResultComparisons) -> str:
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
+def margin_told(found: ResultComparisons) -> Iterator[str]:
+    """Tell the margin where the noise floor of the machine made it wider than it would be."""
+    if (one := found.results[0]).margin_from == "noise floor":
+        yield f"margin {percent_at_most(one.margin)}, the noise floor of this machine"
+
+
 def noun(found: ResultComparison) -> str:
     """Name what the figures are of, in a sentence."""
     title = found.response_title or found.response.replace("_", " ")
@@ -97,11 +103,11 @@ def _span(found: ResultComparison, span: ResultSpan) -> str:
 
 def _same(found: ResultComparison) -> str:
     n = len(found.treatments)
-    settings = "" if n == 1 else f" with each of {n} settings"
+    many = "" if n == 1 else f" with each of {n} configurations"
     if found.n_blind:
-        settings = f" with {n - found.n_blind} of {n} settings; the others are too noisy to say"
+        many = f" with {n - found.n_blind} of {n} configurations; the others are too noisy to say"
     within = percent_at_most(found.reach or 0.0)
-    return f"The same: {found.other} {verb(found)} the {noun(found)} of {found.reference} within {within}{settings}."
+    return f"The same: {found.other} {verb(found)} the {noun(found)} of {found.reference} within {within}{many}."
 
 
 def _first(found: ResultComparison) -> str:
@@ -113,24 +119,24 @@ def _first(found: ResultComparison) -> str:
         shape = f"the same shape at another level, alike within {percent_at_most(found.alike or 0.0)}"
         return f"{head}it {verb(found)} {_change(found, found.shift)}; {shape}."
     if not deciding:
-        return f"{head}{_mean(found)}; no single setting shows it."
+        return f"{head}{_mean(found)}; no single configuration shows it."
     parts = list(curves(found))
     word: Shown = "slower" if found.answer == "slower" else "faster"
     told = spans(found, (word,)) if len(parts) == 1 else []
     if told and len(told) <= MOST_SPANS:
         return f"{head}{'; '.join(_shown_span(found, span) for span in told)}."
     worst = max(deciding, key=_log)
-    n = f"with {len(deciding)} of {counted(len(found.treatments), 'setting')}"
-    return f"{head}{n}; most {_setting(found, worst)}: {_change(found, worst.ratio)}."
+    n = f"with {len(deciding)} of {counted(len(found.treatments), 'configuration')}"
+    return f"{head}{n}; most {_called(found, worst)}: {_change(found, worst.ratio)}."
 
 
 def _mean(found: ResultComparison) -> str:
-    """The mean over all settings; that over the upper levels where only it shows a difference."""
+    """The mean over all treatments; that over the upper levels where only it shows a difference."""
     shift, upper = found.shift, found.upper
     if upper and found.upper_from is not None and not (shift and not shift.contains(1.0)):
         begin = level_text(found.upper_from, found.units.get(found.along, ""))
         return f"from {begin} {found.titles.get(found.along, '')} on together it {verb(found)} {_change(found, upper)}"
-    return f"over all settings it {verb(found)} {_change(found, shift)}" if shift else ""
+    return f"over all configurations it {verb(found)} {_change(found, shift)}" if shift else ""
 
 
 def _is_common(found: ResultComparison) -> bool:
@@ -153,8 +159,8 @@ def _opposite(found: ResultComparison) -> str:
     if not faster:
         return ""
     most = max(faster, key=_log)
-    told = f"It is faster with {len(faster)} of {counted(len(found.treatments), 'setting')}"
-    return f"{told}; most {_setting(found, most)}: {_change(found, most.ratio)}."
+    told = f"It is faster with {len(faster)} of {counted(len(found.treatments), 'configuration')}"
+    return f"{told}; most {_called(found, most)}: {_change(found, most.ratio)}."
 
 
 def _laws(found: ResultComparison) -> str:
@@ -171,7 +177,7 @@ def _laws(found: ResultComparison) -> str:
 
 def _unmatched(found: ResultComparison) -> str:
     lost = sum(bool(one.doubt) for one in found.treatments)
-    parts = [f"{counted(found.unmatched, 'setting')} only one of them has"] if found.unmatched else []
+    parts = [f"{counted(found.unmatched, 'configuration')} only one of them has"] if found.unmatched else []
     parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
     return f"Left out: {'; '.join(parts)}." if parts else ""
 
@@ -185,7 +191,7 @@ def _change(found: ResultComparison, ratio: Estimate) -> str:
     return f"{more} {noun(found)} than {found.reference}, by how much is {NOT_RESOLVED}"
 
 
-def _setting(found: ResultComparison, one: TreatmentRatio) -> str:
+def _called(found: ResultComparison, one: TreatmentRatio) -> str:
     varied = [n for n in one.levels if len({t.levels[n] for t in found.treatments}) > 1]
     named = (short_setting(found.titles.get(n, n), one.levels[n], found.units.get(n, "")) for n in varied)
     return f"with {', '.join(named)}"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.versus import SAME, versus
+from scalograph.analysis.versus import versus
 from scalograph.exchange.compare.matched_treatments import MatchedPair
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import answered, ratio_of_treatment
+from scalograph.exchange.compare.result_answer import answered, margin_of, ratio_of_treatment
 from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
 from scalograph.protocol.plain import Level
 
@@ -31,7 +31,7 @@ def paired_versions(
     first, second = names
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
-    least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
+    (least, origin), is_rate = margin_of(margin), source.response.better == "higher"
     ratios = [replace(_ratio(one, two, single), confidence=confidence) for _, one, two in pairs]
     treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [one.shown for one in treatments if not one.doubt]
@@ -39,7 +39,7 @@ def paired_versions(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
         along=_along(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
-        units={name: doc.unit for name, doc in source.factors.items()}, margin=margin,
+        units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
         **answered((source.refused,), treatments, words, margin), treatments=treatments,
     )  # fmt: skip
     return ResultComparisons(answer=found.answer, results=[found])
@@ -59,7 +59,7 @@ def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) ->
     known = source.levels_of(factor)
     if lost := [name for level, name in names.items() if level not in known]:
         return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
-    return "no setting has a run of both that succeeded"
+    return "no configuration has a run of both that succeeded"
 
 
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:

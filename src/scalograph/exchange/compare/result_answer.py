@@ -19,7 +19,14 @@ from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.protocol.compared_results import Answer, ResultComparison, ResultComparisons, Shown, TreatmentRatio
+from scalograph.protocol.compared_results import (
+    Answer,
+    MarginFrom,
+    ResultComparison,
+    ResultComparisons,
+    Shown,
+    TreatmentRatio,
+)
 from scalograph.protocol.plain import Level, is_number
 from scalograph.text.quantities import counted, inverse, percent_at_most
 
@@ -32,33 +39,50 @@ _WORST: tuple[Answer, ...] = ("slower", "not measurable", "same", "faster")
 
 
 def compared(
-    reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95
-) -> ResultComparisons:
+    reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
+    floor: float = 0.0,
+) -> ResultComparisons:  # fmt: skip
     """Compare results with the first one.
 
     Args:
         reference: the first.
         others: one or more.
-        margin: differences within it are none, as a share; None for 2 %.
+        margin: differences within it are none, as a share; None for 2 %, or the noise floor where that is more.
         confidence: of all intervals at once.
+        floor: noise floor of the machine that all were measured on, as a share; 0 where none is known.
 
     Raises:
         StudyError: two of them have nothing in common.
     """
     each = 1 - (1 - confidence) / len(others)
-    made = [_compared(reference, other, margin, each) for other in others]
+    made = [_compared(reference, other, margin, each, floor) for other in others]
     worst = min((one.answer for one in made), key=_WORST.index)
     return ResultComparisons(answer=worst, results=made)
 
 
+def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFrom]:
+    """Return the least difference that is one, as a share, and where it is from.
+
+    Args:
+        asked: as a share; None where none was.
+        floor: noise floor of the machine, as a share; 0 where none is known.
+
+    >>> margin_of(0.01, 0.03), margin_of(None, 0.03), margin_of(None, 0.01)
+    ((0.01, 'asked'), (0.03, 'noise floor'), (0.02, 'default'))
+    """
+    if asked is not None:
+        return asked, "asked"
+    return (floor, "noise floor") if floor > SAME else (SAME, "default")
+
+
 def _compared(
-    reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float
+    reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float
 ) -> ResultComparison:
     pairs = matched(reference, other)
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
-    least = SAME if margin is None else margin
+    least, origin = margin_of(margin, floor)
     told = zip(pairs.pairs, _told(pairs, ratios, confidence), strict=True)
     treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
     shift = _of_all(ratios.shift, ratios.single, confidence) if ratios and len(ratios.treatments) > 1 else None
@@ -74,7 +98,7 @@ def _compared(
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=margin, **answered(refused, treatments, words, margin), differences=pairs.differences,
+        margin=least, margin_from=origin, **answered(refused, treatments, words, margin), differences=pairs.differences,
         unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
         doubts=_doubts((reference, other)),
@@ -218,7 +242,7 @@ def answered(
         refused: why nothing may be said, whatever the figures are; empty texts are no reason.
         treatments: with what each shows.
         words: what they, and means over them, show.
-        margin: as `compared` has it.
+        margin: that was asked for, as a share; None where none was.
     """
     answer, why = _answer([text for text in refused if text], treatments, words, margin)
     seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= BLIND]
@@ -246,7 +270,7 @@ def _same(floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin:
     if margin is None:
         blind = len(treatments) - sum(floor <= BLIND for floor in floors)
         if blind > HALF * len(treatments):
-            many = f"{blind} of {counted(len(treatments), 'setting')}" if len(treatments) > 1 else "it"
+            many = f"{blind} of {counted(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
             return "not measurable", f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
         return "same", ""
     reach = _farthest([one.ratio for one in treatments if not one.doubt])

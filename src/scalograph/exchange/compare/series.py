@@ -72,7 +72,8 @@ def _refused(source: MeasuredSource) -> str:
     if source.refused:
         return source.refused
     if n := sum(bool(one.doubt) for one in source.treatments):
-        return f"{n} of {counted(len(source.treatments), 'setting')} {'rests' if n == 1 else 'rest'} on disturbed runs"
+        rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"
+        return f"{n} of {counted(len(source.treatments), 'configuration')} {rest}"
     return "" if all(have_logs(one.scores) for one in source.treatments) else "a score of 0 or less, or beyond 1e130"
 
 

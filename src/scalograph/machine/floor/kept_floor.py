@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,7 +36,13 @@ class KeptNoise(BaseModel):
 
     def is_of(self, facts: HostFacts) -> bool:
         """Whether it was measured on such a machine; another kernel does not make another machine."""
-        return (self.cpu_model, self.n_cpus) == (facts.cpu_model, facts.n_cpus)
+        return self.is_of_machine(facts.machine())
+
+    def is_of_machine(self, machine: Mapping[str, Any]) -> bool:
+        """Whether it was measured on such a machine as a journal tells of; guests and far ones are others."""
+        if machine.get("accelerator") or machine.get("reached"):
+            return False
+        return (self.cpu_model, self.n_cpus) == (machine.get("cpu_model"), machine.get("n_cpus"))
 
 
 def noise_file(environ: Mapping[str, str] = os.environ) -> Path:

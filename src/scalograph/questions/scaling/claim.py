@@ -81,14 +81,14 @@ class _Words:
             unless = listed([self._named(*one) for one in found.unless], "or")
             text += self._many(found, unless) if found.unless[1:] else f", unless {unless}{self._then(found.others)}"
         if found.left:
-            who = listed([self._named(*one) for one in named(self._table, found)] or ["some settings"])
+            who = listed([self._named(*one) for one in named(self._table, found)] or ["some configurations"])
             text += f"; not resolved: {who}"
         return f"{text}."
 
     def _many(self, found: Lead, unless: str) -> str:
-        """In how many settings it is so, and what becomes of the others."""
+        """With how many treatments it is so, and what becomes of the others."""
         n = len(found.members)
-        text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
+        text = f" in {n} of {n + len(found.others) + len(found.left)} configurations"
         order = sorted(found.others, key=lambda p: -p.value)
         last = order[-1]
         if not all(map(is_resolved, order)):
@@ -109,7 +109,7 @@ class _Words:
     def end(self, found: Lead, past: End) -> str:
         """What is left of it at more workers."""
         count, every = self._count(past.level), len(found.members)
-        n = sum(map(len, past.parts))  # not every setting has so many workers among its levels
+        n = sum(map(len, past.parts))  # not every curve has so many workers among its levels
         if not past.setting:
             some = f"the first {n}" if n == every else f"{n} of the first {every}"
             who = f"{some} {'fall' if n > 1 else 'falls'}" if found.unless[1:] else "it falls"

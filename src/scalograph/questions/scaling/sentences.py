@@ -43,4 +43,4 @@ def _told(table: Table, group: Sequence[_Found], n_curves: int) -> str:
         return f"{text}: {more}."
     if len(group) == 1:
         return f"{text} with {setting}: {more}."
-    return f"{text} in {len(group)} of {n_curves} settings, most with {setting}: {more}."
+    return f"{text} in {len(group)} of {n_curves} curves, most with {setting}: {more}."

@@ -31,7 +31,7 @@ def figures(findings: Findings) -> list[Figure]:
     unit = next((r.unit for r in findings.study.responses if r.name == findings.study.primary), "")
     rate = "requests/s" if unit in ("", "1/s") else unit
     title = f"Throughput and response times over {factors[drawn[0].factor].title}"
-    return [Figure("throughput", title, CAPTION, [_view(one, factors, rate) for one in drawn], choice="Setting")]
+    return [Figure("throughput", title, CAPTION, [_view(one, factors, rate) for one in drawn], choice="Curve")]
 
 
 def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:

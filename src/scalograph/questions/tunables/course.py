@@ -16,7 +16,7 @@ from scalograph.questions.tunables.model_failures import hopeless
 from scalograph.questions.tunables.model_fit import SettingFit, fit
 from scalograph.questions.tunables.model_screen import Screened, screen
 from scalograph.questions.tunables.model_space import Tuned, tuned
-from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Plan, Study
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind, Study
 
 # Probability of calling any factor one that matters which does not, over all looks together.
 ALPHA = 0.05
@@ -61,7 +61,7 @@ class TunablesCourse:
     """
 
     def __init__(
-        self, space: Tuned, seed: int, plan: Plan, margin: float, n_runs: int, confidence: float = 0.95
+        self, space: Tuned, seed: int, plan: PlanKind, margin: float, n_runs: int, confidence: float = 0.95
     ) -> None:
         self.space, self.plan, self.margin, self.confidence = space, plan, margin, confidence
         self._seed, self._n_runs = seed, n_runs

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model
-from scalograph.study.model import Plan
+from scalograph.study.model import PlanKind
 
 
 class SettingEffect(Model):
@@ -63,7 +63,7 @@ class Combination(Model):
 class Tunables(Model):
     """Which of the settings matter, by how much, and which only seem to."""
 
-    plan: Plan
+    plan: PlanKind
     response: str
     decided: bool
     margin: float = Field(description="performance that counts as none, as a share")

@@ -11,7 +11,7 @@ from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_space import Tuned
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import run_scores
-from scalograph.study.model import SCREENING, Plan
+from scalograph.study.model import SCREENING, PlanKind
 
 # Factors of three levels each, and what the best level of an active one gains at least and at most, as a log.
 N_FACTORS, GAINS = 11, (0.06, 0.09)
@@ -58,7 +58,7 @@ def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (
 
 
 def search(
-    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: Plan = SCREENING, n_runs: int = 3
+    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: PlanKind = SCREENING, n_runs: int = 3
 ) -> TunablesCourse:
     """Search as the planner does, to its end.
 

@@ -54,7 +54,6 @@ def serving(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = Fal
 
     Raises:
         NotStartedError: it does not come up, with its last line.
-        HostError: it would take a part of the folder'"'"'s name for an option.
     """
     argv = [*TIED, virtiofsd, f"--socket-path={socket}", *_options(virtiofsd, folder, is_read_only)]
     null = subprocess.DEVNULL

@@ -58,7 +58,7 @@ def test_what_decides_nothing_in_a_comparison_decides_no_level() -> None:
     found = series(every)
     assert len(found.results) == 7 and not found.steps
     assert found.left_out == [
-        "fallen: 1 of 3 settings rests on disturbed runs",
+        "fallen: 1 of 3 configurations rests on disturbed runs",
         "nothing: a score of 0 or less, or beyond 1e130",
     ]
 

@@ -53,9 +53,9 @@ def test_one_claim_and_its_exception(shapes: Sequence[str], begins: str) -> None
 
 def test_settings_of_several_kinds_are_counted_and_named() -> None:
     first = said(table("linear", "linear", "linear", "linear", "slower", "flat")).sentences[0]
-    assert " in 4 of 6 settings; in 2 others 1.00x down to 0." in first and first.endswith(" (lock 4 or lock 5)."), (
-        first
-    )
+    assert " in 4 of 6 configurations; in 2 others 1.00x down to 0." in first and first.endswith(
+        " (lock 4 or lock 5)."
+    ), first
 
 
 def test_where_it_ends_is_told_by_what_makes_the_difference() -> None:

@@ -71,7 +71,7 @@ def test_a_level_that_is_slower_than_both_neighbors_is_told(tmp_path: Path) -> N
 def test_one_in_every_setting_is_one_sentence(tmp_path: Path) -> None:
     said = found(tmp_path, BUMP, BUMP)
     (text,) = [text for text in said.answer if "slower than both" in text]
-    assert " in 2 of 2 settings, most with lock " in text
+    assert " in 2 of 2 curves, most with lock " in text
     assert said.published_claims[0].decision == "holds"
     bump = levels_of(said).curves[0].bumps[1]
     assert (bump.below, bump.level, bump.above) == (2, 8, 32)
