@@ -96,7 +96,8 @@ def _write(content: bytes, file: Path) -> None:
         with replaced(file) as stream:
             stream.write(content)
     except OSError as error:
-        raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
+        expected = "a writable disk with room" if file.parent.is_dir() else "a folder that exists"
+        raise HostError(str(file), f"cannot be written: {error.strerror or error}", expected) from error
 
 
 def _factors(table: Table, taken: Iterable[str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The answer on a terminal, in 25 lines: claim, matrix, verdict, where the rest is."""
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 
@@ -18,6 +19,8 @@ LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more
 LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
 TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
+# A blank between a number and its percent sign ends no line: while lines are broken, a letter stands for it.
+_UNIT, _HELD = re.compile(r"(?<=\d) (?=%)"), "\uf8ff"
 # What is left out first where the answer is too long: how many rows, points of the verdict and sentences stay.
 CUTS = [
     *((n, 3, 3) for n in range(24, 6, -1)),
@@ -100,7 +103,12 @@ def _verdict(trust: Trust, n_points: int) -> str:
 def _wrapped(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:
     """One paragraph of texts and their styles, in lines."""
     texts = [words(console, prose(text), style) for text, style in parts if text]
-    return list(Text(" ").join(texts).wrap(console, min(console.width, room))) if texts else []
+    for text in texts:
+        text.plain = _UNIT.sub(_HELD, text.plain)
+    lines = list(Text(" ").join(texts).wrap(console, min(console.width, room))) if texts else []
+    for line in lines:
+        line.plain = line.plain.replace(_HELD, " ")
+    return lines
 
 
 def _labelled(console: Console, label: str, text: str, style: str) -> list[Text]:

@@ -113,6 +113,7 @@ def _explain(detail: Any) -> Found:
         text = str(context["error"])
         return path, text, "", ""
     expected = str(detail["msg"]).removeprefix("Input should be ")
+    expected = expected.replace("String should match pattern", "text that matches")
     return path, f"found {short(value)}", expected, ""
 
 

@@ -47,14 +47,6 @@ def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], co
     assert not (tmp_path / "a" / "findings.json").exists()
 
 
-def test_disturbed_runs_alone_give_no_figure_to_lead_with(tmp_path: Path) -> None:
-    for name, slower in (("a", 1.0), ("b", 1.5)):
-        journal(tmp_path, name, slower, disturbed=6)
-    said = scalograph(["compare", "a", "b"], tmp_path)
-    assert said.code == Exit.NOT_MEASURABLE and "Without intervals" not in said.printed
-    assert "Cannot be said: a: 36 of 36 runs were disturbed" in " ".join(said.printed.split())
-
-
 def test_one_document_for_machines(tmp_path: Path) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
     told = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)

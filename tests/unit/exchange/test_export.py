@@ -5,7 +5,7 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.exchange.benchmark_figures import scores
-from scalograph.exchange.export import Columns, csv_text, observations, write
+from scalograph.exchange.export import Columns, csv_text, observations, write, write_text
 from scalograph.exchange.frames import polars_frame
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
@@ -125,3 +125,11 @@ def test_where_all_runs_were_disturbed_that_is_told(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("run,verdict,value,unit\na,contaminated,1,s\nb,clean,2,s\nc,impossible,3,s\n")
     (one,) = read("csv", tmp_path / "out.csv")
     assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
+
+
+def test_a_folder_that_is_missing_is_told_without_a_name_of_ours(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "x.csv"
+    with pytest.raises(HostError) as refused:
+        write_text("", file)
+    told = f"{file}: cannot be written: No such file or directory, expected a folder that exists"
+    assert str(refused.value) == told

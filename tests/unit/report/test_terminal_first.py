@@ -46,6 +46,14 @@ def printed(shown: Screen, width: int = 80, encoding: str = "utf-8") -> list[str
     return raw.getvalue().decode(encoding).splitlines()
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_number_and_its_percent_sign_stand_on_one_line(encoding: str) -> None:
+    for room in range(60, 80):
+        claim = Claim(sentences=[f"{'x' * room} 20 % of it"])
+        (first, second, *_) = printed(replace(screen(), claim=claim), encoding=encoding)[3:]
+        assert (f"{first} {second}").strip() == f"{'x' * room} 20 % of it" and not second.startswith("%")
+
+
 @pytest.mark.parametrize("n_rows", [1, 8, 24])
 def test_it_fits_a_screen_however_much_there_is_to_say(n_rows: int) -> None:
     shown = screen(matrix(n_rows, 12), published=LONG, failures="3 x no such file")

@@ -53,7 +53,7 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
         ("runs = 3", "runs = 0", "study.toml:17: protocol.runs: found 0, expected greater than or equal to 1"),
         ("runs = 3", "runs = true", "study.toml:17: protocol.runs: found True"),
         ("runs = 3", "runs = 3\nwarmup = 3", "study.toml:16: protocol: found warmup = 3 of 1 iterations"),
-        ('name = "hello"', 'name = "../x"', "study.toml:2: name: found '../x'"),
+        ('name = "hello"', 'name = "../x"', "study.toml:2: name: found '../x', expected text that matches '^"),
         ('work = "total"', 'work = "some"', "study.toml:4: work: found 'some', expected 'total' or 'per-worker'"),
         ("version = 1", "version = 2", "study.toml:1: version: found 2"),
         ("command =", 'use = "x"\ncommand =', "study.toml:7: workload: found both or neither of `use` and `command`"),

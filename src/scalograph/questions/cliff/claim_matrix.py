@@ -83,7 +83,7 @@ def cliff_matrix(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> Matri
     return Matrix(
         title=title(table, primary(table)), unit=response.unit, better=response.better,
         rows_are=title(table, found.factor), columns=["below", "above"], rows=rows,
-        note="the jump is between the trends of both sides" + ("; from to: the two runs there are" if is_few else ""),
+        note="the jump is between the trends of both sides" + ('; "to": the two runs there are' if is_few else ""),
     )  # fmt: skip
 
 

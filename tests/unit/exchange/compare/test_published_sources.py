@@ -24,6 +24,15 @@ def test_windows_against_os_x() -> None:
     )
 
 
+def test_disturbed_runs_alone_give_no_figure_to_lead_with() -> None:
+    found = compared(from_published("published:8"), [from_published("published:15")])
+    (one,) = found.results
+    lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.treatments]
+    busy = one.model_copy(update={"treatments": lost, "why": "a: 9 of 9 runs were disturbed"})
+    told = compare_claim(found.model_copy(update={"results": [busy]}))
+    assert told.sentences == ["Cannot be said: a: 9 of 9 runs were disturbed."]
+
+
 def test_rows_are_chosen_by_their_columns() -> None:
     found = from_published("published:parallel-build:smp=smp,scheduler=ule,tree=full")
     assert [treatment.levels["jobs"] for treatment in found.treatments] == [1, 2, 4, 8]
