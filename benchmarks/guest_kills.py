@@ -33,7 +33,7 @@ title = "A study of settings whose guests lose their power"
 work = "total"
 seed = 5
 [workload]
-command = ["sleep", "0.2"]
+command = ["sleep", "5"]
 [factors.swappiness]
 control = "sysctl:vm.swappiness"
 levels = [false, 10]

@@ -40,6 +40,9 @@ levels = ["nosmp", "mem=48M"]
 [factors.swappiness]
 control = "sysctl:vm.swappiness"
 levels = [7]
+[factors.scheduler]
+control = "scheduler"
+levels = ["default"]
 [responses.cpus]
 from = "output"
 pattern = '^(\\d+)$'

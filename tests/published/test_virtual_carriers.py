@@ -23,11 +23,11 @@ def test_one_to_eight_threads_on_one_carrier_and_on_two(quick: bool) -> None:
     made = plan(declare_shipped("virtual-carriers", quick), HostFacts(cpus=CPUS, jvms=(OLD, NEW))).design
     wanted = [{"threads": n, "carriers": c, "jvm": "25"} for n in range(1, 9) for c in (1, 2)]
     assert [dict(treatment) for treatment in made.treatments] == wanted
-    assert made.dropped == ("16 treatments not planned: kind = virtual needs Java 21 or later, the JVM 17 is 17",)
+    assert made.dropped == ("16 configurations not planned: kind = virtual needs Java 21 or later, the JVM 17 is 17",)
 
 
 def test_without_a_new_jvm_it_says_so() -> None:
-    with pytest.raises(StudyError, match=r"no treatment is left.*needs Java 21 or later, the JVM 17 is 17"):
+    with pytest.raises(StudyError, match=r"no configuration is left.*needs Java 21 or later, the JVM 17 is 17"):
         plan(declare_shipped("virtual-carriers"), HostFacts(cpus=CPUS, jvms=(OLD,)))
 
 

@@ -141,6 +141,29 @@ def test_a_name_stands_for_one_thing() -> None:
     assert {k: v for k, v in {**classes, **modules}.items() if len(v) > 1} == {}
 
 
+def test_an_alias_that_others_import_has_no_name_of_a_class() -> None:
+    """An option of the command line is called as what it sets."""
+    classes = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    aliases = {name: assigned(tree) & classes for name, tree in trees().items() if HOUSE.room(name) != "cli"}
+    assert sum(map(len, aliases.values())) > 5, "aliases of one file's own"
+    found = [
+        f"{name} imports {node.module}.{one.name}"
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+        if one.name in aliases.get(node.module or "", ())
+    ]
+    assert found == []
+
+
+def assigned(tree: ast.Module) -> set[str]:
+    """Names that a file gives to something at its top."""
+    targets = [target for n in tree.body if isinstance(n, ast.Assign) for target in n.targets]
+    targets += [n.target for n in tree.body if isinstance(n, ast.AnnAssign)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
 def test_numbers_become_texts_in_one_room() -> None:
     found = []
     for name, tree in trees().items():

@@ -25,7 +25,7 @@ NEEDED_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ComparedColumns:
     """Contrasts of all levels with the baseline.
 
     Attributes:
@@ -38,7 +38,7 @@ class Columns:
     level: float
     confidence: float
 
-    def flipped(self) -> "Columns":
+    def flipped(self) -> "ComparedColumns":
         """Return the contrasts log R(level)/R(baseline) of rates, with the same confidence."""
         return replace(self, contrasts={n: c.flipped() for n, c in self.contrasts.items()})
 
@@ -53,26 +53,26 @@ class Columns:
         return {n: replace(e, method=f"{e.method}, simultaneous (max-t)") for n, e in found.items()}
 
 
-def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidence: float) -> Columns:
+def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidence: float) -> ComparedColumns:
     """Return Welch contrasts of independent runs; all scores above zero, at least one of the baseline."""
     centers = {n: center(np.log(x)) for n, x in samples.items() if x.size}
     found = {n: welch(np.log(samples[baseline]), np.log(samples[n])) for n in centers if n != baseline}
     usable = [centers[n] for n, c in found.items() if c.df > 0]
     level = welch_level(centers[baseline], usable, confidence) if usable else confidence
-    return Columns(found, level, confidence)
+    return ComparedColumns(found, level, confidence)
 
 
-def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> Columns:
+def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> ComparedColumns:
     """Return paired contrasts of block means for levels that share 2 blocks with the baseline; scores above zero."""
     means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
     shared = _shared(means, baseline)
     found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if len(ids) >= NEEDED_PAIRS}
     if not found:
-        return Columns(found, confidence, confidence)
+        return ComparedColumns(found, confidence, confidence)
     complete = _common(means, (baseline, *found))
     base = _of(means[baseline], complete)
     rho = shared_correlation(np.stack([base - _of(means[n], complete) for n in found], axis=1))
-    return Columns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
+    return ComparedColumns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
 
 
 def unpaired(scores: Mapping[int, Scores], baseline: int, blocks: Blocks) -> dict[int, str]:

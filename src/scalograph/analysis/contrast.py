@@ -10,7 +10,7 @@ from scalograph.analysis.students_t import satterthwaite, t_quantile
 
 WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"
-NO_SPREAD = "the runs of each treatment are identical: the interval has no width; the clock may be too coarse"
+NO_SPREAD = "the runs of each configuration are identical: the interval has no width; the clock may be too coarse"
 NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
 # Degrees of freedom of two or three runs.
 _FEW_DF = 2

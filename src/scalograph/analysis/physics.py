@@ -10,7 +10,7 @@ from typing import Literal
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY, Work
 
-Gate = Literal[
+PhysicsGate = Literal[
     "speedup above the CPUs",
     "efficiency rises",
     "time below the CPU time",
@@ -58,7 +58,7 @@ class Observed:
 class Objection:
     """What a gate objects to at one level, in words."""
 
-    gate: Gate
+    gate: PhysicsGate
     n: int
     text: str
 

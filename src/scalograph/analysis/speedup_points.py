@@ -12,7 +12,7 @@ from typing import Literal
 
 from scalograph.analysis.baseline import (
     Blocks,
-    Columns,
+    ComparedColumns,
     blocked_columns,
     unpaired,
     unpaired_columns,
@@ -125,7 +125,7 @@ def _columns(
     baseline: int,
     blocks: Blocks | None,
     confidence: float,
-) -> Columns:
+) -> ComparedColumns:
     if blocks is None:
         return unpaired_columns(samples, baseline, confidence)
     return blocked_columns(scores, baseline, blocks, confidence)

@@ -39,7 +39,7 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
     kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
     if not kept:
         raise StudyError.one(
-            "factors", "no treatment is left", "at least one", brief("; ".join(dropped)) or "lower `exclude`"
+            "factors", "no configuration is left", "at least one", brief("; ".join(dropped)) or "lower `exclude`"
         )
     said = (*left_out, *dropped, *_no_baseline(study, kept))
     booted = [name for name, factor in study.factors.items() if factor.control == "kernel" and facts.is_rebooted]
@@ -120,7 +120,7 @@ def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostErr
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
     lost = [(name, level) for name, level in study.baseline.items() if all(t[name] != level for t in kept)]
-    return [f"no treatment with the baseline {name} = {level} is planned: no speedups" for name, level in lost]
+    return [f"no configuration with the baseline {name} = {level} is planned: no speedups" for name, level in lost]
 
 
 def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
@@ -140,7 +140,7 @@ def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
         raise StudyError(problems)
     size = math.prod(len(factor.levels) for factor in factors.values())
     if size > MAX_TREATMENTS and _planned_first(study) is None:
-        raise StudyError.one("factors", f"{size} treatments", f"at most {MAX_TREATMENTS}", "use fewer levels")
+        raise StudyError.one("factors", f"{size} configurations", f"at most {MAX_TREATMENTS}", "use fewer levels")
     return study.model_copy(update={"factors": factors}), left_out
 
 
@@ -179,7 +179,7 @@ def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[s
 
 
 def _not_planned(reason: str, count: int) -> str:
-    return f"{count} treatment{'s' * (count > 1)} not planned: {reason}"
+    return f"{count} configuration{'s' * (count > 1)} not planned: {reason}"
 
 
 def _candidates(study: Study) -> Iterator[Treatment]:

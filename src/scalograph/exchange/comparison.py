@@ -60,7 +60,7 @@ def beside(every: Sequence[Benchmark], table: Table, where: Mapping[str, str], i
         sample = by_key[tuple(matched.treatment.values())] if matched.treatment else None
         found.append(_held(benchmark, matched, sample, table, instrument))
     if all(held.treatment is None for held in found):
-        raise StudyError.one("--beside", f"no benchmark has a treatment: {found[0].why}", "params that name one")
+        raise StudyError.one("--beside", f"no benchmark has a configuration: {found[0].why}", "params that name one")
     return found
 
 

@@ -61,7 +61,7 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
     for factor, text in [*((named[param], params[param]) for param in named), *where.items()]:
         left = [treatment for treatment in left if is_level(treatment[factor], text)]
         if not left:
-            return Match(None, f"no treatment of the study has {factor} = {text}", unmatched)
+            return Match(None, f"no configuration of the study has {factor} = {text}", unmatched)
     if len(left) > 1:
         raise _several(table, left)
     return Match(left[0], "", unmatched)

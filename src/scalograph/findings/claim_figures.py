@@ -28,7 +28,7 @@ from scalograph.findings.table import Row, Table
 from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
 
-Levels = Mapping[str, Level]
+WantedLevels = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class FigureHere:
     lacks: bool = False
     doubt: str = ""
     none: str = ""
-    group: Levels = field(default_factory=dict)
+    group: WantedLevels = field(default_factory=dict)
     unseen: bool = False
     disturbed: tuple[Row, ...] = ()
 
@@ -63,8 +63,8 @@ class _Pair:
     """Numerator and denominator of one figure."""
 
     label: str
-    top: Levels
-    bottom: Levels
+    top: WantedLevels
+    bottom: WantedLevels
 
 
 def measured_figures(table: Table, taken: Taken, claim: PublishedClaim) -> list[FigureHere]:
@@ -97,7 +97,7 @@ def pairs_of(table: Table, claim: PublishedClaim, levels: Sequence[Level | None]
     return [_Pair(_label(table, claim, now), _sides(claim, now)[0], _sides(claim, before)[1]) for before, now in steps]
 
 
-def _sides(claim: PublishedClaim, level: Level | None) -> tuple[Levels, Levels]:
+def _sides(claim: PublishedClaim, level: Level | None) -> tuple[WantedLevels, WantedLevels]:
     """Selections of numerator and denominator; the level is of the side, or both, that does not name its factor."""
     along = {} if claim.along is None or level is None else {claim.along: level}
     return {**along, **claim.where, **claim.of}, {**along, **claim.where, **claim.over}
@@ -199,14 +199,14 @@ def _doubt(response: str, *samples: Sample) -> str:
     return "rests on disturbed runs" if rests else ""
 
 
-def find_sample(table: Table, taken: Taken, wanted: Levels) -> Sample | None:
+def find_sample(table: Table, taken: Taken, wanted: WantedLevels) -> Sample | None:
     """Find the first treatment, in declared order, that has the levels; `all` CPUs are as many as were planned."""
     spelled = {name: spell(table, name, level) for name, level in wanted.items()}
     fitting = partial(_has, spelled)
     return next(filter(fitting, taken.values()), None)
 
 
-def _has(wanted: Levels, sample: Sample) -> bool:
+def _has(wanted: WantedLevels, sample: Sample) -> bool:
     return all(name in sample.treatment and sample.treatment[name] == level for name, level in wanted.items())
 
 
@@ -216,7 +216,7 @@ def spell(table: Table, name: str, level: Level) -> Level:
     return max((n for n in planned if type(n) is int), default=level) if level == "all" not in planned else level
 
 
-def why_missing(table: Table, wanted: Levels, sample: Sample | None) -> FigureHere:
+def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> FigureHere:
     """Say why there is no figure of these levels."""
     wanted = {name: spell(table, name, level) for name, level in wanted.items()}
     if sample is not None:
@@ -243,7 +243,7 @@ def _is_quick(table: Table) -> bool:
     return any(entry in table.study.exclude for entry in table.study.quick.exclude)
 
 
-def _left_out(table: Table, by_quick: bool, levels: Levels) -> str:
+def _left_out(table: Table, by_quick: bool, levels: WantedLevels) -> str:
     """The levels that were not planned; those of the quick form are checked against the study in full."""
     if by_quick:
         return f"the quick form leaves out {short(table, levels)}: run the full form"

@@ -4,7 +4,7 @@ from functools import partial
 from math import exp, hypot, log
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.claim_figures import FigureHere, Levels, claim_levels, pairs_of, spell
+from scalograph.findings.claim_figures import FigureHere, WantedLevels, claim_levels, pairs_of, spell
 from scalograph.findings.names import short
 from scalograph.findings.published import Lookup
 from scalograph.findings.table import Table
@@ -32,7 +32,7 @@ def surface_figures(table: Table, at_levels: Lookup, claim: PublishedClaim) -> l
     return made
 
 
-def _speedup(table: Table, at_levels: Lookup, side: Levels) -> Estimate | None:
+def _speedup(table: Table, at_levels: Lookup, side: WantedLevels) -> Estimate | None:
     spelled = {name: spell(table, name, level) for name, level in side.items()}
     found = at_levels(spelled).get("speedup")
     return found if found is not None and found.value else None

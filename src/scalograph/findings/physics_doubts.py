@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.physics import (
-    Gate,
     Objection,
     Observed,
+    PhysicsGate,
     cpu_time_across,
     objections,
 )
@@ -21,9 +21,9 @@ from scalograph.study.model import Study
 Key = tuple[Level, ...]
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
-TOLD: tuple[Gate, ...] = ("baseline off the CPU", "believes in other CPUs")
+TOLD: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
 # `speedup` has told it already, in the warnings of the point.
-FLAGGED: tuple[Gate, ...] = ("speedup above the CPUs",)
+FLAGGED: tuple[PhysicsGate, ...] = ("speedup above the CPUs",)
 
 
 def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> dict[Key, str]:

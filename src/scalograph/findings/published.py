@@ -9,7 +9,7 @@ from scalograph.errors import StudyError
 from scalograph.findings.names import brief, title
 from scalograph.findings.published_answer import answer, span, why_unlike
 from scalograph.findings.published_file import (
-    Row,
+    PublishedRow,
     level,
     locate,
     number,
@@ -50,7 +50,9 @@ def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDo
     return _table(table, published, lookup, names, rows), []
 
 
-def _table(table: Table, published: Published, lookup: Lookup, names: Sequence[str], rows: Sequence[Row]) -> TableDoc:
+def _table(
+    table: Table, published: Published, lookup: Lookup, names: Sequence[str], rows: Sequence[PublishedRow]
+) -> TableDoc:
     ends = {name for pair in published.ranges.values() for name in pair}
     others = [name for name in names if name not in published.values and name not in ends]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
@@ -83,7 +85,7 @@ def _factor(published: Published) -> str | None:
     return next((column for column, response in published.values.items() if response == "speedup"), None)
 
 
-def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
+def _lowest(rows: Sequence[PublishedRow], others: Sequence[str], factor: str) -> str:
     """The condition under which the published factors fall deepest, since a reader looks for that first."""
     known = [(value, row) for row in rows if (value := number(row[factor])) is not None]
     if not known:
@@ -116,19 +118,19 @@ def of_curves(curves: Sequence[Curve]) -> Lookup:
     return lookup
 
 
-def _found(published: Published, row: Row, lookup: Lookup) -> Mapping[str, Estimate]:
+def _found(published: Published, row: PublishedRow, lookup: Lookup) -> Mapping[str, Estimate]:
     return lookup({factor: level(published, column, row[column]) for column, factor in published.match.items()})
 
 
-def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
+def _row(published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
     cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
-        missing = Estimate(warnings=("this treatment was not run here",))
+        missing = Estimate(warnings=("this configuration was not run here",))
         cells += [_printed(published, row, column), figures.get(response, missing)]
     return cells
 
 
-def _printed(published: Published, row: Row, column: str) -> float | Estimate | None:
+def _printed(published: Published, row: PublishedRow, column: str) -> float | Estimate | None:
     """The published figure; with its range where there is one."""
     value, (low, high) = number(row[column]), span(published, row, column)
     return Estimate(value, low, high, method="as published") if column in published.ranges else value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.published_file import Row, level, number
+from scalograph.findings.published_file import PublishedRow, level, number
 from scalograph.findings.table import Table
 from scalograph.study.model import Published
 from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, LOWER, NOT_RESOLVED, OTHER_CPUS, UNLIKE, YES
@@ -16,7 +16,7 @@ Span = tuple[float | None, float | None]
 
 
 def answer(
-    table: Table, published: Published, row: Row, figures: Mapping[str, Estimate], column: str, objection: str
+    table: Table, published: Published, row: PublishedRow, figures: Mapping[str, Estimate], column: str, objection: str
 ) -> str:
     """Say whether one row is found again.
 
@@ -42,7 +42,7 @@ def answer(
     return IMPOSSIBLE if objection else OTHER_CPUS if others else found
 
 
-def why_unlike(published: Published, row: Row) -> str:
+def why_unlike(published: Published, row: PublishedRow) -> str:
     """Why a row was built otherwise than what is measured here; empty where it was not."""
     fitting = (u.why for u in published.unlike if all(row.get(name) == _cell(value) for name, value in u.where.items()))
     return next(fitting, "")
@@ -52,7 +52,7 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def span(published: Published, row: Row, column: str) -> Span:
+def span(published: Published, row: PublishedRow, column: str) -> Span:
     """The published range of a figure, where there are columns for it."""
     ends = published.ranges.get(column)
     return (number(row.get(ends[0])), number(row.get(ends[1]))) if ends else (None, None)

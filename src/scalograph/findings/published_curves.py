@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.findings.names import brief
-from scalograph.findings.published_file import Row, level, locate, number, read_rows
+from scalograph.findings.published_file import PublishedRow, level, locate, number, read_rows
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
@@ -58,7 +58,7 @@ def _is_comparable(table: Table, name: str) -> bool:
     return name == "speedup" or (response is not None and (response.unit in SILENT or response.unit == "percent"))
 
 
-def _texts(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
+def _texts(rows: Sequence[PublishedRow], names: Iterable[str]) -> list[str]:
     """Columns that hold texts: numbers are errors and remarks on single rows, and tell no curves apart."""
     return [name for name in names if all(row[name] and number(row[name]) is None for row in rows)]
 

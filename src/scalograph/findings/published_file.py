@@ -14,7 +14,7 @@ from scalograph.study.paths import inside
 
 MAX_ROWS = 10_000
 
-Row = Mapping[str, str | None]
+PublishedRow = Mapping[str, str | None]
 
 
 def locate(published: Published, folder: Path) -> Path:
@@ -28,7 +28,7 @@ def locate(published: Published, folder: Path) -> Path:
     return file if file.is_file() or not beside.is_file() else beside
 
 
-def read_rows(published: Published, file: Path) -> tuple[list[str], list[Row]]:
+def read_rows(published: Published, file: Path) -> tuple[list[str], list[PublishedRow]]:
     """Names of the columns, and the rows of the published file; a cell that a short row lacks is None.
 
     Raises:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Observed, objections
-from scalograph.findings.published_file import Row, level, number
+from scalograph.findings.published_file import PublishedRow, level, number
 from scalograph.study.model import Published, Study
 
 HEADING = "physics"
 
 
-def objected(study: Study, published: Published, others: Sequence[str], rows: Sequence[Row]) -> list[str]:
+def objected(study: Study, published: Published, others: Sequence[str], rows: Sequence[PublishedRow]) -> list[str]:
     """For each published row what the gates have against it; empty texts where they have nothing.
 
     Args:
@@ -40,7 +40,7 @@ def _column(meanings: Mapping[str, str], wanted: str | None) -> str | None:
     return next((column for column, meaning in meanings.items() if meaning == wanted), None)
 
 
-def _observed(study: Study, published: Published, row: Row, n: int) -> Observed | None:
+def _observed(study: Study, published: Published, row: PublishedRow, n: int) -> Observed | None:
     """A row as the gates see it; None where it does not say how many CPUs there were."""
     control = next((name for name, factor in study.factors.items() if factor.control == "cpus"), None)
     column = _column(published.match, control)
@@ -52,7 +52,7 @@ def _observed(study: Study, published: Published, row: Row, n: int) -> Observed 
     return Observed(n, n_cpus, wall, cpu, _printed(row[factor]) if factor else None)
 
 
-def _read(study: Study, published: Published, row: Row, source: str) -> Estimate | None:
+def _read(study: Study, published: Published, row: PublishedRow, source: str) -> Estimate | None:
     named = next((name for name, response in study.responses.items() if response.source == source), None)
     column = _column(published.values, named)
     return _printed(row[column]) if column else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from scalograph.findings.names import brief, curve_factor
-from scalograph.findings.sample import Group, others
+from scalograph.findings.sample import OtherLevels, others
 from scalograph.findings.table import Row, Table
 
 
@@ -42,14 +42,14 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
     if table.study.work != "total" or driven:
         return
     factor = curve_factor(table)
-    curves: dict[Group, set[int]] = {}
+    curves: dict[OtherLevels, set[int]] = {}
     # Most runs of a treatment do the same: few are left.
     counted = {(row.key, row.work): row for row in rows if row.work is not None}
     for (_, work), row in counted.items():
         curves.setdefault(others(row.treatment, factor), set()).add(work)
     if differing := [works for works in curves.values() if len(works) > 1]:
         told = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
-        yield f"work: {told}, though the study declares it the same in all treatments"
+        yield f"work: {told}, though the study declares it the same in all configurations"
 
 
 def _policies(table: Table, rows: list[Row]) -> Iterable[str]:

@@ -19,7 +19,7 @@ REPEATED = ("contaminated", "impossible")
 # Changes of its settings by a program that are told.
 MOST_CHANGES = 3
 
-Group = tuple[tuple[str, Level], ...]
+OtherLevels = tuple[tuple[str, Level], ...]
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
 
 
-def others(treatment: Mapping[str, Level], *factors: str) -> Group:
+def others(treatment: Mapping[str, Level], *factors: str) -> OtherLevels:
     """Return the levels of all factors but these: treatments that share them are of one group."""
     return tuple((name, level) for name, level in treatment.items() if name not in factors)
 
 
-def grouped(taken: Iterable[Sample], *factors: str) -> dict[Group, list[Sample]]:
+def grouped(taken: Iterable[Sample], *factors: str) -> dict[OtherLevels, list[Sample]]:
     """Group samples that differ in these factors only, in their order."""
-    groups: dict[Group, list[Sample]] = {}
+    groups: dict[OtherLevels, list[Sample]] = {}
     for sample in taken:
         groups.setdefault(others(sample.treatment, *factors), []).append(sample)
     return groups

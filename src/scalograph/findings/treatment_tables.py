@@ -63,7 +63,7 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     rows = [_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
     where = setting(table, fixed)
     name = "-".join(str(level) for level in fixed.values())
-    heading = f"Treatments with {where}" if where else "Treatments"
+    heading = f"Configurations with {where}" if where else "Configurations"
     return TableDoc(
         id=f"treatments-{name}" if name else "treatments",
         title=heading,
@@ -152,7 +152,7 @@ def _pivot_cell(
     here: Sequence[tuple[Level, ...]],
 ) -> Cell:
     if len(here) != 1:
-        need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
+        need = f"need one configuration here, have {len(here)}: fix the other factors with `where`"
         return Estimate(warnings=(need,))
     (only,) = here
     if response == "speedup":

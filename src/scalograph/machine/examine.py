@@ -119,7 +119,7 @@ def _load(facts: HostFacts, root: Path) -> Check:
     busy = float(waiting[1]) > _BUSY_PERCENT if waiting else bool(load) and float(load[0]) > facts.n_cpus / 2
     if not busy:
         return Check("load now", "info", found, "", "" if waiting else "boot with psi=1 to see what waits")
-    return Check("load now", "warning", found, "neighbors make runs longer and contaminated", "end them first")
+    return Check("load now", "warning", found, "neighbors make runs longer and disturbed", "end them first")
 
 
 def _memory(root: Path) -> Check:

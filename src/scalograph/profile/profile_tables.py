@@ -20,16 +20,16 @@ _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
 # Shares of fewer samples say little.
 _FEW = 100
 _STACKS = (
-    "one further run of each treatment, with a flight recorder on: it disturbs what it measures, and counts for "
+    "one further run of each configuration, with a flight recorder on: it disturbs what it measures, and counts for "
     "nothing else here; a thread that executes Java or native code is sampled every {period}, one that waits or works "
     "inside the JVM or the kernel is not; of the most frequent stack the innermost methods are shown; few: fewer than "
     "{few} samples, whose shares are rough"
 )
 _STACKS_BY_PERF = (
-    "one further run of each treatment under perf: it disturbs what it measures, and counts for nothing else here; a "
-    "thread that has a CPU is sampled every {period}, one that waits is not; of the most frequent stack the innermost "
-    "functions are shown, as far as frame pointers lead (-fno-omit-frame-pointer); few: fewer than {few} samples, "
-    "whose shares are rough"
+    "one further run of each configuration under perf: it disturbs what it measures, and counts for nothing else here; "
+    "a thread that has a CPU is sampled every {period}, one that waits is not; of the most frequent stack the "
+    "innermost functions are shown, as far as frame pointers lead (-fno-omit-frame-pointer); few: fewer than {few} "
+    "samples, whose shares are rough"
 )
 _METHODS = "what was on top of the samples"
 _WAITS = (

@@ -8,8 +8,8 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text, is_number
 
-Answer = Literal["faster", "slower", "same", "not measurable"]
-Shown = Literal["faster", "slower", "same", "not shown"]
+ComparisonAnswer = Literal["faster", "slower", "same", "not measurable"]
+ShownAs = Literal["faster", "slower", "same", "not shown"]
 # Where a margin is from: it was asked for, it is the least, or the noise floor of the machine is more than that.
 MarginFrom = Literal["asked", "default", "noise floor"]
 
@@ -29,7 +29,7 @@ class TreatmentRatio(Model):
     reference: Estimate | None = Field(default=None, description="the response, as the first result has it")
     other: Estimate | None = None
     ratio: Estimate = Field(description="of the other over the reference; intervals hold for all treatments at once")
-    shown: Shown = "not shown"
+    shown: ShownAs = "not shown"
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
 
@@ -56,7 +56,7 @@ class ResultComparison(Model):
     along: str = Field(default="", description="factor of the curves")
     titles: dict[str, Text] = Field(default_factory=dict, description="factor -> its title")
     units: dict[str, str] = Field(default_factory=dict)
-    answer: Answer
+    answer: ComparisonAnswer
     why: Text = Field(default="", description="why it is not measurable; empty where it is")
     margin: float = Field(default=0.02, ge=0, description="differences within it are none, as a share")
     margin_from: MarginFrom = "default"
@@ -85,7 +85,7 @@ class ResultComparison(Model):
 class ResultComparisons(Model):
     """All results that were compared with the first one."""
 
-    answer: Answer = Field(description="the worst: slower, then not measurable, same, faster")
+    answer: ComparisonAnswer = Field(description="the worst: slower, then not measurable, same, faster")
     results: list[ResultComparison] = Field(min_length=1)
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scalograph.protocol.facts import Value
 
-Change = Literal["higher", "lower", "no", "unknown"]
+SpreadChange = Literal["higher", "lower", "no", "unknown"]
 Move = Literal["slower", "faster", "no", "unknown"]
 
 
@@ -97,7 +97,7 @@ class Recheck(Value):
     kept_sd_log_percent: float
     kept_median_s: float
     kept_at: str
-    changed: Change
+    changed: SpreadChange
     moved: Move
     moved_percent: float | None = Field(default=None, description="how much longer it takes than when kept")
     sentence: str

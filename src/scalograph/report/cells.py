@@ -22,7 +22,7 @@ MARKS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ShownCell:
     """One cell in print: the text, what is set smaller behind it, its footnotes, and how it sorts."""
 
     text: str
@@ -60,7 +60,7 @@ class Sheet:
     title: str
     note: str
     headings: list[Heading]
-    rows: list[list[Cell]]
+    rows: list[list[ShownCell]]
     footnotes: list[tuple[str, str]]
 
     def has_intervals(self, i: int) -> bool:
@@ -123,7 +123,7 @@ def _is_blank(column: Column, values: list[Any]) -> bool:
     return column.kind == "text" and bool(values) and all(x in (None, "", []) for x in values)
 
 
-def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[Cell]]:
+def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[ShownCell]]:
     shared = _shared([x for x in values if isinstance(x, Estimate)])
     marks = footnotes.mark(shared)
     label = column.kind == "label"
@@ -159,43 +159,43 @@ def _magnitude(x: Any) -> float | None:
     return float(x) if is_number(x) else None
 
 
-def _label(x: Any) -> Cell:
+def _label(x: Any) -> ShownCell:
     """A level: printed as declared, without grouping or rounding."""
     if is_number(x):
-        return Cell(level_text(x), sort=float(x) if math.isfinite(x) else None)
+        return ShownCell(level_text(x), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
 
-def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell:
+def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> ShownCell:
     if isinstance(x, Estimate):
         shown = estimate(x, scale)
         title = prose("; ".join(x.warnings)) or _origin(x)
         told = x.value is not None or x.n > 0  # that nothing was run is what the dash says
         marks = footnotes.mark([w for w in x.warnings if w not in shared]) if told else ""
-        return Cell(shown.value, shown.interval, marks, title, _magnitude(x))
+        return ShownCell(shown.value, shown.interval, marks, title, _magnitude(x))
     if is_number(x):
-        return Cell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
+        return ShownCell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
 
-def _plain(x: Any) -> Cell:
+def _plain(x: Any) -> ShownCell:
     if x is None:
-        return Cell(DASH, title="no value")
+        return ShownCell(DASH, title="no value")
     if isinstance(x, bool):
-        return Cell(level_text(x), sort=level_text(x))
+        return ShownCell(level_text(x), sort=level_text(x))
     text = prose(", ".join(str(part) for part in x)) if isinstance(x, list) else visible(str(x))
-    return Cell(text, sort=text)
+    return ShownCell(text, sort=text)
 
 
 def _origin(e: Estimate) -> str:
     return prose(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
 
 
-def _on_the_point(cells: list[Cell]) -> list[Cell]:
+def _on_the_point(cells: list[ShownCell]) -> list[ShownCell]:
     """Pad numbers on the right, so that their decimal points stand in one line."""
     room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
-    pad: Callable[[Cell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
-    return [Cell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells]
+    pad: Callable[[ShownCell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
+    return [ShownCell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells]
 
 
 def _fraction(text: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
-from scalograph.report.cells import Cell, Sheet
+from scalograph.report.cells import Sheet, ShownCell
 from scalograph.text.escape import visible
 
 MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=e)-(?=\d)")
@@ -46,7 +46,7 @@ def _class(sheet: Sheet, i: int) -> str:
     return f'"{kind} w{sheet.value_width(i)}"' if sheet.has_intervals(i) else kind
 
 
-def again(sheet: Sheet, row: list[Cell], before: list[Cell]) -> int:
+def again(sheet: Sheet, row: list[ShownCell], before: list[ShownCell]) -> int:
     """Count the first cells that repeat the row above; they are set back, so that groups show."""
     alike = [
         not sheet.has_intervals(i) and cell.text == old.text
@@ -55,7 +55,7 @@ def again(sheet: Sheet, row: list[Cell], before: list[Cell]) -> int:
     return alike.index(False) if False in alike else 0
 
 
-def _row(row: list[Cell], columns: list[tuple[str, bool]], places: dict[str, int], n_again: int) -> Iterator[str]:
+def _row(row: list[ShownCell], columns: list[tuple[str, bool]], places: dict[str, int], n_again: int) -> Iterator[str]:
     yield "<tr>"
     for i, (cell, (style, is_estimate)) in enumerate(zip(row, columns, strict=True)):
         hint = f" data-h={places[visible(cell.title)]}" if cell.title else ""
@@ -64,7 +64,7 @@ def _row(row: list[Cell], columns: list[tuple[str, bool]], places: dict[str, int
     yield "</tr>"
 
 
-def _content(cell: Cell, is_estimate: bool) -> str:
+def _content(cell: ShownCell, is_estimate: bool) -> str:
     text = escape(visible(cell.text)) if cell.sort is None else _minus(escape(visible(cell.text)))
     marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
     if not is_estimate:

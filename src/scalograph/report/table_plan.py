@@ -5,7 +5,7 @@ from itertools import groupby
 
 from rich.cells import cell_len
 
-from scalograph.report.cells import Cell, Sheet
+from scalograph.report.cells import Sheet, ShownCell
 
 GAP = 2
 TEXT_COLUMNS = 18  # what a column of free text needs at least; it wraps
@@ -97,7 +97,7 @@ def column_texts(sheet: Sheet, i: int) -> list[str]:
     return [_estimate(cell, value, interval) for cell in cells]
 
 
-def _estimate(cell: Cell, value: int, interval: int) -> str:
+def _estimate(cell: ShownCell, value: int, interval: int) -> str:
     marks = f"({cell.marks})" if cell.marks else ""
     number = " " * (value - cell_len(cell.text)) + cell.text
     return f"{number} {cell.interval:<{interval}} {marks}".rstrip()

@@ -28,7 +28,7 @@ from scalograph.study.declare import Declared
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
-from scalograph.study.workload import Refusal, refusals
+from scalograph.study.workload import ValuesRefusal, refusals
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     return planned
 
 
-def _refusing(study: Study, started: Program, facts: HostFacts) -> Refusal:
+def _refusing(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
     """Why the host cannot run a treatment: by the workloads, CPUs and quotas of the processes that it starts."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
     limits = [too_many_cpus(study, started, facts), refused_quotas(started, facts)]

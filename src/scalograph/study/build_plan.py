@@ -11,7 +11,7 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
-Value = bool | int | float | str
+ParameterValue = bool | int | float | str
 
 
 class WorkloadPart(BaseModel):
@@ -58,7 +58,7 @@ class Build(WorkloadPart):
     flags: list[Text] = []
     release: int | None = Field(default=None, ge=8)
     fetch: list[Fetch] = Field(default=[], max_length=MAX_FETCHED)
-    when: dict[Name, list[Value]] = {}
+    when: dict[Name, list[ParameterValue]] = {}
 
     @property
     def jars(self) -> list[Fetch]:

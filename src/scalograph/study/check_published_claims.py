@@ -5,8 +5,8 @@ from typing import Any
 
 from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
 from scalograph.study.cross_checks import (
-    Declared,
     Found,
+    LevelsByFactor,
     assignment,
     declared_levels,
     leads_nowhere,
@@ -71,7 +71,7 @@ def _incomplete(published: Raw) -> Iterator[Found]:
         yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
 
 
-def _names(raw: Raw, claim: Raw, path: Path, factors: Declared) -> Iterator[Found]:
+def _names(raw: Raw, claim: Raw, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
     """Find names that the study does not declare, and figures that its question does not offer."""
     responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
@@ -100,7 +100,7 @@ def offered(raw: Raw) -> list[str]:
     return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
 
 
-def _is_elsewhere(raw: Raw, name: str, level: Any, factors: Declared) -> bool:
+def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
     """Whether a level is none that is planned and yet known: all CPUs, or between the levels of a surface."""
     factor = table(raw, "factors").get(name)
     if level == "all":

@@ -7,7 +7,7 @@ from scalograph.questions.registry import QUESTIONS, SWEEP, role
 from scalograph.study.cross_checks import Found, levels_of, table
 from scalograph.study.model import Protocol
 
-Factors = dict[str, dict[str, Any]]
+RawFactors = dict[str, dict[str, Any]]
 # The one question that reads the limit of a response.
 LIMITED = "within-limit"
 # The one question that has a default of every factor, and a plan by name.
@@ -52,7 +52,7 @@ def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:
             yield ("protocol", key), "in a search", "none: it decides that itself", fix
 
 
-def not_along_one(factors: Factors, controls: Sequence[str | None] | None = None) -> Iterator[Found]:
+def not_along_one(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Found]:
     """Find why a study has no single factor of counts to search along.
 
     Args:
@@ -68,7 +68,7 @@ def not_along_one(factors: Factors, controls: Sequence[str | None] | None = None
     yield from _uncounted(name, factors[name], controls)
 
 
-def no_role(factors: Factors) -> Iterator[Found]:
+def no_role(factors: RawFactors) -> Iterator[Found]:
     """Find keys that only break-even uses."""
     for name, factor in factors.items():
         for key in ("role", "scale"):
@@ -81,7 +81,7 @@ def endless(raw: dict[str, Any]) -> Iterator[Found]:
     protocol = table(raw, "protocol")
     runs = protocol.get("runs", Protocol.model_fields["runs"].default)
     if "precision" in protocol and type(runs) is int and 1 <= runs < FEWEST:
-        fix = "it is the most that a treatment gets: give 100, say, or remove precision"
+        fix = "it is the most that a configuration gets: give 100, say, or remove precision"
         yield ("protocol", "runs"), f"{runs} beside precision", f"at least {FEWEST}, or its rule can end nothing", fix
 
 

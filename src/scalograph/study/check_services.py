@@ -16,7 +16,7 @@ from scalograph.study.check_processes import (
 )
 from scalograph.study.check_workload import (
     BY_HOST_TO_COMMANDS,
-    Taken,
+    TakenNames,
     idle,
     is_command,
     java_names,
@@ -97,7 +97,7 @@ def _idle_factors(
         yield ("workload", "parameters"), "parameters beside processes", "none", "write them into the process that uses"
     chosen = {name for process in processes for name in table(process, "when")}
     names = {name for name, _ in places(words) if name} | prepared_names(workload) | chosen
-    taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
+    taken = TakenNames(frozenset(names), parameters, "what is started", "the argv of a process")
     yield from idle(
         table(raw, "factors"), taken, {counted(process, key) for process in processes for key in (*COUNTS, QUOTA)}
     )

@@ -36,7 +36,7 @@ _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenNames:
     """What a workload takes: names in its templates, and its parameters."""
 
     names: frozenset[str]
@@ -58,7 +58,7 @@ def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
     workload, factors = table(raw, "workload"), table(raw, "factors")
     yield from _reserved(factors, table(raw, "protocol"))
     yield from _variables(factors, table(workload, "env"))
-    taken: Taken | None = None
+    taken: TakenNames | None = None
     command, use = workload.get("command"), workload.get("use")
     if processes_of(workload):
         return  # told by check_services
@@ -67,7 +67,7 @@ def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         names = {name for name, _ in places(command) if name} | prepared_names(workload)
         # A factor whose name is only misspelled there is reported as misspelled.
         strange = islice(sorted(names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}), MOST_NAMES)
-        taken = Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
+        taken = TakenNames(frozenset(names | {closest(name, factors) or "" for name in strange}))
     elif isinstance(use, str) and command is None and not refuse_text(use):
         try:
             found = load(find_workload(use, folder))
@@ -78,7 +78,7 @@ def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         yield from refused_levels(raw, found)
         chosen = {name for process in found.process for name in process.when}
         names = {name for name, _ in places(found.words) if name} | prepared_names(workload) | chosen
-        taken = Taken(frozenset(names), found.parameters, found.name)
+        taken = TakenNames(frozenset(names), found.parameters, found.name)
     if taken:
         known = {*factors, *taken.parameters, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
         yield from misnamed_steps(workload, known, folder)
@@ -198,7 +198,7 @@ def refused_levels(raw: dict[str, Any], workload: Workload, when: Mapping[str, A
                     yield path, f"found level {level!r}", wrong, f"see the parameters of {workload.name}"
 
 
-def idle(factors: Mapping[str, Any], taken: Taken, counting: Collection[str | None]) -> Iterator[Found]:
+def idle(factors: Mapping[str, Any], taken: TakenNames, counting: Collection[str | None]) -> Iterator[Found]:
     """Find factors that change nothing: their levels would be measured as if they were different treatments."""
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else ""

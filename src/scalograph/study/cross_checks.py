@@ -54,10 +54,10 @@ class DeclaredLevels:
         return type(level) in (int, float) and self._span is not None and self._span[0] <= level <= self._span[1]
 
 
-Declared = Mapping[str, DeclaredLevels]
+LevelsByFactor = Mapping[str, DeclaredLevels]
 
 
-def declared_levels(raw: dict[str, Any]) -> Declared:
+def declared_levels(raw: dict[str, Any]) -> LevelsByFactor:
     """Return the levels of each factor of the document."""
     return {name: DeclaredLevels(factor) for name, factor in table(raw, "factors").items()}
 
@@ -114,7 +114,7 @@ def has_level(factor: Any, level: Level) -> bool:
     return DeclaredLevels(factor).has(level)
 
 
-def assignment(path: Path, name: str, level: Any, factors: Declared) -> Iterator[Found]:
+def assignment(path: Path, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Found]:
     """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
     if name not in factors:
         yield unknown(path, "factor", name, factors)
@@ -122,7 +122,7 @@ def assignment(path: Path, name: str, level: Any, factors: Declared) -> Iterator
         yield path, f"level {short(level)} is not among the levels of {name}", factors[name].expected, ""
 
 
-def _levels(raw: dict[str, Any], key: str, factors: Declared) -> Iterator[Found]:
+def _levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Found]:
     """Check a table factor -> level."""
     for name, level in table(raw, key).items():
         yield from assignment((key, name), name, level, factors)
@@ -133,12 +133,12 @@ def leads_nowhere(name: Any, known: Collection[str]) -> bool:
     return isinstance(name, str) and name not in known
 
 
-def _exclusions(items: Any, path: Path, factors: Declared) -> Iterator[Found]:
+def _exclusions(items: Any, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
     for index, item in enumerate(items if isinstance(items, list) else []):
         yield from selection(item, (*path, index), factors)
 
 
-def selection(item: Any, path: Path, factors: Declared) -> Iterator[Found]:
+def selection(item: Any, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
     """Find factors and levels of a table factor -> list of levels that are not declared."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
         for level in levels if isinstance(levels, list) and name in factors else []:
@@ -147,7 +147,7 @@ def selection(item: Any, path: Path, factors: Declared) -> Iterator[Found]:
             yield unknown((*path, name), "factor", name, factors)
 
 
-def _tables(items: Any, factors: Declared, responses: dict[str, Any]) -> Iterator[Found]:
+def _tables(items: Any, factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Found]:
     shown = {*responses, "speedup"}
     for index, item in enumerate(items if isinstance(items, list) else []):
         if not isinstance(item, dict):
@@ -166,7 +166,7 @@ def _several(names: Any) -> list[Any]:
     return names if isinstance(names, list) else [names]
 
 
-def _published(item: dict[str, Any], factors: Declared, responses: dict[str, Any]) -> Iterator[Found]:
+def _published(item: dict[str, Any], factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Found]:
     for column, name in table(item, "match").items():
         if leads_nowhere(name, factors):
             yield unknown(("published", "match", column), "factor", name, factors)
@@ -178,14 +178,14 @@ def _published(item: dict[str, Any], factors: Declared, responses: dict[str, Any
             yield unknown(("published", "values", column), "response", name, {*responses, "speedup"})
 
 
-def _quick(item: dict[str, Any], factors: Declared) -> Iterator[Found]:
+def _quick(item: dict[str, Any], factors: LevelsByFactor) -> Iterator[Found]:
     for name in table(item, "factors"):
         if name not in factors:
             yield unknown(("quick", "factors", name), "factor", name, factors)
     yield from _exclusions(item.get("exclude"), ("quick", "exclude"), factors)
 
 
-def _optional(raw: dict[str, Any], factors: Declared) -> Iterator[Found]:
+def _optional(raw: dict[str, Any], factors: LevelsByFactor) -> Iterator[Found]:
     for name, factor in table(raw, "factors").items():
         optional = factor.get("if_granted") if isinstance(factor, dict) else None
         for level in optional if isinstance(optional, list) else []:

@@ -88,12 +88,12 @@ def _copies(copies: Any) -> Any:
 Text = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_text)]
 Variable = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_variable)]
 Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, like all of `Part`: true is no number, "1" is text
-Value = Annotated[Scalar | list[Scalar], BeforeValidator(_value)]
+ParameterValue = Annotated[Scalar | list[Scalar], BeforeValidator(_value)]
 Copies = Annotated[Annotated[int, Field(ge=1, le=MAX_COPIES)] | Text, BeforeValidator(_copies)]
 # A script may be an argument.
 Argument = Annotated[str, StringConstraints(max_length=65_536), AfterValidator(_text)]
 Argv = Annotated[list[Argument], Field(min_length=1, max_length=1000)]
-Levels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
+FactorLevels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
 
 
 def _with_unit(parse: Any) -> BeforeValidator:

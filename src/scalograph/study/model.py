@@ -18,13 +18,13 @@ from scalograph.study.fields import (
     Argv,
     Copies,
     Duration,
-    Levels,
+    FactorLevels,
     Name,
+    ParameterValue,
     Percent,
     Scalar,
     StudyPart,
     Text,
-    Value,
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
@@ -74,7 +74,7 @@ class WorkloadUse(StudyPart):
     use: Text | None = None
     command: Argv | None = None
     process: list[DeclaredProcess] = Field(default=[], max_length=MAX_COMMANDS, exclude_if=lambda listed: not listed)
-    parameters: dict[Name, Value] = {}
+    parameters: dict[Name, ParameterValue] = {}
     env: dict[Variable, Text] = {}
     env_all: bool = Field(default=False, exclude_if=lambda passed: not passed)
     input: Text | None = Field(default=None, exclude_if=lambda named: named is None)
@@ -106,7 +106,7 @@ class WorkloadUse(StudyPart):
 class Factor(StudyPart):
     """A variable set on purpose. `levels` is text in the grammar as long as it needs a host to be spelled out."""
 
-    levels: Levels
+    levels: FactorLevels
     control: Annotated[str, BeforeValidator(_known_control)] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
@@ -230,7 +230,7 @@ class Quick(StudyPart):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
-    factors: dict[Name, Levels] = {}
+    factors: dict[Name, FactorLevels] = {}
     exclude: list[dict[Name, list[Scalar]]] = []
 
 

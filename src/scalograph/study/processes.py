@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from scalograph.study.fields import Argv, Copies, Duration, Name, Scalar, StudyPart, Text, Value
+from scalograph.study.fields import Argv, Copies, Duration, Name, ParameterValue, Scalar, StudyPart, Text
 from scalograph.study.scalars import short
 
 SERVICE, DRIVER = "service", "driver"
@@ -91,7 +91,7 @@ class DeclaredProcess(StudyPart):
     role: Literal["service", "driver"]
     argv: Argv | None = None
     use: Text | None = None
-    parameters: dict[Name, Value] = Field(default={})
+    parameters: dict[Name, ParameterValue] = Field(default={})
     copies: Copies = 1
     after: list[ProcessName] = Field(default=[], max_length=MAX_COMMANDS)
     when: dict[Name, Annotated[list[Scalar], Field(min_length=1)]] = Field(default={}, exclude_if=lambda when: not when)

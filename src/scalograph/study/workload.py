@@ -11,7 +11,7 @@ from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts
 from scalograph.study import toml_text
-from scalograph.study.build_plan import Build, Name, Text, Value, WorkloadPart, fetched_names, written_names
+from scalograph.study.build_plan import Build, Name, ParameterValue, Text, WorkloadPart, fetched_names, written_names
 from scalograph.study.check_processes import misdeclared
 from scalograph.study.cross_checks import Found
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
@@ -45,7 +45,7 @@ MOST_TOLD = 100
 BY_HOST = ("build", "classpath", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
 
-Refusal = Callable[[Mapping[str, Any]], str | None]
+ValuesRefusal = Callable[[Mapping[str, Any]], str | None]
 _TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "text": (str,), "list": (list, tuple)}
 
 
@@ -53,8 +53,8 @@ class Parameter(WorkloadPart):
     """A parameter of the template."""
 
     type: Literal["int", "float", "text", "list"]
-    default: Value | list[Value]
-    choices: list[Value] | None = Field(default=None, min_length=1)
+    default: ParameterValue | list[ParameterValue]
+    choices: list[ParameterValue] | None = Field(default=None, min_length=1)
     min: int | float | None = None
     max: int | float | None = None
     help: Text = ""
@@ -97,7 +97,7 @@ class Requirement(WorkloadPart):
     It is one where all parameters of `when` have one of these values, and any of `given` another one than its default.
     """
 
-    when: dict[Name, list[Value]]
+    when: dict[Name, list[ParameterValue]]
     given: list[Name] = []
     java_release: int | None = None
     refuse: Text = ""
@@ -203,7 +203,7 @@ def _problem(where: str, detail: Any) -> Problem:
     return Problem(at, found + brief(detail["msg"].removeprefix("Value error, ")), "", "see protocol/workload.md")
 
 
-def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> Refusal:
+def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> ValuesRefusal:
     """Return a function that tells why this host cannot run a treatment, or None.
 
     Args:

@@ -84,8 +84,8 @@ def test_exclusions_need_every_entry_to_match() -> None:
 def test_a_refused_treatment_is_dropped_by_name() -> None:
     made = design(parse(VALID), HOST, lambda t: "cas needs more" if t["lock"] == "cas" else None)
     assert len(made.treatments) == 3
-    assert made.dropped == ("3 treatments not planned: cas needs more",)
-    with pytest.raises(StudyError, match="no treatment is left"):
+    assert made.dropped == ("3 configurations not planned: cas needs more",)
+    with pytest.raises(StudyError, match="no configuration is left"):
         design(parse(VALID), HOST, lambda t: "nothing works")
 
 
@@ -183,7 +183,7 @@ def test_a_jvm_that_is_too_old_is_found_whatever_the_factor_is_called(name: str,
     )
     host = HOST.model_copy(update={"jvms": jvms})
     made = design(study, host, refusals(workload, {}, host))
-    assert made.dropped == ("3 treatments not planned: lock = cas needs Java 21 or later, the JVM 17 is 17",)
+    assert made.dropped == ("3 configurations not planned: lock = cas needs Java 21 or later, the JVM 17 is 17",)
     without = design(parse(VALID), host, refusals(workload, {}, host))
     assert len(without.treatments) == 3, "the default JVM is the first"
 
@@ -197,7 +197,7 @@ def test_a_baseline_that_this_host_does_not_have() -> None:
 
 def test_a_baseline_without_a_treatment_is_said() -> None:
     made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
-    assert made.dropped == ("no treatment with the baseline threads = 1 is planned: no speedups",)
+    assert made.dropped == ("no configuration with the baseline threads = 1 is planned: no speedups",)
 
 
 def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:

@@ -48,7 +48,7 @@ def test_a_plan_for_4096_cpus_looks_at_each_once() -> None:
     study = study.replace("threads = 1", "cpus = 1").replace('["none", "cas"]', '["none"]')
     n, *dropped = planned(study).strip().split("|")
     assert int(n) == 3 * 4096 + 2048
-    assert len(dropped) == 2048 and dropped[0].startswith("1 treatment not planned: 2049 CPUs placed one-per-core")
+    assert len(dropped) == 2048 and dropped[0].startswith("1 configuration not planned: 2049 CPUs placed one-per-core")
 
 
 def test_thousands_of_exclusions_cost_each_treatment_one_look() -> None:

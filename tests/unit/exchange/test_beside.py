@@ -119,8 +119,8 @@ def test_a_benchmark_without_a_treatment_is_told_and_the_others_compared(tmp_pat
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
     found = beside(read(file), study(tmp_path), {}, "JMH")
     assert found[1].treatment is None
-    assert "not compared: no treatment of the study has threads = 3" in sentences(found)[1]
-    with pytest.raises(StudyError, match="no benchmark has a treatment"):
+    assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
+    with pytest.raises(StudyError, match="no benchmark has a configuration"):
         beside(read(file)[1:], study(tmp_path), {}, "JMH")
 
 

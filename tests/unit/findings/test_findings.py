@@ -109,7 +109,7 @@ def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None
 def test_work_that_differs_is_residue(tmp_path: Path) -> None:
     made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
     assert of(tmp_path, made).residue == [
-        "work: 1,000 to 4,000 units counted, though the study declares it the same in all treatments"
+        "work: 1,000 to 4,000 units counted, though the study declares it the same in all configurations"
     ]
 
 

@@ -177,12 +177,10 @@ def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> No
 
 
 def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
-    said = (
-        "1 treatment not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4 on this host"
-    )
+    said = "1 configuration not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4"
     design = planned(tmp_path, OWN).design
     assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
-    with pytest.raises(StudyError, match="no treatment is left"):
+    with pytest.raises(StudyError, match="no configuration is left"):
         planned(tmp_path, OWN.replace("levels = [1, 4]", "levels = [4]"))
 
 

@@ -8,7 +8,7 @@ from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.compared_results import (
     ResultComparison,
     ResultComparisons,
-    Shown,
+    ShownAs,
     TreatmentRatio,
     curves,
     ordered,
@@ -121,7 +121,7 @@ def _first(found: ResultComparison) -> str:
     if not deciding:
         return f"{head}{_mean(found)}; no single configuration shows it."
     parts = list(curves(found))
-    word: Shown = "slower" if found.answer == "slower" else "faster"
+    word: ShownAs = "slower" if found.answer == "slower" else "faster"
     told = spans(found, (word,)) if len(parts) == 1 else []
     if told and len(told) <= MOST_SPANS:
         return f"{head}{'; '.join(_shown_span(found, span) for span in told)}."

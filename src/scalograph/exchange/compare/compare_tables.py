@@ -5,7 +5,7 @@ from scalograph.protocol.compared_results import ResultComparison, ResultCompari
 from scalograph.protocol.findings import Cell, Column, TableDoc
 
 _NOTE = (
-    "ratio: the second over the first, Welch t on log scores; its intervals hold for all treatments at once; those "
+    "ratio: the second over the first, Welch t on log scores; its intervals hold for all configurations at once; those "
     "of the figures beside it are of each alone"
 )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.findings.published_file import Row, level, locate, number, read_rows
+from scalograph.findings.published_file import PublishedRow, level, locate, number, read_rows
 from scalograph.protocol.findings import FactorDoc, ResponseDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.declare import Declared, declare
@@ -99,7 +99,9 @@ def _response(study: Study, published: Published, text: str, name: str | None) -
     return columns[wanted], ResponseDoc(name=wanted, title=told.title, unit=told.unit, better=told.better)
 
 
-def _treatments(text: str, published: Published, rows: Sequence[Row], column: str) -> tuple[SourceTreatment, ...]:
+def _treatments(
+    text: str, published: Published, rows: Sequence[PublishedRow], column: str
+) -> tuple[SourceTreatment, ...]:
     found: dict[tuple[tuple[str, Level], ...], SourceTreatment] = {}
     for row in rows:
         levels = {factor: level(published, name, row[name]) for name, factor in published.match.items()}
@@ -134,7 +136,7 @@ def _along(study: Study, published: Published, treatments: Sequence[SourceTreatm
     return max(names, key=lambda name: len({treatment.levels[name] for treatment in treatments}))
 
 
-def _facts(published: Published, columns: Sequence[str], rows: Sequence[Row]) -> Mapping[str, str]:
+def _facts(published: Published, columns: Sequence[str], rows: Sequence[PublishedRow]) -> Mapping[str, str]:
     """What all rows have in common that is no factor and no figure: an operating system, say."""
     ends = {end for pair in published.ranges.values() for end in pair}
     others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]

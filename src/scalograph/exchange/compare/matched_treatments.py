@@ -55,8 +55,8 @@ def matched(reference: MeasuredSource, other: MeasuredSource) -> MatchedTreatmen
     ]
     if not pairs:
         factors = ", ".join(names) or "no factor"
-        found = f"no treatment that both have, by {factors}"
-        raise StudyError.one(f"{reference.label} and {other.label}", found, "results of the same treatments")
+        found = f"no configuration that both have, by {factors}"
+        raise StudyError.one(f"{reference.label} and {other.label}", found, "results of the same configurations")
     differences = [*_machine(reference.machine, other.machine), *changed, *_facts(reference, other)]
     return MatchedTreatments(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs))
 

@@ -102,7 +102,7 @@ def _narrowed(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Seq
     for name, texts in wanted.items():
         kept = [one for one in kept if name not in source.factors or as_text(one.levels[name]) in texts]
     if not kept:
-        why = f"no treatment with {', '.join(where)}" if where else "no configuration with a run that counts"
+        why = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
         raise StudyError.one(source.label, why, "one or more")
     cut = [one for one in source.curves if one.factor in wanted]
     whole = tuple(one for one in source.curves if one.factor not in wanted and _is_of(one, wanted))

@@ -20,11 +20,11 @@ from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import (
-    Answer,
+    ComparisonAnswer,
     MarginFrom,
     ResultComparison,
     ResultComparisons,
-    Shown,
+    ShownAs,
     TreatmentRatio,
 )
 from scalograph.protocol.plain import Level, is_number
@@ -35,7 +35,7 @@ BLIND, HALF = 0.25, 0.5
 _ROUNDING = 1e-9
 MOST_CAUSES = 5  # of each result
 FEWEST_LEVELS = 4  # of a curve that has an upper half
-_WORST: tuple[Answer, ...] = ("slower", "not measurable", "same", "faster")
+_WORST: tuple[ComparisonAnswer, ...] = ("slower", "not measurable", "same", "faster")
 
 
 def compared(
@@ -192,7 +192,7 @@ def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate
     )  # fmt: skip
 
 
-def shown(ratio: Estimate, least: float, is_rate: bool = False) -> Shown:
+def shown(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
     """Return what an interval carries, given the least difference that is one.
 
     Args:
@@ -234,7 +234,7 @@ def _floor(ratio: Estimate) -> float:
 
 
 def answered(
-    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None
 ) -> dict[str, Any]:
     """Return the answer, why there is none, and what the intervals would have shown, as fields of the document.
 
@@ -253,8 +253,8 @@ def answered(
 
 
 def _answer(
-    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
-) -> tuple[Answer, str]:
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None
+) -> tuple[ComparisonAnswer, str]:
     if refused:
         return "not measurable", refused[0]
     if "slower" in words or "faster" in words:
@@ -263,7 +263,9 @@ def _answer(
     return _same(floors, treatments, margin)
 
 
-def _same(floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None) -> tuple[Answer, str]:
+def _same(
+    floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None
+) -> tuple[ComparisonAnswer, str]:
     """Where no difference is shown: what is possible nevertheless."""
     if not floors or min(floors) == math.inf:
         return "not measurable", "too few runs for an interval"

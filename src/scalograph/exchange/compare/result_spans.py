@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scalograph.protocol.compared_results import ResultComparison, Shown, TreatmentRatio, ordered
+from scalograph.protocol.compared_results import ResultComparison, ShownAs, TreatmentRatio, ordered
 from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
 from scalograph.text.short_names import is_counted, one_of
@@ -31,7 +31,7 @@ class ResultSpan(NamedTuple):
         return found[0], found[-1]
 
 
-def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpan]:
+def spans(found: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
     """Group the treatments of one curve.
 
     Args:

@@ -64,7 +64,7 @@ def _kept(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]
     why = [f"{one.source.label}: {text}" for one, text in refused if text]
     told = [one for one, text in refused if not text]
     kept = [one for one in told if _has_all(one.source, told[-1].source)]
-    return kept, why + [f"{one.source.label}: other treatments" for one in told if one not in kept]
+    return kept, why + [f"{one.source.label}: other configurations" for one in told if one not in kept]
 
 
 def _refused(source: MeasuredSource) -> str:

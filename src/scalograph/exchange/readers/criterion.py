@@ -9,7 +9,7 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Figure, ForeignPart, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadFigure, Text, document
 
 _KIND = "a folder of Criterion (target/criterion)"
 _FIX = "make it anew with: cargo bench"
@@ -29,7 +29,7 @@ class _Sample(ForeignPart):
     """sample.json: iterations of each shot, and the nanoseconds that it took."""
 
     iters: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1), FailFast()]
-    times: Annotated[list[Figure], Field(min_length=1), FailFast()]
+    times: Annotated[list[ReadFigure], Field(min_length=1), FailFast()]
 
 
 _NAMES, _SAMPLE = TypeAdapter(_Names), TypeAdapter(_Sample)

@@ -21,7 +21,7 @@ MAX_BENCHMARKS = 10_000
 # become gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
-Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+ReadFigure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
 Amount = Annotated[int, Field(ge=1, le=1 << 53)]
 

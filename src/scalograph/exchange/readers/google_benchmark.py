@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork, one_process
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, Figure, ForeignPart, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, ForeignPart, ReadFigure, Text, document
 
 _KIND = "a result of Google Benchmark (--benchmark_format=json)"
 _FIX = "write it anew with: --benchmark_out=FILE --benchmark_out_format=json"
@@ -24,7 +24,7 @@ class _Repetition(ForeignPart):
 
     name: Text
     threads: Amount = 1
-    real_time: Figure = 0.0
+    real_time: ReadFigure = 0.0
     time_unit: Literal["ns", "us", "ms", "s"] = "ns"
     error_occurred: bool = False
     error_message: Text = ""

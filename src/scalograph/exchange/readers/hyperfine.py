@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Figure, ForeignPart, Params, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, Params, ReadFigure, Text, document
 from scalograph.text.quantities import counted
 
 _KIND = "a result of hyperfine (--export-json)"
@@ -15,7 +15,7 @@ _FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
 
 class _Timed(ForeignPart):
     command: Text
-    times: Annotated[list[Figure], Field(min_length=1), FailFast()]
+    times: Annotated[list[ReadFigure], Field(min_length=1), FailFast()]
     exit_codes: Annotated[list[int | None], FailFast()] = Field(default=[])
     parameters: Params = Field(default={})
 

@@ -9,18 +9,26 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, Figure, ForeignPart, Params, Text, document
+from scalograph.exchange.readers.foreign_file import (
+    MAX_BENCHMARKS,
+    Amount,
+    ForeignPart,
+    Params,
+    ReadFigure,
+    Text,
+    document,
+)
 from scalograph.text.units import unit_of
 
 _KIND = "a result of JMH (-rf json)"
 _FIX = "write it anew with: java -jar benchmarks.jar -rf json"
 
-Bin = tuple[Figure, Amount]
+Bin = tuple[ReadFigure, Amount]
 
 
 class _Metric(ForeignPart):
     unit: Text = Field(alias="scoreUnit")
-    forks: Annotated[list[Annotated[list[Figure], Field(min_length=1), FailFast()]], FailFast()] = Field(
+    forks: Annotated[list[Annotated[list[ReadFigure], Field(min_length=1), FailFast()]], FailFast()] = Field(
         default=[], alias="rawData"
     )
     histograms: Annotated[

@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import Figure, ForeignPart, Text, document, few
+from scalograph.exchange.readers.foreign_file import ForeignPart, ReadFigure, Text, document, few
 from scalograph.protocol.plain import is_number
 
 _KIND = "a summary of k6"
@@ -30,11 +30,11 @@ class _Results(ForeignPart):
 
 
 class _State(ForeignPart):
-    ms: Figure = Field(default=0.0, alias="testRunDurationMs")
+    ms: ReadFigure = Field(default=0.0, alias="testRunDurationMs")
 
 
 class _Config(ForeignPart):
-    duration: Figure | None = None
+    duration: ReadFigure | None = None
 
 
 class _Written(ForeignPart):

@@ -8,7 +8,7 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Figure, ForeignPart, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadFigure, Text, document
 
 _KIND = "a result of pyperf (-o FILE)"
 _FIX = "write it anew with: pyperf timeit -o FILE, or with another command of pyperf"
@@ -22,7 +22,7 @@ class _Metadata(ForeignPart):
 class _Worker(ForeignPart):
     """A process; one that only found how many loops a value needs has no values."""
 
-    values: Annotated[list[Figure], FailFast()] = Field(default=[])
+    values: Annotated[list[ReadFigure], FailFast()] = Field(default=[])
 
 
 class _Timing(ForeignPart):

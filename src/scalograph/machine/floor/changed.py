@@ -5,13 +5,13 @@ import math
 from scipy.special import fdtr, fdtrc
 
 from scalograph.analysis.quantiles import student_t
-from scalograph.protocol.noise_floor import Change, Move, Reference
+from scalograph.protocol.noise_floor import Move, Reference, SpreadChange
 
 # Every study may ask: at 1 % one quiet start in a hundred is told of a change that is none.
 ALPHA = 0.01
 
 
-def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> Change:
+def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> SpreadChange:
     """Two-sided F test on two variances of log times: is the noise now higher, lower, or not known to differ?
 
     It assumes independent runs of the same work, under the same conditions of measurement, whose log times are normal.

@@ -6,10 +6,10 @@ from statistics import median
 from scalograph.machine.floor.changed import ALPHA, moved, noise_changed
 from scalograph.machine.floor.spread import effective_df, spread
 from scalograph.protocol.noise_floor import (
-    Change,
     Move,
     Recheck,
     Reference,
+    SpreadChange,
 )
 from scalograph.text.quantities import two_digits
 
@@ -31,7 +31,7 @@ def second_look(
     df = effective_df(len(scores), kept.spread.kurtosis) if found else None
     now_s = median(scores) if scores else None
     if found is None or df is None or now_s is None:
-        changed: Change = "unknown"
+        changed: SpreadChange = "unknown"
         move: Move = "unknown"
     else:
         changed = noise_changed(kept.spread.sd_log_percent, kept.spread.df, found.sd_log_percent, df, alpha)
@@ -47,7 +47,7 @@ def second_look(
 
 
 def _sentence(
-    changed: Change, move: Move, sd: float | None, percent: float | None,
+    changed: SpreadChange, move: Move, sd: float | None, percent: float | None,
     kept: Reference, kept_at: str, n: int, n_disturbed: int,
 ) -> str:  # fmt: skip
     of = f"{n} of {n + n_disturbed} runs" if n_disturbed else f"{n} runs"

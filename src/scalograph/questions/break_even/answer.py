@@ -22,7 +22,7 @@ from scalograph.questions.break_even.document import BreakEven, EvenMap, EvenPai
 from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface
 from scalograph.questions.break_even.model_space import (
     Pairs,
-    Point,
+    SpacePoint,
     pairs,
 )
 from scalograph.questions.break_even.tables import break_even_tables
@@ -47,7 +47,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
 
 
 @dataclass(frozen=True)
-class Told:
+class EndedSearch:
     """A search as it ended.
 
     Attributes:
@@ -61,14 +61,14 @@ class Told:
     surface: RatioSurface
 
 
-def told_again(table: Table) -> Told | None:
+def told_again(table: Table) -> EndedSearch | None:
     """Search again; None where there are too few pairs."""
     space = pairs(table.study, table.treatments)
     course = retold(begin(table.study, table.treatments, int(table.machine.get("n_cpus") or 1)), table)
-    return Told(space, course, course.surface) if course.surface else None
+    return EndedSearch(space, course, course.surface) if course.surface else None
 
 
-def break_even(table: Table, told: Told | None) -> BreakEven | None:
+def break_even(table: Table, told: EndedSearch | None) -> BreakEven | None:
     """The search as figures; None where it has told nothing."""
     if told is None:
         return None
@@ -90,12 +90,12 @@ def break_even(table: Table, told: Told | None) -> BreakEven | None:
     )
 
 
-def _n_off(told: Told) -> int:
+def _n_off(told: EndedSearch) -> int:
     mean, _ = told.surface(told.space.at()[told.course.asked])
     return int(np.sum(np.abs(np.array(told.course.g) - mean) > OUTLIER * told.surface.sizes.noise))
 
 
-def _shares(told: Told) -> dict[str, float]:
+def _shares(told: EndedSearch) -> dict[str, float]:
     candidates = told.course.candidates
     mean, sd = told.surface(told.space.at()[candidates])
     is_open = told.course.is_open(mean, sd)
@@ -113,7 +113,7 @@ def across(space: Pairs) -> tuple[int, int | None]:
     return x, next((i for i in others if roles[i] == "workers"), others[0] if others else None)
 
 
-def _groups(told: Told) -> list[Point]:
+def _groups(told: EndedSearch) -> list[SpacePoint]:
     """Levels of the factors that a map does not draw, of at most so many maps, evenly chosen."""
     drawn = across(told.space)
     found = sorted({tuple(n for i, n in enumerate(p) if i not in drawn) for p in told.space.points})
@@ -122,7 +122,7 @@ def _groups(told: Told) -> list[Point]:
     return [found[round(i * (len(found) - 1) / (MOST_MAPS - 1))] for i in range(MOST_MAPS)]
 
 
-def _map(table: Table, told: Told, group: Point) -> EvenMap:
+def _map(table: Table, told: EndedSearch, group: SpacePoint) -> EvenMap:
     space, (x, y) = told.space, across(told.space)
     others = [i for i in range(len(space.names)) if i not in (x, y)]
     fixed = dict(zip(others, group, strict=True))
@@ -143,7 +143,7 @@ def _map(table: Table, told: Told, group: Point) -> EvenMap:
     )
 
 
-def _pairs(told: Told, x: int, y: int | None, fixed: dict[int, float]) -> list[EvenPair]:
+def _pairs(told: EndedSearch, x: int, y: int | None, fixed: dict[int, float]) -> list[EvenPair]:
     points = told.space.points
     return [
         EvenPair(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import Factors, not_asked, several
+from scalograph.study.check_question import RawFactors, not_asked, several
 from scalograph.study.cross_checks import Found, levels_of, table
 
 BASIS: Basis = "pairs"
@@ -12,7 +12,7 @@ BASIS: Basis = "pairs"
 MOST_AXES = 4
 
 
-def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     """Find why two versions cannot be compared.
 
     Args:

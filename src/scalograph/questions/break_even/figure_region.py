@@ -12,7 +12,7 @@ LETTER, LINE, DISK = 7, 17, 7
 ROOMS = ((750, 330), (560, 150), (280, 220), (200, 150))
 
 
-class Label:
+class RegionLabel:
     """One or two lines of text, as large as a plot of this room makes them in terms of its axes."""
 
     def __init__(self, lines: Sequence[str], room: tuple[int, int], across: Span, up: Span) -> None:
@@ -31,20 +31,20 @@ def region(found: Chart, panel: Panel, wins: bool, across: Span, up: Span) -> It
     """Place the label of one side for each room that a plot may have, the largest first."""
     name = found.other if wins else found.baseline
     for room in ROOMS:
-        labels = [Label(lines, room, across, up) for lines in ([f"{name} is faster"], [name, "is faster"])]
+        labels = [RegionLabel(lines, room, across, up) for lines in ([f"{name} is faster"], [name, "is faster"])]
         spots = [(label, x, y) for label in labels for x, y in _spots(panel, wins, label)]
         free = (spot for spot in spots if not any(spot[0].covers(pair, *spot[1:]) for pair in panel.pairs))
         if spot := next(free, spots[0] if spots else None):
             yield _annotation(*spot, name=f"side {wins}", room=room)
 
 
-def _annotation(label: Label, x: float, y: float, **known: Any) -> dict[str, Any]:
+def _annotation(label: RegionLabel, x: float, y: float, **known: Any) -> dict[str, Any]:
     text = "<br>".join(map(escaped, label.lines))
     style = {"bgcolor": faded("paper", 0.75), "font": {"size": 13, "color": "ink"}}
     return {"x": round(x, 5), "y": round(y, 5), "text": text, "showarrow": False, "borderpad": 2} | style | known
 
 
-def _spots(panel: Panel, wins: bool, label: Label) -> Iterator[Span]:
+def _spots(panel: Panel, wins: bool, label: RegionLabel) -> Iterator[Span]:
     """Find places between two rows where all rows that the label covers are sure, the longest first."""
     stretches, rows = [], [(row.at, _sure(row, wins)) for row in panel.rows]
     for j, ((below, _), (above, _)) in enumerate(pairwise(rows)):

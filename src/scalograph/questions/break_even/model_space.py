@@ -13,7 +13,7 @@ from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
-Point = tuple[float, ...]
+SpacePoint = tuple[float, ...]
 
 MOST_POINTS = 8192
 # An axis that is linear is as long as one whose levels double so many times.
@@ -41,7 +41,7 @@ class Pairs:
     names: tuple[str, ...]
     axes: tuple[Axis, ...]
     linear: tuple[bool, ...]
-    points: tuple[Point, ...]
+    points: tuple[SpacePoint, ...]
     treatments: tuple[tuple[Treatment, Treatment], ...]
 
     def levels(self, axis: int) -> list[float]:
@@ -130,7 +130,7 @@ def _refuse(names: Sequence[str], both: Mapping[tuple[Level, ...], object]) -> N
             raise StudyError.one(f"factors.{name}", found, "two levels or more", "see what `exclude` leaves")
 
 
-def _axes(study: Study, names: Sequence[str], points: Sequence[Point]) -> tuple[Axis, ...]:
+def _axes(study: Study, names: Sequence[str], points: Sequence[SpacePoint]) -> tuple[Axis, ...]:
     found = []
     for i, name in enumerate(names):
         low, high = min(p[i] for p in points), max(p[i] for p in points)

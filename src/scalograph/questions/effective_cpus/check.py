@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import Factors, no_role, not_along_one, not_asked
+from scalograph.study.check_question import RawFactors, no_role, not_along_one, not_asked
 from scalograph.study.cross_checks import Found
 
 BASIS: Basis = "levels"
 
 
-def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     """Find why a study cannot be searched for effective CPUs: it needs one factor that counts CPUs, or workers.
 
     Args:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from scalograph.design.planner import Design
-from scalograph.findings.sample import Group, others
+from scalograph.findings.sample import OtherLevels, others
 from scalograph.study.model import Protocol, Study
 from scalograph.study.responses import primary
 from scalograph.study.scalars import Level
@@ -53,7 +53,7 @@ def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
 def ends(design: Design) -> list[Treatment]:
     """Baseline and last level of the first and of the last curve; without a baseline, first and last level."""
     factor = _curve_factor(design.study)
-    curves: dict[Group, list[Treatment]] = {}
+    curves: dict[OtherLevels, list[Treatment]] = {}
     for treatment in design.treatments:
         curves.setdefault(others(treatment, factor), []).append(treatment)
     groups = [*curves.values()]

@@ -91,7 +91,7 @@ def propose(design: Design, found: Earlier, takes_iterations: bool) -> Proposal:
     known, n = pilot(groups), len(found.runs)
     empty = Proposal(design.study.name, n, len(groups), warnings=(*_other_study(design, found), *_left_out(found)))
     if known is None:
-        few = f"need >= 2 undisturbed runs of one treatment, above zero; have {n} of {len(groups)} treatments"
+        few = f"need >= 2 undisturbed runs of one configuration, above zero; have {n} of {len(groups)} configurations"
         return replace(empty, warnings=(*empty.warnings, few))
     costs = fmean(run.start_s for run in found.runs), fmean(run.iteration_s for run in found.runs)
     length = run_length(design, found, known, costs, takes_iterations)
@@ -138,10 +138,10 @@ def _missed(precisions: list[float], found: Earlier, known: Pilot) -> list[str]:
     told = [f"+-{100 * precision:g} %" for precision in precisions]
     if told and known.df < LEAST_DF:
         n = len(found.by_treatment)
-        few = f"only {len(found.runs)} clean runs of {n} treatment{'s' * (n > 1)}"
+        few = f"only {len(found.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
         fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
         return [f"{few}: too few to say how many runs {', '.join(told)} would need; {fix}"]
-    return [f"{text} needs more than {MOST_RUNS:,} runs of a treatment" for text in told]
+    return [f"{text} needs more than {MOST_RUNS:,} runs of a configuration" for text in told]
 
 
 def _with_runs(design: Design, runs: int) -> Design:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import Factors, endless, no_role
+from scalograph.study.check_question import RawFactors, endless, no_role
 from scalograph.study.cross_checks import Found
 
 BASIS: Basis = "treatments"
 
 
-def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     """Find what a sweep cannot go by: keys that only a search reads, and a precision that ends nothing.
 
     Its factors may be any, and as many as there are.

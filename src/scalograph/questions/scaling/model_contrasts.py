@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scalograph.analysis.baseline import Columns, blocked_columns, unpaired_columns
+from scalograph.analysis.baseline import ComparedColumns, blocked_columns, unpaired_columns
 from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast
@@ -127,7 +127,9 @@ def contrasts_of(table: Table, how: Gain, taken: Taken, curve: Curve, base: int)
     if base not in scores or min(min(values) for values in scores.values()) <= 0:
         return {}
     confidence = table.study.protocol.confidence
-    columns: Columns = blocked_columns(scores, base, {n: samples[n].blocks(how.response) for n in scores}, confidence)
+    columns: ComparedColumns = blocked_columns(
+        scores, base, {n: samples[n].blocks(how.response) for n in scores}, confidence
+    )
     if not columns.contrasts:
         columns = unpaired_columns({n: np.asarray(values) for n, values in scores.items()}, base, confidence)
     columns = columns if how.kind == "time" else columns.flipped()

@@ -82,7 +82,7 @@ def carried(network: Network, most: int) -> FloatArray:
     return np.asarray(shares[:-1] / shares[1:] / unit)
 
 
-class Event(NamedTuple):
+class NetworkEvent(NamedTuple):
     """A client that is done somewhere: with thinking (-1) or at a station."""
 
     at_s: float
@@ -114,7 +114,7 @@ class _Simulation:
         self._queues = [deque[tuple[int, int]]() for _ in self._stations]
         self._begun = [0.0] * clients
         start = [draw(self._think_s) if self._think_s else 0.0 for _ in range(clients)]
-        self._events = [Event(at, i, -1) for i, at in enumerate(start)]
+        self._events = [NetworkEvent(at, i, -1) for i, at in enumerate(start)]
         heapq.heapify(self._events)
         self._names = {one.name: i for i, one in enumerate(self._stations)}
 
@@ -130,7 +130,9 @@ class _Simulation:
                 continue
             if now > seconds / 5:
                 n, took = n + 1, took + now - self._begun[client]
-            heapq.heappush(self._events, Event(now + (self._draw(self._think_s) if self._think_s else 0.0), client, -1))
+            heapq.heappush(
+                self._events, NetworkEvent(now + (self._draw(self._think_s) if self._think_s else 0.0), client, -1)
+            )
         return n / (0.8 * seconds), took / max(1, n)
 
     def _enter(self, now: float, client: int, station: int) -> None:
@@ -150,7 +152,7 @@ class _Simulation:
 
     def _serve(self, now: float, client: int, station: int) -> None:
         demand = self._draw(self._stations[station].demand_s)
-        heapq.heappush(self._events, Event(now + demand, client, station))
+        heapq.heappush(self._events, NetworkEvent(now + demand, client, station))
 
     def _leave(self, now: float, station: int) -> None:
         cpu = self._stations[station].on

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import Factors, no_role, not_asked, several
+from scalograph.study.check_question import RawFactors, no_role, not_asked, several
 from scalograph.study.cross_checks import Found, levels_of, table
 from scalograph.study.model import ONE_AT_A_TIME
 
@@ -13,7 +13,7 @@ BASIS: Basis = "array"
 MOST_LEVELS = 9
 
 
-def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     """Find why the settings of a study cannot be compared.
 
     Args:

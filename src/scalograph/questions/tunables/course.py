@@ -299,7 +299,7 @@ def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> No
     given = {key_of(treatment) for treatment in treatments}
     n_lost = sum(key_of(course.space.treatment(settings)) not in given for settings in course.steps)
     if given and n_lost:
-        found = f"{n_lost} of {len(course.steps)} treatments of the first block cannot be run here"
+        found = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
         raise StudyError.one("factors", found, "levels that go with each other", "leave those out that do not")
 
 

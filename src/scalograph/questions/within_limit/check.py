@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import Factors, no_role, not_along_one, not_asked
+from scalograph.study.check_question import RawFactors, no_role, not_along_one, not_asked
 from scalograph.study.cross_checks import Found, table
 
 BASIS: Basis = "runs"
 
 
-def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     """Find why no level can be searched: it needs one factor of counts, and one response with a limit.
 
     Args:

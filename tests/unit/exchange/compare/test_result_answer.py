@@ -121,11 +121,11 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
 
 
 def test_sources_without_a_common_treatment_are_refused() -> None:
-    with pytest.raises(StudyError, match="no treatment that both have"):
+    with pytest.raises(StudyError, match="no configuration that both have"):
         said(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
     with pytest.raises(StudyError, match="figures of one unit"):
         said(source("old", CURVE), source("new", CURVE, response={"unit": "bytes"}))
-    with pytest.raises(StudyError, match="no treatment with threads=3"):
+    with pytest.raises(StudyError, match="no configuration with threads=3"):
         narrowed([source("old", CURVE)], ["threads=3"])
 
 

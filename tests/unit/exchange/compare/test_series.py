@@ -46,7 +46,7 @@ def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
     every[3] = DatedSource(every[3].started, source("fewer", {1: 8.0}))
     found = series(every, ["torn: no journal"])
     assert len(found.results) == 6
-    assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other treatments"]
+    assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other configurations"]
     with pytest.raises(StudyError, match="no result that can be compared"):
         series([], ["torn: no journal"])
 

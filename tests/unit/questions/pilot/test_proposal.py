@@ -125,7 +125,9 @@ def test_iterations_that_the_workload_does_not_take_stay() -> None:
 def test_too_few_runs_propose_nothing() -> None:
     found = propose(planned(), pilot_of(seen(LOW, n_runs=1)), True)
     assert found.offers == () and found.sd_score is None
-    assert found.warnings == ("need >= 2 undisturbed runs of one treatment, above zero; have 4 of 4 treatments",)
+    assert found.warnings == (
+        "need >= 2 undisturbed runs of one configuration, above zero; have 4 of 4 configurations",
+    )
     assert found.within(None) is None
 
 
@@ -137,14 +139,14 @@ def test_runs_that_do_not_count_are_counted() -> None:
 def test_what_is_out_of_reach_is_said() -> None:
     loud = Noise(within=0.1, between=2.0)
     found = propose(planned(), pilot_of(seen(loud)), True)
-    assert "+-1 % needs more than 10,000 runs of a treatment" in found.warnings
+    assert "+-1 % needs more than 10,000 runs of a configuration" in found.warnings
     assert 0.01 not in [offer.precision for offer in found.offers]
 
 
 def test_few_clean_runs_assert_nothing_about_thousands() -> None:
     few = seen(Noise(within=0.1, between=0.5), n_runs=2, ends=(0,))
     (told,) = [text for text in propose(planned(), pilot_of(few), True).warnings if "+-5 %" in text]
-    why = "only 2 clean runs of 1 treatment: too few to say how many runs"
+    why = "only 2 clean runs of 1 configuration: too few to say how many runs"
     assert told.startswith(why) and told.endswith("would need; repeat it on a quiet machine, or with --wait-quiet 10m")
 
 

@@ -73,8 +73,8 @@ def test_levels_whose_program_is_missing_are_left_out_with_what_installs_it(plac
     made = ready(place, "none", "haproxy", "nginx")
     assert [dict(one) for one in made.design.treatments] == [{"n": 1, "front": "none"}, {"n": 2, "front": "none"}]
     assert made.design.dropped == (
-        f"2 treatments not planned: front = haproxy: haproxy: {TOLD} haproxy",
-        f"2 treatments not planned: front = nginx: nginx: {TOLD} nginx",
+        f"2 configurations not planned: front = haproxy: haproxy: {TOLD} haproxy",
+        f"2 configurations not planned: front = nginx: nginx: {TOLD} nginx",
     )
     assert made.runs.asked_for() == [5, 5]
     assert Path(made.program.values["prepared"], "none").is_dir()
@@ -89,7 +89,7 @@ def test_of_a_combination_what_sets_it_apart_is_told(place: Path) -> None:
     more = '[[exclude]]\nfront = ["none"]\nn = [1]'
     made = ready(place, "none", "haproxy", more=more)
     assert made.design.treatments == ({"n": 2, "front": "none"},)
-    assert made.design.dropped[0].startswith("2 treatments not planned: front = haproxy: ")
+    assert made.design.dropped[0].startswith("2 configurations not planned: front = haproxy: ")
 
 
 @pytest.mark.parametrize(
