@@ -7,7 +7,10 @@ GLOSSARY = (
     ("block", "A stretch of time in which every configuration runs once, in an order drawn anew."),
     ("clean", "No measured cause disturbed the run."),
     ("disturbed", "A measured cause, such as another guest on the same CPU, took more than a run can bear."),
-    ("unverified", "Counted, though nothing could show that the run was clean. Drawn as a ring."),
+    (
+        "unverified",
+        "Counted, though nothing could show that the run was clean. Drawn as a ring, like a disturbed run that counts.",
+    ),
     ("counted", "The estimates rest on this run. Drawn as a dot."),
     ("left out", "The estimates do not rest on this run. Drawn as an x."),
     ("interval", "Covers the true value in 95 of 100 studies whose runs do not drift. In figures: the bars."),

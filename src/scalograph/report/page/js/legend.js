@@ -11,7 +11,7 @@ const MARKS = {
   "triangle-down": "M0 4.4L4.2 -3.2H-4.2z",
   star: "M0 -5L1.3 -1.6L4.8 -1.5L2 0.7L3 4.2L0 2.2L-3 4.2L-2 0.7L-4.8 -1.5L-1.3 -1.6z",
 };
-const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
+const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z", "unverified, or disturbed and counted"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
 /** @type {[Law, string, string][]} */
 const LAWS = [["fitted", "fitted law", "none"], ["amdahl", "Amdahl\u2019s law", "6 2 1 2"], ["ideal", "ideal", "3 3"]];
 /** @type {[string, string][]} */
@@ -72,7 +72,7 @@ function lawLegend(family, changed) {
 }
 
 // How runs are drawn.
-const runMarks = () => el("p", { class: "run-marks" }, ...RUN_MARKS.map(([word, path]) => el("a", { href: `#word-${word.replace(" ", "-")}` }, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("path", { d: path, class: "run-mark", transform: "translate(6 6)" })), word)));
+const runMarks = () => el("p", { class: "run-marks" }, ...RUN_MARKS.map(([word, path, text = word]) => el("a", { href: `#word-${word.replace(" ", "-")}` }, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("path", { d: path, class: "run-mark", transform: "translate(6 6)" })), text)));
 
 // The same without buttons, for paper.
 /** @param {Family} family */
