@@ -34,7 +34,7 @@ def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path)
     assert texts(at(found, 1).flags) == []
     assert [at(found, n).doubt for n in (1, 2)] == ["", "work differs"]
     assert found.trust.level == "doubt"
-    assert "1 of 2 configurations cannot be as measured: do not build on them" in found.trust.causes
+    assert "1 of 2 configurations cannot be as measured: do not build on it" in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_flagged_once(tmp_path: Path) -> None:

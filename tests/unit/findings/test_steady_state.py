@@ -51,7 +51,7 @@ def test_a_run_that_thinks_between_its_iterations_has_no_time_as_a_whole(tmp_pat
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
     assert texts(at(found, 2).flags) == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
-    assert found.trust.causes[0] == "1 of 2 configurations reaches no steady state: no iteration stands for them"
+    assert found.trust.causes[0] == "1 of 2 configurations reaches no steady state: no iteration stands for it"
     assert at(found, 2).doubt == "no steady state"
 
 

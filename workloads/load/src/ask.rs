@@ -16,7 +16,9 @@ pub fn exchange(target: &Target, path: &str, limit: Duration) -> Result<(u16, St
     let until = Instant::now() + limit;
     let mut stream = TcpStream::connect_timeout(&target.address, limit)?;
     stream.set_write_timeout(Some(limit))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", target.host)?;
+    // In one piece: a service that reads a part of it may take it for another request.
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", target.host);
+    stream.write_all(request.as_bytes())?;
     let mut answer = Answer::new();
     answer.expect(false, b"");
     let (mut buffer, mut n_bytes) = ([0; 4096], 0);
@@ -80,6 +82,26 @@ mod tests {
         let error = exchange(&Target { address, host: address.to_string() }, "/", limit).unwrap_err();
         server.join().unwrap();
         (error.kind(), error.to_string())
+    }
+
+    #[test]
+    fn a_request_comes_in_one_piece() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let n_tries = 100; // which part comes first is a matter of who runs when
+        let server = spawn(move || {
+            let first = |_| {
+                let (mut stream, mut bytes) = (listener.accept().unwrap().0, [0; 4096]);
+                let n = stream.read(&mut bytes).unwrap();
+                String::from_utf8_lossy(&bytes[..n]).into_owned()
+            };
+            (0..n_tries).map(first).collect::<Vec<_>>()
+        });
+        for _ in 0..n_tries {
+            let _ = exchange(&Target { address, host: "a".into() }, "/pool", LIMIT);
+        }
+        let whole = "GET /pool HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        assert_eq!(server.join().unwrap(), vec![whole; n_tries]);
     }
 
     #[test]
