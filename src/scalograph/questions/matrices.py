@@ -89,15 +89,19 @@ def _labels(
     first = dict(zip(every, heads(title(table, name) for name in every), strict=True))
     labels = []
     for line in lines:
-        parts = []
-        for name, levels in line.levels.items():
-            if set(levels) == every[name] or levels == (usual.get(name),):
-                continue
-            unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
-            named = [short_setting(first[name], level, unit) for level in levels[:MOST_NAMED]]
-            parts.append(", ".join([*_without_repeats(named), *([f"{rest} more"] if rest > 0 else [])]))
+        # A row of usual levels alone is named by them: the others are not among "all".
+        told = {name: levels for name, levels in line.levels.items() if set(levels) != every[name]}
+        rare = {name: levels for name, levels in told.items() if levels != (usual.get(name),)}
+        parts = [_named(table, name, first[name], levels) for name, levels in (rare or told).items()]
         labels.append(between.join(parts) or "all")
     return labels
+
+
+def _named(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
+    """Name levels of a factor, the first of them."""
+    unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
+    named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
+    return ", ".join([*_without_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
 
 
 def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:

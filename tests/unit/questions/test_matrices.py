@@ -4,10 +4,24 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.sample import samples
+from scalograph.findings.table import Table
 from scalograph.protocol.claim import MatrixCell
-from scalograph.questions.matrices import MOST_ROWS, matrix, overlaps, rows
+from scalograph.protocol.plain import Level
+from scalograph.questions.matrices import MOST_ROWS, Line, matrix, overlaps, rows
 from scalograph.questions.scaling.truth import SHAPES, simulated
 from scalograph.simulate.noise import QUIET
+from scalograph.study.load import parse
+
+NAMES = ("lock", "held", "quantum")
+STUDY = """
+version = 1
+name = "rows"
+title = "Which rows?"
+work = "total"
+seed = 0
+[workload]
+command = ["true", "{lock}", "{held}", "{quantum}"]
+"""
 
 
 def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[float | None]]]:
@@ -32,6 +46,18 @@ def test_a_chain_of_neighbors_is_not_one_row() -> None:
 
 def test_a_row_that_holds_all_is_called_so() -> None:
     assert of([1.0, 1.0])[0] == ["all"]
+
+
+def test_a_row_of_usual_levels_is_not_called_all() -> None:
+    factors = "".join(f'[factors.{name}]\nlevels = ["x", "y"]\n' for name in NAMES)
+    study = parse(f"{STUDY}{factors}[protocol]\nruns = 1\n")
+    table = Table(study, "", {}, [dict.fromkeys(NAMES, level) for level in "xy"], [1, 1])
+    both, x, y = ("x", "y"), ("x",), ("y",)
+    sides: list[tuple[tuple[Level, ...], ...]] = [(both, x, x), (both, y, x), (both, x, y), (both, both, both)]
+    lines = [Line(dict(zip(NAMES, levels, strict=True)), (MatrixCell(),)) for levels in sides]
+    made = matrix(table, lines, ["2 threads"], title="t")
+    assert [row.label for row in made.rows] == ["held x, quantum x", "held y", "quantum y", "all"]
+    assert made.note == "otherwise held x, quantum x"
 
 
 def test_no_more_rows_than_are_read_at_a_glance() -> None:
