@@ -37,7 +37,10 @@ class AbOptions:
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
     summary: SummaryFile = None
     # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
-    pairs: Annotated[int, typer.Option(min=9, help="At most so many; from half of them on the precision ends it.")] = 40
+    pairs: Annotated[
+        int,
+        typer.Option("--pairs", "--runs", min=9, help="At most so many; from half of them on the precision ends it."),
+    ] = 40
     precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
 
 

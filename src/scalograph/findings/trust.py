@@ -83,17 +83,28 @@ def trust(
     )  # fmt: skip
 
 
+def unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> tuple[str, str]:
+    """Return what most runs came to where too few are left to say anything, and why; empty texts otherwise.
+
+    Args:
+        table: the study.
+        ok: runs that succeeded, of those that are asked about.
+        n_failed: those that did not.
+        by_cpu: whether CPU times are asked about: a neighbor leaves them nearly as they were.
+    """
+    if not ok:
+        return ("no run succeeded", "") if n_failed else ("no run was made", _unmade(table))
+    if n_failed > REJECT * (n_made := n_failed + len(ok)):
+        return f"{n_failed:,} of {counted(n_made, 'run')} failed", ""
+    if (n := _count(ok, "impossible")) > REJECT * len(ok):
+        return f"{n:,} of {counted(len(ok), 'run')} cannot be as recorded", ""
+    return (_disturbed(ok), "the machine was too busy to measure") if _is_busy(ok) and not by_cpu else ("", "")
+
+
 def _rejected(table: Table, ok: Sequence[Row]) -> str:
     """Why nothing is to be believed; empty where some may be."""
-    made = sum(not row.warmup for row in table.rows)
-    if not ok:
-        return "no run succeeded" if made else f"no run was made: {_unmade(table)}"
-    if made - len(ok) > REJECT * made:
-        return f"{made - len(ok)} of {counted(made, 'run')} failed"
-    if (n := _count(ok, "impossible")) > REJECT * len(ok):
-        return f"{n} of {counted(len(ok), 'run')} cannot be as recorded"
-    busy = _is_busy(ok) and not cpu_times(table.study)
-    return f"{_disturbed(ok)}: the machine was too busy to measure" if busy else ""
+    n_failed = sum(not row.warmup for row in table.rows) - len(ok)
+    return ": ".join(text for text in unusable(table, ok, n_failed, bool(cpu_times(table.study))) if text)
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:
@@ -110,7 +121,7 @@ def _remedies(ok: Sequence[Row]) -> Iterable[str]:
 
 
 def _disturbed(ok: Sequence[Row]) -> str:
-    return f"{_count(ok, 'contaminated')} of {counted(len(ok), 'run')} were disturbed"
+    return f"{_count(ok, 'contaminated'):,} of {counted(len(ok), 'run')} were disturbed"
 
 
 def _count(ok: Sequence[Row], verdict: str) -> int:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.doubts import n_disturbed, worst_cause
+from scalograph.findings.doubts import worst_cause
 from scalograph.findings.names import short
 from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.findings.trust import REJECT
+from scalograph.findings.trust import unusable
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
 
@@ -34,18 +34,13 @@ def first_claim(answers: Sequence[Answer], told: Sequence[str]) -> Claim:
 
 
 def unsaid(table: Table, taken: Taken) -> str:
-    """Say why nothing can be said of the figures that a study is about, whatever they are; empty where it can."""
+    """Say why nothing can be said of the figures that a study is about, whatever they are; empty where it can.
+
+    By the rule by which the verdict rejects a study: what is not rejected for its runs is answered with them.
+    """
     runs = [row for sample in taken.values() for row in sample.every]
-    n_failed, n_bad = sum(sample.n_failed for sample in taken.values()), n_disturbed(runs)
-    if not runs:
-        return "no run succeeded" if n_failed else "no run was made"
-    if n_failed > REJECT * (n_failed + len(runs)):
-        return f"{n_failed:,} of {n_failed + len(runs):,} runs failed"
-    # A neighbor takes the CPU from a run, and leaves its CPU time nearly as it was.
-    if n_bad > REJECT * len(runs) and primary(table) not in cpu_times(table.study):
-        impossible = 2 * sum(row.verdict == "impossible" for row in runs) > n_bad
-        return f"{n_bad:,} of {len(runs):,} runs {'cannot be as recorded' if impossible else 'were disturbed'}"
-    return ""
+    n_failed = sum(sample.n_failed for sample in taken.values())
+    return unusable(table, runs, n_failed, primary(table) in cpu_times(table.study))[0]
 
 
 def worst_disturbance(table: Table) -> str:

@@ -66,6 +66,15 @@ def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) 
     assert (rejected.level, rejected.responses) == ("reject", {})
 
 
+@pytest.mark.parametrize(("n_blocks", "is_rejected"), [(5, False), (6, True)])
+def test_a_claim_is_withheld_for_disturbed_runs_where_the_verdict_rejects_them(
+    tmp_path: Path, n_blocks: int, is_rejected: bool
+) -> None:
+    told = found(tmp_path, study(n_blocks), "report")
+    assert (told.trust.level == "reject") is is_rejected
+    assert told.claim and ("were disturbed" in told.claim.sentences[0]) is is_rejected
+
+
 def test_a_study_that_reads_no_cpu_time_is_rejected_all_the_same(tmp_path: Path) -> None:
     text = ONE_FACTOR + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
     assert found(tmp_path, study(6), text=text).trust.level == "reject"
