@@ -115,7 +115,7 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
     (server / "ssh").write_text(client.replace("user.client", "other.client"))
     refused = in_process("run", "study.toml", "--host", "ssh:far", "-o", "none", cwd=tmp_path)
     assert refused.returncode == 3 and not (tmp_path / "none").exists()
-    assert "--host ssh:far: " in refused.stderr and "Permission denied" in refused.stderr
+    assert "machine far: " in refused.stderr and "Permission denied" in refused.stderr
 
 
 @machine

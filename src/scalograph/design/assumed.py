@@ -14,18 +14,30 @@ from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
 
+# As a kernel tells its own: the three numbers that each has, and what its builder adds.
+_RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
+
+
 def assumed(study: Study, n_cpus: int) -> HostFacts:
     """Return a host with so many CPUs; it grants everything and has the JVMs of the study.
 
-    Each CPU is a core, but where a study compares CPUs that share one with others: there two are.
+    Each CPU is a core, but where a study compares CPUs that share one with others: there two are. Kernels that are
+    named by their releases are those of another machine, which is booted with them; others are those of guests.
     """
     shared = any("siblings" in study.factors[name].levels for name in study.baseline)
     cpus = tuple(CpuFact(cpu=n, core=n // 2 if shared else n) for n in range(n_cpus))
     boots = any(factor.control in ("kernel", "boot-options") for factor in study.factors.values())
-    return HostFacts(
-        cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)), accelerator="kvm" if boots else None,
-        offered_kernels=("6.1-cloud", "6.1-generic") if boots else (),
-    )  # fmt: skip
+    facts = HostFacts(cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)))
+    if releases := tuple(_releases(study)):
+        return facts.model_copy(update={"reached": "ssh", "offered_kernels": releases})
+    guests = {"accelerator": "kvm", "offered_kernels": ("6.1-cloud", "6.1-generic")}
+    return facts.model_copy(update=guests) if boots else facts
+
+
+def _releases(study: Study) -> Iterator[str]:
+    for factor in study.factors.values():
+        if factor.control == "kernel" and not isinstance(factor.levels, str):
+            yield from (level for level in map(str, factor.levels) if _RELEASE.fullmatch(level))
 
 
 def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:

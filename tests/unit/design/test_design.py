@@ -62,6 +62,19 @@ def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> 
     assert len({str(block) for block in blocks}) == 8 and len({str(sorted(map(str, block))) for block in blocks}) == 1
 
 
+@pytest.mark.parametrize("levels", [["6.1.0-27-amd64", "6.12.9+deb13-amd64"], ["6.1-cloud", "rt@sid"]])
+def test_kernels_are_planned_without_a_look_at_a_machine(levels: list[str]) -> None:
+    kernels = f'[factors.kernel]\nlevels = {levels}\ncontrol = "kernel"\n\n[protocol]'
+    study = parse(VALID.replace("[protocol]", kernels))
+    assert {one["kernel"] for one in design(study, assumed(study, 4)).treatments} == set(levels)
+
+
+def test_what_is_neither_a_kernel_of_guests_nor_a_release_is_refused_without_a_machine_too() -> None:
+    study = parse(VALID.replace("[protocol]", '[factors.kernel]\nlevels = ["clod"]\ncontrol = "kernel"\n\n[protocol]'))
+    with pytest.raises(StudyError, match="'clod', expected generic, cloud, rt"):
+        design(study, assumed(study, 4))
+
+
 def test_declared_order_is_as_written() -> None:
     made = design(
         parse(VALID.replace("runs = 3", 'runs = 3\norder = "declared"').replace("[baseline]\nthreads = 1", "")), HOST

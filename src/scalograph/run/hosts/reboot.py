@@ -18,7 +18,7 @@ from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.ssh import SshHost, machine_of
-from scalograph.run.hosts.ssh_client import UnreachableError, call, called, last_line, script
+from scalograph.run.hosts.ssh_client import UnreachableError, call, last_line, script
 from scalograph.run.hosts.ssh_machine import SshMachine
 from scalograph.run.interrupts import interruption, kept
 from scalograph.run.plan import Plan
@@ -35,6 +35,10 @@ BOOT = f'exec {PROGRAM} "$1"'
 _HOWTO = "see docs/howto/another-machine.md"
 
 
+def _called(name: str) -> str:
+    return f"--host reboot:{name}"
+
+
 class Boot(NamedTuple):
     """A boot of the machine: the release of its kernel, and what the kernel calls that boot."""
 
@@ -49,7 +53,7 @@ def connect(name: str, wait_s: float | None = None) -> Host:
         StudyError: it is no such name.
         HostError: as of `ssh.connect`; or it has no program that boots it, or tells no kernels.
     """
-    machine = machine_of(name, wait_s)
+    machine = machine_of(name, wait_s, "reboot")
     try:
         return RebootHost(machine)
     except BaseException:
@@ -65,12 +69,12 @@ class RebootHost(SshHost):
         self._tell: Tell = lambda text: None
         if machine.find(machine.facts.environment.get("PATH", ""), [PROGRAM]) == [None]:
             found, fix = f"no program {PROGRAM}", f"put it there: {_HOWTO}"
-            raise HostError(called(machine.name), found, "one that boots a kernel by its release", fix)
+            raise HostError(_called(machine.name), found, "one that boots a kernel by its release", fix)
         files = call(machine.name, ("ls", "/boot")).splitlines()
         named = (file.removeprefix("vmlinuz-") for file in files if file.startswith("vmlinuz-"))
         self._releases = tuple(sorted(release for release in named if _RELEASE.fullmatch(release)))
         if not self._releases:
-            raise HostError(called(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME")
+            raise HostError(_called(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME")
         self._first = self._running = self._asked()
 
     def facts(self) -> HostFacts:
@@ -118,8 +122,13 @@ class RebootHost(SshHost):
     def _start(self, release: str) -> None:
         """Have the kernel booted. Raises HostError where the program there says why not."""
         self._tell(f"{self._machine.name}: boots kernel {release}")
-        with suppress(UnreachableError):  # it may take the connection along
+        try:
             call(self._machine.name, script(BOOT, release), limit_s=_ASK_S)
+        except UnreachableError:
+            pass  # it may take the connection along
+        except HostError as error:
+            found = f"{PROGRAM} {release}: {error.problems[0].found}"
+            raise HostError(_called(self._machine.name), found, "a reboot into that kernel", _HOWTO) from None
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
         record = super()._measured(spec, folder)
@@ -145,7 +154,7 @@ class RebootHost(SshHost):
     def _asked(self) -> Boot:
         answer = call(self._machine.name, script(NOW), limit_s=_ASK_S)
         if (found := _NOW.fullmatch(answer)) is None:
-            raise HostError(called(self._machine.name), f"told {last_line(answer)}", "its kernel and its boot", _HOWTO)
+            raise HostError(_called(self._machine.name), f"told {last_line(answer)}", "its kernel and its boot", _HOWTO)
         return Boot(found[1], found[2])
 
     def _back(self, release: str, boot_id: str) -> Boot:
@@ -159,13 +168,13 @@ class RebootHost(SshHost):
                 if (now := self._asked()).boot_id != boot_id:
                     return self._as_asked(release, now)
         found = f"not booted {BOOT_S:g} s after {PROGRAM} {release}"
-        raise HostError(called(self._machine.name), found, "an answer from a new boot", "look at its console")
+        raise HostError(_called(self._machine.name), found, "an answer from a new boot", "look at its console")
 
     def _as_asked(self, release: str, now: Boot) -> Boot:
         self._running = now
         if now.release != release:
             found = f"{PROGRAM} {release} booted {now.release}"
-            raise HostError(called(self._machine.name), found, f"kernel {release}", _HOWTO)
+            raise HostError(_called(self._machine.name), found, f"kernel {release}", _HOWTO)
         return now
 
     def _refuse_other_cpus(self, release: str) -> None:
@@ -173,7 +182,7 @@ class RebootHost(SshHost):
         before, now = ([one.cpu for one in facts.cpus] for facts in (self._machine.facts, self._machine.told()))
         if before != now:
             found = f"CPUs {now} under kernel {release}"[:200]
-            raise HostError(called(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
+            raise HostError(_called(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
 
     def _settled(self) -> None:
         """Wait until nothing that starts with the machine has its CPUs, within a limit."""

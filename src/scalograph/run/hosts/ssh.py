@@ -42,19 +42,20 @@ def connect(name: str, wait_s: float | None = None) -> Host:
     return SshHost(machine_of(name, wait_s))
 
 
-def machine_of(name: str, wait_s: float | None) -> SshMachine:
+def machine_of(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
     """Return the connection to a machine.
 
     Args:
         name: as ssh knows it.
         wait_s: how long to wait for another start there to end; None is the default.
+        host: what runs are made by, for a message.
 
     Raises:
         StudyError: it is no name that ssh could know.
         HostError: no native probe, no connection, or runs cannot be made there.
     """
     if not is_name(name):
-        raise StudyError.one("--host", f'"ssh:{name}"', "ssh:NAME, a name that ssh knows", "see ~/.ssh/config")
+        raise StudyError.one("--host", f'"{host}:{name}"', f"{host}:NAME, a name that ssh knows", "see ~/.ssh/config")
     probe = find_probe()
     if probe.warning:
         raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)

@@ -180,8 +180,8 @@ def _started(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[byte
 
 
 def called(name: str) -> str:
-    """Return a machine as a message names it."""
-    return f"--host ssh:{name}"
+    """Return a machine as a message names it, whichever host is on it."""
+    return f"machine {name}"
 
 
 def no_client(name: str, error: OSError) -> HostError:

@@ -86,7 +86,7 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
     boots = (tmp_path / "ssh-programs" / "scalograph-boot").read_text()
     with planned(tmp_path, []) as (host, made):
         program(tmp_path, "scalograph-boot", "echo 'no such entry' >&2; exit 1")
-        with pytest.raises(HostError, match=r"ssh:there: no such entry"):
+        with pytest.raises(HostError, match=r"^--host reboot:there: scalograph-boot 6.12.1-far: no such entry, "):
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", "exit 0")
         monkeypatch.setattr(reboot, "BOOT_S", 0.05)
@@ -116,9 +116,11 @@ def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
         file.write_text(STUDY.format(levels='["all"]', more='setup = ["true"]'))
         with pytest.raises(HostError, match=r"workload.setup: before reboots"):
             host.ready(plan(declare(file), host.facts()), str)
+    with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), connected("reboot:-v"):
+        pass
     program(tmp_path, "ls", "echo config")
-    with pytest.raises(HostError, match="no kernel in /boot"), connected("reboot:there"):
+    with pytest.raises(HostError, match="^--host reboot:there: no kernel in /boot"), connected("reboot:there"):
         pass
     (tmp_path / "ssh-programs" / "scalograph-boot").unlink()
-    with pytest.raises(HostError, match="ssh:there: no program scalograph-boot"), connected("reboot:there"):
+    with pytest.raises(HostError, match="--host reboot:there: no program scalograph-boot"), connected("reboot:there"):
         pass

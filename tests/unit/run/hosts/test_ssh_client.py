@@ -42,7 +42,7 @@ def test_nothing_is_asked_and_nothing_is_forwarded() -> None:
 
 def test_no_end_and_no_client_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
-    with pytest.raises(HostError, match=r"--host ssh:there: no answer in 0.2 s"):
+    with pytest.raises(HostError, match=r"machine there: no answer in 0.2 s"):
         call("there", ["sleep", "20"], limit_s=0.2)
     monkeypatch.setattr(ssh_client, "_MOST_BYTES", 10)
     with pytest.raises(HostError, match="more than 10 bytes"):
@@ -57,12 +57,12 @@ def test_what_is_sent_and_said_has_limits(tmp_path: Path, monkeypatch: pytest.Mo
     stand_in(tmp_path, monkeypatch)
     with pytest.raises(HostError, match=r"more than \d+ bytes, expected less"):
         call("there", ["yes"])
-    with pytest.raises(HostError, match=r"--host ssh:there: what is sent was not read for 0.2 s"):
+    with pytest.raises(HostError, match=r"machine there: what is sent was not read for 0.2 s"):
         call("there", ["sleep", "2"], lambda stream: stream.write(bytes(1 << 20)), limit_s=0.2)
     monkeypatch.setattr(ssh_client, "_SEND_S", -1.0)
     with pytest.raises(HostError, match=r"or not in -1 s"):
         call("there", ["cat"], lambda stream: stream.write(b"late"))
-    with pytest.raises(HostError, match="--host ssh:there: the end, expected"):
+    with pytest.raises(HostError, match="machine there: the end, expected"):
         call("there", script("yes | head -c 300000 >&2; echo; echo the end >&2; exit 3"))
 
 

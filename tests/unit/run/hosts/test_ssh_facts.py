@@ -67,7 +67,7 @@ def test_what_a_login_prints_is_no_machine(answer: str) -> None:
 
 @pytest.mark.parametrize("answer", ["", "\n", "{}", "[" * 9000, '{"event":"run"}', ERROR, '{"event":"capabilities"}'])
 def test_a_probe_that_says_nothing_of_itself(answer: str) -> None:
-    with pytest.raises(HostError, match=r"^--host ssh:there: told .*, expected the facts of a machine; .*$") as told:
+    with pytest.raises(HostError, match=r"^machine there: told .*, expected the facts of a machine; .*$") as told:
         capabilities_of("there", answer)
     assert "\n" not in str(told.value)
 
@@ -107,7 +107,7 @@ def told_with(line: str) -> str:
 def test_a_broken_fact_is_one_message(line: str, expected: str) -> None:
     with pytest.raises(HostError) as told:
         facts_of("there", parsed("there", told_with(line)), granted())
-    assert str(told.value).startswith("--host ssh:there: told ") and expected in str(told.value)
+    assert str(told.value).startswith("machine there: told ") and expected in str(told.value)
     assert "\n" not in str(told.value) and len(str(told.value)) < 1000
 
 
@@ -138,6 +138,6 @@ def test_whatever_is_told_is_facts_that_can_be_kept_or_one_message(lines: list[s
     try:
         facts = facts_of("there", parsed("there", ANSWER + "".join(f"{line}\n" for line in lines)), granted())
     except HostError as error:
-        assert str(error).startswith("--host ssh:there: ") and "\n" not in str(error)
+        assert str(error).startswith("machine there: ") and "\n" not in str(error)
     else:
         assert facts.n_cpus and msgspec.json.encode(facts.machine())
