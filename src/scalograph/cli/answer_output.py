@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.console import emit_json, out
+from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -44,10 +45,8 @@ def answer(
     is_missing = table is not None and not tables and not render_table(screen, table, out())
     render_first(screen, out(), places)
     if is_missing:
-        from scalograph.errors import StudyError
-
-        names = ", ".join(one.id for one in screen.tables) or "no table here"
-        raise StudyError.one("--table", f'"{table}"', "the name of a table", f"choose one of: {names}")
+        names = [one.id for one in screen.tables]
+        raise no_such("--table", f'no table "{table}"', table, names, empty="no table here")
 
 
 def tables_place() -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scalograph.errors import StudyError
+from scalograph.study.known_names import no_such
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def compare_sources(
     from scalograph.exchange.compare.result_answer import compared
 
     if per is not None and per not in PER:
-        raise StudyError.one("--per", f'"{per}"', f"one of {', '.join(PER)}")
+        raise no_such("--per", f'"{per}"', per, PER)
     clocks = _clocks(mhz, len(sources), per)
     opened = [compared_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
     opened = narrowed(opened, where)

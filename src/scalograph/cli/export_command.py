@@ -7,6 +7,7 @@ import typer
 
 from scalograph.cli.console import tell
 from scalograph.cli.options import Source
+from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
     from scalograph.exchange.export import Columns
@@ -46,8 +47,7 @@ def command(
     form = form or FORMS.get(to.suffix, "")
     if form not in CHOICES:
         given = f'ending "{to.suffix}"' if not form else f'"{form}"'
-        expected = f"one of {', '.join(CHOICES if form else FORMS)}"
-        raise StudyError.one("--as" if form else str(to), given, expected)
+        raise no_such("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
     endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
     if to.suffix in FORMS and to.suffix not in endings:
         raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
@@ -97,7 +97,7 @@ def _drawn(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to:
 
     every = still_pictures(findings, drawn)
     if name and name not in every:
-        raise StudyError.one("--figure", f'"{name}"', f"one of {', '.join(every) or 'no figures'}")
+        raise no_such("--figure", f'"{name}"', name, every, empty="no figures")
     name = name or next(iter(every), "")
     plot = every[name]() if every else None
     if plot is None or not has_ranges(plot):

@@ -11,6 +11,7 @@ from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow
 from scalograph.protocol.by_name import imported
+from scalograph.study.known_names import no_such
 
 LawName = Annotated[
     str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
@@ -72,7 +73,7 @@ def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:
     from scalograph.errors import StudyError
 
     if law not in LAWS:
-        raise StudyError.one("--law", f'"{law}"', f"one of {', '.join(LAWS)}")
+        raise no_such("--law", f'"{law}"', law, LAWS)
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
     if odd := [size for size in predict if not 0 < size < inf]:

@@ -7,7 +7,8 @@ import typer
 
 from scalograph.cli.compare_command import ComparedResponse, Margin, exit_code
 from scalograph.cli.options import Where
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import HostError
+from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
@@ -46,7 +47,7 @@ def command(
     from scalograph.exchange.summary import summary as markdown
 
     if form not in FORMATS:
-        raise StudyError.one("--format", f'"{form}"', f"one of {', '.join(FORMATS)}")
+        raise no_such("--format", f'"{form}"', form, FORMATS)
     sources = [against, results]
     found = compare_sources(sources, margin, response, where=where or ())
     told = markdown(compared_screen(found, sources), SIGNS[found.answer])

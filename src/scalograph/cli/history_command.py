@@ -9,6 +9,7 @@ from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
 from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
+from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
@@ -56,7 +57,7 @@ def _folder(name: str) -> Path:
     folder = kept if kept.is_dir() else here
     if not folder.is_dir():
         known = sorted(path.name for path in ROOT.glob("*/")) if ROOT.is_dir() else []
-        raise StudyError.one("history", f'no results of "{name}"', f"one of {', '.join(known) or 'none here'}")
+        raise no_such("history", f'no results of "{name}"', name, known, empty="none here")
     return folder
 
 

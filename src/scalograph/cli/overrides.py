@@ -7,6 +7,7 @@ from scalograph.cli.console import say
 from scalograph.errors import StudyError
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
+from scalograph.study.known_names import no_such
 from scalograph.study.model import Quick
 from scalograph.text.units import parse_duration
 
@@ -27,7 +28,7 @@ def overridden(
         StudyError: an option that is no duration, or no choice.
     """
     if when_busy is not None and when_busy not in CHOICES:
-        raise StudyError.one("--when-busy", f'"{when_busy}"', f"one of {', '.join(CHOICES)}")
+        raise no_such("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
     changes: dict[str, Any] = {
         "budget_s": seconds_of("--budget", budget),
         "budget_runs": max_runs,

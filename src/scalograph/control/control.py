@@ -5,11 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scalograph.errors import StudyError
 from scalograph.protocol.by_name import imported
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, row_of
+from scalograph.study.known_names import no_such
 from scalograph.study.program import Service
 
 Level = bool | int | float | str
@@ -117,6 +117,6 @@ def control(name: str) -> Control:
     """
     row = row_of(name)
     if row is None:
-        raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))
+        raise no_such("control", f'no control "{name}"', name, CONTROLS)
     made: Control = imported(row.defined)(*name.split(":", 1)[1:])
     return made

@@ -7,6 +7,7 @@ from scalograph.control.held_settings import KernelValue
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.settings import Setting, SettingChange
 from scalograph.protocol.facts import HostFacts
+from scalograph.study.known_names import meant
 
 HUGE_PAGES = ("always", "madvise", "never")
 # The kernel keeps more memory free as soon as huge pages may be made, and leaves it at that.
@@ -21,7 +22,8 @@ class HugePagesControl(MachineControl):
     def check(self, value: str, facts: HostFacts) -> None:
         """Raise LevelError for another word."""
         if value not in HUGE_PAGES:
-            raise LevelError(f"thp {value!r}", "one of " + ", ".join(HUGE_PAGES), "correct it")
+            fix = meant(value, HUGE_PAGES) or "correct it"
+            raise LevelError(f"thp {value!r}", "one of " + ", ".join(HUGE_PAGES), fix)
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
         """Return what is undone: the setting, then the memory that the kernel keeps free."""

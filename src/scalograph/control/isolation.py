@@ -22,6 +22,7 @@ from scalograph.control.store import Store, changed, lock_machine
 from scalograph.control.topology import parse_cpu_list
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.study.known_names import meant
 from scalograph.text.cpu_list import format_cpu_list
 
 ISOLATIONS = ("shared", "exclusive")
@@ -88,7 +89,8 @@ class IsolationControl(Control):
         """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
         for level in levels:
             if level not in ISOLATIONS:
-                raise LevelError(f"isolation {level!r}", "one of " + ", ".join(ISOLATIONS), "correct it")
+                fix = meant(level, ISOLATIONS) or "correct it"
+                raise LevelError(f"isolation {level!r}", "one of " + ", ".join(ISOLATIONS), fix)
             if level == "exclusive" and ISOLATION in facts.refused:
                 found = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
                 raise LevelError(found, "shared", "leave it out; `scalograph doctor` says what would help")

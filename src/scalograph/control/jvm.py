@@ -7,6 +7,7 @@ from typing import Any
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.study.known_names import meant
 from scalograph.study.scalars import enumerated
 
 INSTALL = "apt install openjdk-17-jdk-headless"
@@ -83,7 +84,8 @@ def _launcher(level: Level, known: Mapping[str, Jvm]) -> str:
         return level
     names = enumerated(f"{jvm.name} ({jvm.build})" for jvm in dict.fromkeys(reversed([*known.values()])))
     expected = f"one of {names or 'none, no JVM was found here'}"
-    raise LevelError(f'no JVM is named "{level}"', expected, "or give the path of a launcher")
+    fix = meant(level, (jvm.name for jvm in known.values())) or "or give the path of a launcher"
+    raise LevelError(f'no JVM is named "{level}"', expected, fix)
 
 
 def by_name(facts: HostFacts) -> dict[str, Jvm]:

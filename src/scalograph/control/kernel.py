@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
+from scalograph.study.known_names import meant
 
 # What the distribution builds of one source.
 CONFIGURATIONS = ("generic", "cloud", "rt")
@@ -54,7 +55,8 @@ def _refuse_uninstalled(level: Level, facts: HostFacts) -> None:
     """Refuse a release that the machine which is booted does not have."""
     if level not in facts.offered_kernels:
         expected = f"one of {', '.join(facts.offered_kernels)}"
-        raise LevelError(f"kernel {str(level)[:60]!r}, which is not installed there", expected, "correct the level")
+        fix = meant(level, facts.offered_kernels) or "correct the level"
+        raise LevelError(f"kernel {str(level)[:60]!r}, which is not installed there", expected, fix)
 
 
 def _refuse_missing(level: Level, facts: HostFacts) -> None:

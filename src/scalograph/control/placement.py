@@ -6,6 +6,7 @@ from dataclasses import replace
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.known_names import meant
 
 PLACEMENTS = tuple(ORDERS)
 
@@ -37,7 +38,8 @@ def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
 
 def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
     if placement not in ORDERS:
-        raise LevelError(f"placement {placement!r}", "one of " + ", ".join(PLACEMENTS), "correct it")
+        fix = meant(placement, PLACEMENTS) or "correct it"
+        raise LevelError(f"placement {placement!r}", "one of " + ", ".join(PLACEMENTS), fix)
     return ORDERS[placement]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import InForce, Record
+from scalograph.study.known_names import meant
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -114,7 +115,8 @@ def parse_policy(level: Level) -> tuple[str, int]:
         return name, 0
     if name in _REAL_TIME and (not number or (number.isdecimal() and 1 <= int(number) <= 99)):
         return name, int(number or 1)
-    raise LevelError(f"policy {level!r}", "one of other, batch, idle, ext, fifo[:1-99], rr[:1-99]", "correct it")
+    fix = ("" if name in _REAL_TIME else meant(name, (*_PLAIN, *_REAL_TIME))) or "correct it"
+    raise LevelError(f"policy {level!r}", "one of other, batch, idle, ext, fifo[:1-99], rr[:1-99]", fix)
 
 
 def _refused(what: str, name: str, facts: HostFacts) -> str:

@@ -6,6 +6,7 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import params_text, scores
 from scalograph.exchange.csv_points import MOST, WIDEST, Points
+from scalograph.study.known_names import meant
 
 
 def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
@@ -21,8 +22,9 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     """
     having = [one for one in every if param in one.params]
     if not having:
-        known = ", ".join(dict.fromkeys(name for one in every for name in one.params)) or "none"
-        raise StudyError.one("--over", f'no benchmark with the param "{param}"', f"one of these params: {known[:200]}")
+        params = dict.fromkeys(name for one in every for name in one.params)
+        expected = f"one of these params: {(', '.join(params) or 'none')[:200]}"
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', expected, meant(param, params))
     chosen = [one for one in having if where.items() <= one.params.items()]
     if not chosen:
         known = "; ".join(dict.fromkeys(_rest(one, param) for one in having))

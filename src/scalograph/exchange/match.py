@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from scalograph.errors import StudyError
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
+from scalograph.study.known_names import meant
 from scalograph.study.scalars import as_text
 
 Treatment = Mapping[str, Level]
@@ -32,9 +33,12 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
         name, equals, level = text.partition("=")
         if not equals or name not in table.study.factors:
             factors = ", ".join(table.study.factors)
-            raise StudyError.one("--where", f'"{text}"', f"factor=level of the study's factors ({factors})")
+            expected, near = f"factor=level of the study's factors ({factors})", meant(name, table.study.factors)
+            raise StudyError.one("--where", f'"{text}"', expected, near)
         if not any(is_level(treatment[name], level) for treatment in table.treatments):
-            raise StudyError.one("--where", f'"{text}"', f"a level of {name} that was planned: {_levels(table, name)}")
+            expected = f"a level of {name} that was planned: {_levels(table, name)}"
+            known = {as_text(treatment[name]) for treatment in table.treatments}
+            raise StudyError.one("--where", f'"{text}"', expected, meant(level, known))
         if found.setdefault(name, level) != level:
             raise StudyError.one("--where", f"{name}={found[name]} and {name}={level}", "one level of a factor")
     return found

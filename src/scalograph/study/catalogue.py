@@ -13,6 +13,7 @@ from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
+from scalograph.study.known_names import meant
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.shipped import shipped_catalogue
 from scalograph.study.toml_lines import line_of, locate
@@ -125,7 +126,7 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
     known = {key: study for study in catalogue.studies for key in (study.id, study.name)}
     if unknown := [name for name in names if name not in known]:
         expected = "one of " + ", ".join(f"{study.name} ({study.id})" for study in catalogue.studies)
-        raise StudyError.one("--study", f'no published study "{unknown[0]}"', expected)
+        raise StudyError.one("--study", f'no published study "{unknown[0]}"', expected, meant(unknown[0], known))
     wanted = {known[name].id for name in names}
     chosen = tuple(study for study in catalogue.studies if not wanted or study.id in wanted)
     parts = [part.study for study in catalogue.studies for part in study.parts]

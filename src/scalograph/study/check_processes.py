@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from scalograph.study.cross_checks import Found, meant, table, unknown
+from scalograph.study.cross_checks import Found, table, unknown
+from scalograph.study.known_names import meant
 from scalograph.study.processes import (
     DRIVER,
     FORMS,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.study.check_processes import processes_of
-from scalograph.study.cross_checks import Found, meant, table, unknown
+from scalograph.study.cross_checks import Found, table, unknown
+from scalograph.study.known_names import meant
 
 
 def misread(raw: dict[str, Any]) -> Iterator[Found]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from scalograph.study.control_names import misnamed, row_of, variable
 from scalograph.study.cross_checks import Found, table
-from scalograph.study.reset import refuse_condition
+from scalograph.study.known_names import meant
+from scalograph.study.reset import CONDITIONS, refuse_condition
 
 
 def unsettable(raw: dict[str, Any]) -> Iterator[Found]:
@@ -26,7 +27,7 @@ def unsettable(raw: dict[str, Any]) -> Iterator[Found]:
     for name, value in table(raw, "conditions").items():
         if wrong := refuse_condition(name, value):
             found, expected = wrong
-            yield ("conditions", name), f"found {found}", expected, "correct it"
+            yield ("conditions", name), f"found {found}", expected, meant(name, CONDITIONS) or "correct it"
 
 
 def _limit(control: str) -> str:

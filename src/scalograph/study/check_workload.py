@@ -9,14 +9,8 @@ from typing import Any, TypeGuard
 from scalograph.errors import StudyError
 from scalograph.study.check_processes import counted, processes_of, unfilled
 from scalograph.study.control_names import row_of, variable
-from scalograph.study.cross_checks import (
-    MOST_NAMES,
-    Found,
-    closest,
-    levels_of,
-    meant,
-    table,
-)
+from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.known_names import MOST_NAMES, closest, meant
 from scalograph.study.program import STEPS, find_command, find_workload
 from scalograph.study.scalars import refuse_text
 from scalograph.study.template import places
@@ -178,7 +172,8 @@ def wrong_parameters(
             expected = "one of " + (", ".join(known) or "none")
             yield path, f'{workload.name} has no parameter "{name}"', expected, meant(name, known)
         elif wrong := parameter.refuse(value):
-            yield path, f"found {value!r}", wrong, f"see the parameters of {workload.name}"
+            near = meant(value, map(str, parameter.choices or ()))
+            yield path, f"found {value!r}", wrong, near or f"see the parameters of {workload.name}"
         if name in factors:
             yield path, "fixed here and varied by a factor", "one of the two", "remove it here or there"
 
@@ -195,7 +190,8 @@ def refused_levels(raw: dict[str, Any], workload: Workload, when: Mapping[str, A
             for level in levels_of(declared) or ():
                 is_taken = not isinstance(only := when.get(name), list) or level in only
                 if is_taken and (wrong := parameter.refuse(level)):
-                    yield path, f"found level {level!r}", wrong, f"see the parameters of {workload.name}"
+                    near = meant(level, map(str, parameter.choices or ()))
+                    yield path, f"found level {level!r}", wrong, near or f"see the parameters of {workload.name}"
 
 
 def idle(factors: Mapping[str, Any], taken: TakenNames, counting: Collection[str | None]) -> Iterator[Found]:

@@ -1,10 +1,9 @@
 """Names in a study that are not declared, found on the raw document so that one mistake does not hide another."""
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any
 
+from scalograph.study.known_names import meant
 from scalograph.study.levels import (
     LevelsError,
     needs_host,
@@ -16,8 +15,6 @@ from scalograph.study.toml_lines import Path
 
 # Where, found, expected, what to do.
 Found = tuple[Path, str, str, str]
-# Names among which a mistyped one is looked for, and the length up to which it is.
-MOST_NAMES, LONGEST_NAME = 256, 64
 
 
 class DeclaredLevels:
@@ -80,18 +77,6 @@ def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def closest(name: object, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant; of very many names, and for a very long one, none."""
-    names = sorted(islice(known, MOST_NAMES))
-    return next(iter(difflib.get_close_matches(str(name)[:LONGEST_NAME], names, n=1)), None)
-
-
-def meant(name: object, known: Iterable[str]) -> str:
-    """Return the known name that was probably meant as a question, or an empty text."""
-    found = closest(name, known)
-    return f'did you mean "{found}"?' if found else ""
-
-
 def unknown(path: Path, what: str, name: object, known: Iterable[str]) -> Found:
     """Report a name that is not among the known ones."""
     known = sorted(known)
@@ -119,7 +104,8 @@ def assignment(path: Path, name: str, level: Any, factors: LevelsByFactor) -> It
     if name not in factors:
         yield unknown(path, "factor", name, factors)
     elif refuse(level) is None and not factors[name].has(level):
-        yield path, f"level {short(level)} is not among the levels of {name}", factors[name].expected, ""
+        near = meant(level, map(str, factors[name].listed or ())) if isinstance(level, str) else ""
+        yield path, f"level {short(level)} is not among the levels of {name}", factors[name].expected, near
 
 
 def _levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Found]:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalograph.errors import StudyError
 from scalograph.study.check_published import unreadable
 from scalograph.study.check_responses import misread
 from scalograph.study.check_services import misstarted
 from scalograph.study.check_workload import misfits
 from scalograph.study.cross_checks import Found
+from scalograph.study.known_names import no_such
 from scalograph.study.load import load
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
@@ -66,5 +66,5 @@ def declare_shipped(name: str, quick: bool = False) -> Declared:
         StudyError: the name is unknown; lists the known ones.
     """
     if name not in shipped_studies():
-        raise StudyError.one("study", f'no study "{name}" ships', "one of " + ", ".join(shipped_studies()))
+        raise no_such("study", f'no study "{name}" ships', name, shipped_studies(), "list them: scalograph study --list")
     return declare(shipped_study(name), quick)

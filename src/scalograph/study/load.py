@@ -15,7 +15,8 @@ from scalograph.study.check_processes import disordered, processes_of
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
 from scalograph.study.check_settings import unsettable
-from scalograph.study.cross_checks import Found, dangling, meant, table
+from scalograph.study.cross_checks import Found, dangling, table
+from scalograph.study.known_names import meant
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
 from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
@@ -95,6 +96,8 @@ def _located(found: list[Found], lines: dict[KeyPath, int], name: str) -> list[P
 
 # pydantic puts the names of union members into its paths; the file does not have them.
 _MEMBERS = ("bool", "int", "float", "str", "[key]")
+# A choice among texts, as pydantic tells it.
+_QUOTED = re.compile(r"'([^']*)'")
 _UNIONS = ("list[", "union[", "function-", "nullable[", "constrained-", "literal[")
 
 
@@ -114,7 +117,8 @@ def _explain(detail: Any) -> Found:
         return path, text, "", ""
     expected = str(detail["msg"]).removeprefix("Input should be ")
     expected = expected.replace("String should match pattern", "text that matches")
-    return path, f"found {short(value)}", expected, ""
+    names = _QUOTED.findall(expected) if kind in ("choice", "literal_error") and isinstance(value, str) else ()
+    return path, f"found {short(value)}", expected, meant(value, names)
 
 
 @cache

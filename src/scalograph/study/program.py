@@ -10,7 +10,7 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.study.build_plan import applies
-from scalograph.study.cross_checks import meant
+from scalograph.study.known_names import no_such
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
 from scalograph.study.paths import inside
@@ -235,8 +235,8 @@ def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return every parameter that has a value without a treatment. Raises StudyError for an unknown one."""
     unknown = sorted(set(given) - set(workload.parameters))
     if unknown:
-        known = ", ".join(workload.parameters)
-        raise StudyError.one(f"workload.parameters.{unknown[0]}", f"unknown to {workload.name}", f"one of {known}")
+        where = f"workload.parameters.{unknown[0]}"
+        raise no_such(where, f"unknown to {workload.name}", unknown[0], workload.parameters)
     # Iterations of the study's protocol override the workload's own default of that name.
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
     return defaults | dict(given)
@@ -255,8 +255,7 @@ def find_workload(name: str, folder: Path) -> Path:
     known = shipped_workloads()
     if name in known:
         return shipped(name)
-    fix = meant(name, known) or "or a folder beside the study"
-    raise StudyError.one("workload.use", f'no workload "{name}"', "one of " + ", ".join(known), fix)
+    raise no_such("workload.use", f'no workload "{name}"', name, known, "or a folder beside the study")
 
 
 def located(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:

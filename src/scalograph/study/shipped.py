@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scalograph.errors import StudyError
+from scalograph.study.known_names import no_such
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -45,8 +45,8 @@ def _folder(room: str, file: str, name: str) -> Path:
     folder = (home / name).resolve()
     if folder != home and folder.is_relative_to(home) and (folder / file).is_file():
         return folder
-    known = ", ".join(_names(room, file)) or f"none: {room}/ was not installed"
-    raise StudyError.one(room, f'no "{name}" ships', f"one of {known}", "or give the path of a folder of your own")
+    fix, empty = "or give the path of a folder of your own", f"none: {room}/ was not installed"
+    raise no_such(room, f'no "{name}" ships', name, _names(room, file), fix, empty)
 
 
 def _names(room: str, file: str) -> list[str]:

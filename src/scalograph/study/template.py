@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.study.known_names import no_such
 from scalograph.study.scalars import as_text
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -62,6 +63,6 @@ def _put(place: re.Match[str], item: str, values: Mapping[str, Any]) -> str:
 
 def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
     if name not in values:
-        known = ", ".join(sorted(values)) or "no name at all"
-        raise StudyError.one("argv", f'unknown name {{{name}}} in "{item}"', f"one of {known}", "or {{ for a brace")
+        found = f'unknown name {{{name}}} in "{item}"'
+        raise no_such("argv", found, name, sorted(values), "or {{ for a brace", "no name at all")
     return values[name]

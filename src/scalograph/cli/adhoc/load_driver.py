@@ -4,6 +4,7 @@ from collections.abc import Container
 
 from scalograph.cli.load_command import LoadOptions
 from scalograph.errors import StudyError
+from scalograph.study.known_names import no_such
 from scalograph.study.workload import load, shipped
 from scalograph.text.units import parse_duration
 
@@ -47,7 +48,7 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
     name = options.driver
     known = [OWN, *map(str, load(shipped(OTHERS)).parameters["tool"].choices or [])]
     if name not in known:
-        raise StudyError.one("--driver", f"{name[:40]!r}", f"one of {', '.join(known)}")
+        raise no_such("--driver", f"{name[:40]!r}", name, known)
     for option in _OWN_OPTIONS:
         if getattr(options, option) != getattr(LoadOptions, option):
             raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)

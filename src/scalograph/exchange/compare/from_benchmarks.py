@@ -12,6 +12,7 @@ from scalograph.exchange.compare.from_findings import HALF
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
+from scalograph.study.known_names import no_such
 from scalograph.text.quantities import counted
 
 _NAME = "benchmark"
@@ -67,8 +68,7 @@ def _chosen(every: Sequence[Benchmark], label: str, name: str | None) -> list[Be
     """Those of one mode and one unit."""
     first = next((one for one in every if name in (None, one.mode)), None)
     if first is None:
-        modes = ", ".join(dict.fromkeys(one.mode for one in every))
-        raise StudyError.one("--response", f'{label} has no "{name}"', f"one of {modes}")
+        raise no_such("--response", f'{label} has no "{name}"', name, dict.fromkeys(one.mode for one in every))
     return [one for one in every if (one.mode, one.unit) == (first.mode, first.unit)]
 
 

@@ -7,6 +7,7 @@ from scalograph.errors import ProtocolError, StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
 from scalograph.questions.registry import QUESTIONS, without_curves
+from scalograph.study.known_names import no_such
 from scalograph.text.quantities import counted
 
 # Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.
@@ -66,11 +67,11 @@ def _refuse_partial(found: Findings, label: str, treatments: Sequence[SourceTrea
 def _response(found: Findings, label: str, name: str | None) -> ResponseDoc:
     wanted = name or found.study.primary or next((r.name for r in found.study.responses), "")
     every = {response.name: response for response in found.study.responses}
-    directed = ", ".join(response.name for response in every.values() if response.better != "none")
+    directed = [response.name for response in every.values() if response.better != "none"]
     if wanted not in every:
-        raise StudyError.one("--response", f'{label} has no "{wanted}"', f"one of {directed}")
+        raise no_such("--response", f'{label} has no "{wanted}"', wanted, directed)
     if every[wanted].better == "none":
-        raise StudyError.one("--response", f'"{wanted}" is neither better higher nor lower', f"one of {directed}")
+        raise no_such("--response", f'"{wanted}" is neither better higher nor lower', wanted, directed)
     return every[wanted]
 
 

@@ -9,6 +9,7 @@ from scalograph.findings.published_file import PublishedRow, level, locate, numb
 from scalograph.protocol.findings import FactorDoc, ResponseDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.declare import Declared, declare
+from scalograph.study.known_names import no_such
 from scalograph.study.model import Published, Study
 from scalograph.study.responses import primary
 from scalograph.study.shipped import shipped_studies, shipped_study
@@ -39,7 +40,7 @@ def from_published(text: str, name: str | None = None) -> MeasuredSource:
     declared, published = _published(text, study_name)
     columns, rows = read_rows(published, locate(published, declared.folder))
     if unknown := [column for column in where if column not in columns]:
-        raise StudyError.one(text, f"no column {', '.join(unknown)}", f"one of {', '.join(columns)}")
+        raise no_such(text, f"no column {', '.join(unknown)}", unknown[0], columns)
     kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
     column, response = _response(declared.study, published, text, name)
     treatments = _treatments(text, published, kept, column)
@@ -92,7 +93,7 @@ def _response(study: Study, published: Published, text: str, name: str | None) -
     columns = {response: column for column, response in published.values.items() if response in study.responses}
     wanted = name or (primary(study) if primary(study) in columns else next(iter(columns), ""))
     if wanted not in columns:
-        raise StudyError.one("--response", f'{text} has no "{wanted}"', f"one of {', '.join(columns)}")
+        raise no_such("--response", f'{text} has no "{wanted}"', wanted, columns)
     told = study.responses[wanted]
     if told.better == "none":
         raise StudyError.one("--response", f'"{wanted}" is neither better higher nor lower', "another one")

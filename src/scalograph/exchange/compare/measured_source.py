@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
+from scalograph.study.known_names import meant
 from scalograph.study.scalars import as_text
 
 # What a response may be divided by.
@@ -123,7 +124,8 @@ def _wanted(known: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
     for text in where:
         name, equals, level = text.partition("=")
         if not equals or name not in known:
-            raise StudyError.one("--where", f'"{text}"', f"factor=level, of the factors {', '.join(known)}")
+            expected = f"factor=level, of the factors {', '.join(known)}"
+            raise StudyError.one("--where", f'"{text}"', expected, meant(name, known))
         found.setdefault(name, set()).add(level)
     return found
 

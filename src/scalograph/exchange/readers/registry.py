@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, across
+from scalograph.study.known_names import no_such
 from scalograph.study.reader_names import READERS
 
 # Of all files together.
@@ -25,7 +26,7 @@ def read(name: str, *files: Path) -> list[Benchmark]:
             are too large.
     """
     if name not in READERS:
-        raise StudyError.one("import", f'no format "{name}"', f"one of {', '.join(READERS)}")
+        raise no_such("import", f'no format "{name}"', name, READERS)
     from scalograph.exchange.readers.foreign_file import together  # it takes a tenth of a second
 
     with together():

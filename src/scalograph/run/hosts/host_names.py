@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from scalograph.errors import StudyError
+from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
@@ -32,8 +32,8 @@ def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
     """
     kind, _, machine = name.partition(":")
     if name not in HOSTS and not (machine and kind in ELSEWHERE):
-        known = ", ".join([*HOSTS, *(f"{one}:NAME" for one in ELSEWHERE)])
-        raise StudyError.one("--host", f'no host "{name}"', f"one of {known}")
+        known = [*HOSTS, *(f"{one}:NAME" for one in ELSEWHERE)]
+        raise no_such("--host", f'no host "{name}"', f"{kind}:NAME" if machine else name, known)
     module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
     host: Host = module.connect(machine, wait_s) if machine else module.connect()
     return host
