@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from scalograph.findings import table
+
 from .shell import in_process, study
 
 
@@ -41,5 +43,9 @@ def test_a_finished_study_resumes_to_nothing(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]')
     assert in_process("run", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
     before = runs(tmp_path / "results")
-    assert in_process("run", file, "-o", "results", "--resume", cwd=tmp_path).returncode in (0, 5)
+    ended = table.load(tmp_path / "results" / "journal.jsonl").ended
+    again = in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert again.returncode in (0, 5) and f"nothing left to run: all {len(before)} runs are there" in again.stderr
     assert runs(tmp_path / "results") == before
+    assert events(tmp_path / "results")[-1]["event"] == "end"
+    assert table.load(tmp_path / "results" / "journal.jsonl").ended == ended

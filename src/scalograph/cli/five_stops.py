@@ -74,7 +74,11 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
         runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
         showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
-        return run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+        session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+        if session.reason == "complete" and session.n_before and not session.n_made:
+            n = session.n_before
+            say(f"nothing left to run: {f'all {n:,} runs are' if n > 1 else 'its run is'} there")
+        return session
 
 
 def score_of(study: Study) -> Score | None:

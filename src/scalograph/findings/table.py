@@ -225,6 +225,8 @@ class _Reading:
         self._set_ups: dict[object, Any] = {}
         self._boots: dict[str, int] = {}
         self._boot = 1
+        # A start that finds nothing left to run adds nothing to the time that a study took.
+        self._adds = True
         self._boot = self._number_of(table.machine.get("boot_id"))
         self._of_study()
 
@@ -246,6 +248,7 @@ class _Reading:
             elif kind == "verdict":
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
+                self._adds = False
                 _resumed(table, event)
                 self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
@@ -257,7 +260,9 @@ class _Reading:
                 table.notes.append(note(event))
             elif kind == "end":
                 table.end_reason = str(event["reason"])
-            table.ended = str(event["at"])
+            self._adds = self._adds or kind in ("ask", "run")
+            if self._adds:
+                table.ended = str(event["at"])
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"{table.file.name}:{line}" if table.file else f"line {line}"
             found = f"a broken `{kind}` event: {_first_line(error)}"

@@ -118,10 +118,11 @@ class Budget:
 
 
 class Ended(NamedTuple):
-    """Why the loop ended, as `end` in the journal says it; and the signal, if one ended it."""
+    """Why the loop ended, as `end` in the journal says it; the signal, if one ended it; the runs that were made."""
 
     reason: str
     signal: int | None = None
+    n_made: int = 0
 
 
 class Loop(NamedTuple):
@@ -146,10 +147,10 @@ def run_study(
         stop_if_busy: end where a block does not find a quiet machine, or did not have one.
 
     Returns:
-        Why it ended, and the signal that ended it, if one did.
+        Why it ended, the signal that ended it, if one did, and how many runs were made.
     """
     with Interrupts() as interrupts:
-        reason, round_ = "complete", None
+        reason, round_, n_made = "complete", None, 0
         while run := planner.ask():
             if not budget.allows(run):
                 reason = "budget"
@@ -162,10 +163,11 @@ def run_study(
             if interrupts.number or not _one(run, planner, loop, gate, interrupts):
                 reason = "interrupted"
                 break
+            n_made += 1
         if reason == "complete":
             reason = planner.gave_up or reason
         loop.journal.append("end", reason=reason)
-    return Ended(reason, interrupts.number)
+    return Ended(reason, interrupts.number, n_made)
 
 
 def _round(run: Run) -> tuple[int, str]:

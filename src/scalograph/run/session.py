@@ -27,12 +27,16 @@ Showing = Callable[[int, Planner], AbstractContextManager[Progress]]
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a study, and what it came to; `signal` ended it, if one did."""
+    """One start of a study, and what it came to; `signal` ended it, if one did.
+
+    Runs that earlier starts had finished are `n_before`; `n_made` were made by this one.
+    """
 
     results: Results
     reason: str
     n_before: int
     signal: int | None = None
+    n_made: int = 0
 
 
 def run_session(
@@ -79,7 +83,7 @@ def run_session(
             for text, about in (*notes, (shared, "driver")):
                 note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
-    return Session(made, ended.reason, n_before, ended.signal)
+    return Session(made, ended.reason, n_before, ended.signal, ended.n_made)
 
 
 class Finished(NamedTuple):
