@@ -21,6 +21,8 @@ RESERVED = (
     "latest",
 )  # fmt: skip
 
+_ENDINGS = (".jsonl", ".gz")
+
 
 @dataclass(frozen=True)
 class Results:
@@ -154,16 +156,20 @@ def journal_of(path: Path) -> Path:
     """The journal that a path means.
 
     Raises:
-        ProtocolError: there is none.
+        ProtocolError: there is none, or the file is none by its name.
     """
     found = at(path)
     if path == found.folder:
         at(found.journal)
-    return found.journal if path == found.folder else path
+        return found.journal
+    if path.suffix not in _ENDINGS:
+        folder = shlex.quote(str(found.folder)) if found.journal.exists() else "the folder that a study was run into"
+        raise _no_results(path, "no journal", f"give {folder}")
+    return path
 
 
-def _no_results(path: Path, found: str) -> ProtocolError:
-    return ProtocolError(str(path), found, "a results folder or a journal", "run the study first")
+def _no_results(path: Path, found: str, fix: str = "run the study first") -> ProtocolError:
+    return ProtocolError(str(path), found, "a results folder or a journal (.jsonl, .jsonl.gz)", fix)
 
 
 def is_writable(folder: Path) -> bool:

@@ -54,6 +54,17 @@ def test_what_is_missing_is_named_as_it_was_asked_for(
     assert results.journal_of(Path()) == results.journal_of(Path("journal.jsonl")) == Path("journal.jsonl")
 
 
+@pytest.mark.parametrize("name", ["report.html", "findings.json", "study.toml"])
+def test_of_another_file_of_a_result_it_is_told_what_to_give_instead(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("<!doctype html>\n")
+    told = "no journal, expected a results folder or a journal .*; give"
+    with pytest.raises(ProtocolError, match=f"{name}: {told} the folder that a study was run into$"):
+        results.journal_of(tmp_path / name)
+    (tmp_path / "journal.jsonl").touch()
+    with pytest.raises(ProtocolError, match=f"{name}: {told} {tmp_path}$"):
+        results.journal_of(tmp_path / name)
+
+
 def test_a_path_is_a_folder_or_a_plain_file_in_one(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").touch()
     os.mkfifo(tmp_path / "pipe")
