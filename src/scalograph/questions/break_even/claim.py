@@ -40,7 +40,7 @@ def even_claim(table: Table, found: BreakEven | None) -> Claim:
 
 
 def alike(crossing: Sequence[EvenSetting]) -> Estimate | None:
-    """What settings say together whose intervals all overlap; None where they differ."""
+    """What configurations say together whose intervals all overlap; None where they differ."""
     if not crossing or max(s.line.low or 0 for s in crossing) > min(s.line.high or 0 for s in crossing):
         return None
     places = [s.line.location or 0 for s in crossing]
@@ -66,7 +66,7 @@ class _SizeWords:
         return len(self._known["from"]) == len(self.every) and alike(self.every) is not None
 
     def told(self, kind: str) -> list[str]:
-        """Say one kind: the first with its subject and the range, the others with their settings."""
+        """Say one kind: the first with its subject and the range, the others with their configurations."""
         some, is_first = self._known[kind], kind == self._first
         if not some:
             return []
@@ -125,17 +125,17 @@ class _SizeWords:
         return amount(title(self._table, name), self._table.study.factors[name].unit, *plain)
 
     def _together(self, crossing: Sequence[EvenSetting]) -> str:
-        """Settings whose lines cannot be told apart."""
+        """Configurations whose lines cannot be told apart."""
         y, n = self._found.maps[0].y, len(self.every)
         if len(crossing) == 1:
             return self._at(crossing[0]) if n > 1 else ""
         if y and len(crossing) == n:
             levels = sorted({s.line.level or 0.0 for s in crossing})
             return f", alike with {self._setting(y, levels[0], levels[-1])}"
-        return f", alike at {len(crossing)} of {n} settings"
+        return f", alike at {len(crossing)} of {n} configurations"
 
     def _listed(self, some: Sequence[EvenSetting]) -> str:
-        """Name settings; a whole group by its own levels only."""
+        """Name configurations; a whole group by its own levels only."""
         if len(some) == len(self.every):
             return ""
         names = []
@@ -143,7 +143,7 @@ class _SizeWords:
             lines = list(members)
             whole = bool(group) and len(lines) == sum(s.group == group for s in self.every)
             names += [self._group(lines[0])] if whole else [self._at(s).split(" ", 2)[2] for s in lines]
-        return f" at {listed(names)}" if len(names) <= NAMED else f" at {len(some)} of {len(self.every)} settings"
+        return f" at {listed(names)}" if len(names) <= NAMED else f" at {len(some)} of {len(self.every)} configurations"
 
     def _range(self) -> str:
         levels = [x for one in self._found.maps for x in one.x_levels]

@@ -7,6 +7,7 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.curves import estimated, primary
 from scalograph.findings.names import short, title, varied, varying
 from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import kind
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
 from scalograph.questions.claims import fitting, unsaid
@@ -14,7 +15,7 @@ from scalograph.questions.levels.claim_single import single_claim
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest, spread
 from scalograph.questions.matrices import columns_of, matrix, rows
 from scalograph.text.format import estimate
-from scalograph.text.quantities import counted, percent_at_most, times, two_digits
+from scalograph.text.quantities import change, counted, percent_at_most, two_digits
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.short_names import listed
 
@@ -85,9 +86,7 @@ def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDif
     for name in tried:
         if next_one := next((one for one in sure if one.factor == name), None):
             where = _rest(table, next_one)
-            ratio = next_one.ratio(confidence)
-            how = "a difference of a size that is not resolved" if _is_wide(ratio) else times(ratio)
-            yield f"{_capital(title(table, name))}: {how} between {_both(table, next_one)}{where}."
+            yield f"{_capital(title(table, name))}: {_more(table, next_one, confidence)}{where}."
             return
     if tried and len(found) < MOST_PAIRS:
         yield f"No difference by {listed([title(table, name) for name in tried], 'or')} is resolved."
@@ -99,8 +98,18 @@ def _largest(table: Table, one: LevelDifference) -> str:
     where, name = _rest(table, one), _capital(title(table, primary(table)))
     low, high = (short(table, {one.factor: s.treatment[one.factor]}) for s in (one.less, one.more))
     if _is_wide(less) or _is_wide(more):
-        return f"{name} differs between {low} and {high}{where}: by how much is not resolved."
+        return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
     return f"{name} goes from {_figure(table, less)} with {low} to {_figure(table, more)} with {high}{where}."
+
+
+def _more(table: Table, one: LevelDifference, confidence: float) -> str:
+    """Which level has more, and by how much: a run with "cas" takes so much more than one with "none"."""
+    name, ratio = primary(table), one.ratio(confidence)
+    less, more = (short(table, {one.factor: sample.treatment[one.factor]}) for sample in (one.less, one.more))
+    verb, noun = "takes" if kind(table.study.responses[name]) == "time" else "has", title(table, name)
+    if _is_wide(ratio):
+        return f"a run with {more} {verb} more {noun} than one with {less}, by how much is not resolved"
+    return f"a run with {more} {verb} {change(ratio, noun, f'one with {less}')}"
 
 
 def _is_wide(one: Estimate) -> bool:
@@ -111,10 +120,6 @@ def _rest(table: Table, one: LevelDifference) -> str:
     """The other settings, which are the same for both."""
     others = {n: level for n, level in varying(table, one.less.treatment).items() if n != one.factor}
     return f" ({short(table, others)})" if others else ""
-
-
-def _both(table: Table, one: LevelDifference) -> str:
-    return listed([short(table, {one.factor: sample.treatment[one.factor]}) for sample in (one.less, one.more)])
 
 
 def _figure(table: Table, one: Estimate) -> str:

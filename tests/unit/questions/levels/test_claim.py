@@ -37,6 +37,12 @@ def test_the_largest_difference_stands_first() -> None:
     assert found.matrix and "8 threads" in found.matrix.columns and found.matrix.unit == "s"
 
 
+def test_of_a_further_factor_it_is_told_which_level_takes_more() -> None:
+    found = said(table(lambda n: 4.0 if n == 8 else 1.0, lambda n: 3.0 if n == 8 else 0.75))
+    assert found.sentences[1].startswith("Lock: a run with lock 1 takes 3")
+    assert "more wall time than one with lock 0 [" in found.sentences[1]
+
+
 @pytest.mark.parametrize(
     ("sd", "begins", "answered"),
     [(0.003, "Cannot be told apart: every level lies within ", True), (0.2, "Cannot be said: effects below ", False)],
