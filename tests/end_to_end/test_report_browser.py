@@ -233,6 +233,15 @@ def test_a_whole_study_is_drawn_at_any_width(opened_full: Visit, width: int) -> 
     assert opened_full.is_quiet()
 
 
+@pytest.mark.parametrize("width", [420, 800, 1300, 1600])
+def test_letters_of_the_first_screen_are_12_pixels_high_or_more(opened_small: Visit, width: int) -> None:
+    heights = opened_small.turn(width).page.evaluate(
+        "[...document.querySelectorAll('#answer svg text')].filter((t) => t.getClientRects().length).map((t) =>"
+        " t.getAttribute('font-size') * t.ownerSVGElement.clientWidth / t.ownerSVGElement.viewBox.baseVal.width)"
+    )
+    assert len(heights) > 8 and 12 <= min(heights) and max(heights) < 20
+
+
 def test_tables_are_readable_and_sort_by_keyboard(full: Visit) -> None:
     page = full.page
     table = page.locator("table.sortable").first

@@ -6,6 +6,7 @@ from typing import Any
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.compared_results import ResultComparison, TreatmentRatio, curves, ordered
 from scalograph.protocol.figure import Plot
+from scalograph.text.axes import is_ordered
 from scalograph.text.format import level_text
 from scalograph.text.plots import area, at, axis, decades, faded, line, outside, reach, round_numbers, short
 from scalograph.text.scale import scale_for
@@ -39,7 +40,8 @@ def _both(found: ResultComparison, members: Sequence[TreatmentRatio]) -> Plot:
     sides = [[one.reference for one in members], [one.other for one in members]]
     scale = scale_for(found.unit, [e.value for side in sides for e in side if e])
     told = [[e.scaled(scale.factor) if e and e.value and e.value > 0 else Estimate() for e in side] for side in sides]
-    traces = [_points(i, side) for i, side in enumerate(told)]
+    mode = _mode(found, members)
+    traces = [_points(i, side, mode) for i, side in enumerate(told)]
     known = [e for side in told for e in side if e.value]
     title = f"{found.response_title or found.response}{f' ({scale.unit})' if scale.unit else ''}"
     values = [e.value or 1.0 for e in known]
@@ -65,11 +67,16 @@ def _ratio(found: ResultComparison, members: Sequence[TreatmentRatio]) -> Plot:
     one = line(places, [1.0, 1.0], "muted", 1.2, style={"dash": "6px,4px"})
     title = f"{found.other} over {found.reference}"
     layout = _layout(found, members, _linear(title, low - pad, high + pad))
-    return Plot(f"ratio, {title}; gray: the margin", [band, one, _points(1, ratios)], layout)
+    return Plot(f"ratio, {title}; gray: the margin", [band, one, _points(1, ratios, _mode(found, members))], layout)
 
 
-def _points(i: int, estimates: Sequence[Estimate]) -> dict[str, Any]:
-    """A line through the values, with bars."""
+def _mode(found: ResultComparison, members: Sequence[TreatmentRatio]) -> str:
+    """Values are joined by a line only along levels that have an order."""
+    return "lines+markers" if is_ordered(one.levels.get(found.along) for one in members) else "markers"
+
+
+def _points(i: int, estimates: Sequence[Estimate], mode: str) -> dict[str, Any]:
+    """Values with bars."""
     color = f"line-{i}"
     ys = [e.value for e in estimates]
     above = [(e.high - e.value) if e.high and e.value else 0.0 for e in estimates]
@@ -77,7 +84,7 @@ def _points(i: int, estimates: Sequence[Estimate]) -> dict[str, Any]:
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
     xs = [float(n) for n in range(len(ys))]
     return line(
-        xs, ys, color, 2, mode="lines+markers", marker={"color": color, "size": 6.5, "symbol": _SYMBOLS[i]},
+        xs, ys, color, 2, mode=mode, marker={"color": color, "size": 6.5, "symbol": _SYMBOLS[i]},
         error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
 

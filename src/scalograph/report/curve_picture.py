@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -37,23 +38,25 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     xs = [x for one in every for x in one.xs]
     last = [len(label) for one, label in zip(named, labels, strict=True) if one.xs[-1] == max(xs)]
     widest = [max(map(len, upright["ticktext"])), max(last, default=0) if len(named) > 1 else 0]
-    pad = 0.03 * (max(xs) - min(xs) or 1)
+    is_ordered = family["axis"]["ordered"]
+    pad = 0.03 * (max(xs) - min(xs) or 1) if is_ordered else 0.5
+    apart = named if is_ordered else [_aside(one, i, len(named)) for i, one in enumerate(named)]
     title = family["title"] + (" (log scale)" if family["axis"]["scale"] == "log" else "")
     layout = {
         "margin": {"l": 18 + round(LETTER * widest[0]), "t": 24, "b": 42, "r": 14 + round(LETTER * widest[1])},
         "xaxis": axis(title, (min(xs) - pad, max(xs) + pad), **_ticks(family)), "yaxis": upright,
-        "annotations": _names(named, labels, upright), "shapes": family["shapes"],
+        "annotations": _names(apart, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
     xs_gray, ys_gray = ([*chain.from_iterable([*part, None] for part in parts)] for parts in _columns(gray))
     # What has one point is what the others are compared with.
     alone = [(i, one) for i, one in enumerate(named) if len(one.xs) == 1 < len({*xs})]
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
-        line(xs_gray, ys_gray, faded("muted", 0.5), 1),
+        line(xs_gray, ys_gray, faded("muted", 0.5), 1, **({} if is_ordered else _points(faded("muted", 0.5)))),
         *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
         *(line([min(xs), max(xs)], [*one.ys, *one.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, one in alone),
-        *(_published(xs, ys, i) for i, (xs, ys) in paper),
-        *(_trace(one, i) for i, one in enumerate(named)),
+        *(_published(xs, ys, i, is_ordered) for i, (xs, ys) in paper),
+        *(_trace(one, i, is_ordered) for i, one in enumerate(apart)),
     ]  # fmt: skip
     note = [
         f"bars: {measure['bars']}", "dashed: ideal" if ideals else "", _printed(family) if paper else "",
@@ -73,13 +76,27 @@ def _rises(ideal: Sequence[float | None]) -> bool:
     return len({x for x in ideal if x is not None}) > 1
 
 
-def _trace(one: CurveLine, i: int) -> dict[str, Any]:
+def _aside(one: CurveLine, i: int, n: int) -> CurveLine:
+    """A curve over levels without an order: its points step aside, lest intervals at a level cover each other."""
+    return replace(one, xs=[x + (i - (n - 1) / 2) * 0.5 / max(n, 4) for x in one.xs])
+
+
+def _points(color: str) -> dict[str, Any]:
+    return {"mode": "markers", "marker": {"color": color, "size": 4}}
+
+
+def _mode(is_ordered: bool) -> str:
+    """A line would tell of what lies between two levels, and between those without an order nothing does."""
+    return "lines+markers" if is_ordered else "markers"
+
+
+def _trace(one: CurveLine, i: int, is_ordered: bool) -> dict[str, Any]:
     color = f"line-{COLORS[i]}"
     above = [0 if v[2] is None else v[2] - v[0] for v in one.values]
     below = [0 if v[1] is None else v[0] - v[1] for v in one.values]
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
     return line(
-        one.xs, one.ys, color, 2, mode="lines+markers", hoverinfo="text", hovertext=[v[3] for v in one.values],
+        one.xs, one.ys, color, 2, mode=_mode(is_ordered), hoverinfo="text", hovertext=[v[3] for v in one.values],
         marker={"color": color, "size": 6.5, "symbol": SYMBOLS[i]}, error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
 
@@ -89,11 +106,11 @@ def _printed(family: dict[str, Any]) -> str:
     return f"dotted with rings: published{names and f' ({names})'}"
 
 
-def _published(xs: Sequence[float], ys: Sequence[float], i: int) -> dict[str, Any]:
+def _published(xs: Sequence[float], ys: Sequence[float], i: int, is_ordered: bool) -> dict[str, Any]:
     """A line of a paper, in the color of the one that it stands beside."""
     color = f"line-{COLORS[i]}"
     ring = {"color": "paper", "size": 6.5, "line": {"color": color, "width": 1.3}}
-    return line(xs, ys, color, 1.3, mode="lines+markers", marker=ring, style={"dash": "1px,3px"})
+    return line(xs, ys, color, 1.3, mode=_mode(is_ordered), marker=ring, style={"dash": "1px,3px"})
 
 
 def _upright(

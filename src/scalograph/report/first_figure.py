@@ -12,8 +12,8 @@ from scalograph.report.static_picture import picture
 from scalograph.text.format import significant
 
 FEW_ROWS = 4
-# Width and height of the pictures in pixels: of a desk, and of a hand.
-SIZES = {"wide": (900, 400), "narrow": (368, 300)}
+# Width and height of the pictures in pixels: the page shows the widest that has room, lest letters be small.
+SIZES = {"wide": (760, 340), "middle": (480, 320), "narrow": (368, 300)}
 
 
 def first_figure(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figure | Overlay]) -> Plot | None:

@@ -10,7 +10,7 @@ from scalograph.report.picture_marks import colored, element, text_lines
 from scalograph.text.units import format_duration
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
-WIDTHS = {"wide": 1440, "narrow": 368}
+WIDTHS = {"wide": 1100, "middle": 640, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
 KINDS = {"clean": "clean", "unverified": "unverified, counted", "disturbed": "disturbed"}
 
@@ -76,14 +76,14 @@ def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str
         places[mark.kind][round(x), round(y)] = None
     rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **colored("stroke", "rule"))
     ends = [
-        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end", size=11)
+        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end")
         for sign in (1, -1)
     ]
     foot = [
-        text_lines(["0"], LEFT, HEIGHT - 3, "start", size=11),
-        text_lines([took], width - RIGHT, HEIGHT - 3, "end", size=11),
+        text_lines(["0"], LEFT, HEIGHT - 3, "start"),
+        text_lines([took], width - RIGHT, HEIGHT - 3, "end"),
     ]
-    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end", size=11), *ends, *foot]
+    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end"), *ends, *foot]
     return element(
         "svg", *parts, *_signs(places), viewBox=f"0 0 {width} {HEIGHT}", aria_hidden="true", focusable="false"
     )

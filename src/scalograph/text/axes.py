@@ -56,10 +56,20 @@ class Levels:
         return "log" if self.ratios else scale(self.levels)
 
     def axis(self) -> dict[str, Any]:
-        """Return the kind of scale, and position and label of each level."""
+        """Return the kind of scale, whether the levels have an order, and position and label of each."""
         kind = self.kind()
         bare = [visible(level_text(level)) for level in self.levels]
-        return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
+        places = [_place(kind, i, x) for i, x in enumerate(self.levels)]
+        return {"scale": kind, "ordered": is_ordered(self.levels), "at": places, "labels": bare}
+
+
+def is_ordered(levels: Iterable[Level | None]) -> bool:
+    """Tell whether levels have an order, so that a line between two of them says something.
+
+    >>> is_ordered([0, 1, 100]), is_ordered(["gcc", "clang"]), is_ordered([False, True])
+    (True, False, False)
+    """
+    return all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
 
 
 def scale(levels: list[Level]) -> Literal["log", "linear", "category"]:

@@ -93,24 +93,24 @@ def minus(text: str) -> str:
 def level_text(level: Level, unit: str = "") -> str:
     """Format a level of a factor for a table.
 
-    >>> level_text(True), level_text(8), level_text(0.5, "ms"), level_text("none"), level_text("")
-    ('true', '8', '0.5 ms', 'none', '(empty)')
+    >>> level_text(True), level_text(1048576), level_text(0.5, "ms"), level_text("none"), level_text("")
+    ('true', '1,048,576', '0.5 ms', 'none', '(empty)')
     """
     if isinstance(level, bool):
         return "true" if level else "false"
     if isinstance(level, str):
         return level or "(empty)"
-    text = f"{level:.12g}" if isinstance(level, float) else str(level)
+    text = f"{level:,.12g}" if isinstance(level, float) else f"{level:,}"
     return text if unit in ("", "1") else f"{text} {'%' if unit == 'percent' else unit}"
 
 
 def version_name(factor: str, level: Level) -> str:
     """Name a level that a sentence calls faster; a bare number would be read as a measure of the gain.
 
-    >>> version_name("version", "stream"), version_name("buffer_size", 8)
-    ('stream', 'buffer size 8')
+    >>> version_name("version", "stream"), version_name("buffer_size", 65536)
+    ('stream', 'buffer size 65,536')
     """
-    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
+    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level_text(level)}"
 
 
 def trimmed(text: str) -> str:

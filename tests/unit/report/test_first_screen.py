@@ -1,5 +1,6 @@
 """The first screen: which figure stands there, which of its lines are named, and the strip of runs."""
 
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -9,12 +10,17 @@ from scalograph.cli.last_stops import figures
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, RunLog, RunsDoc
+from scalograph.protocol.plain import Level
 from scalograph.report.curve_choice import CurveLine, furthest, of_rows
 from scalograph.report.first_figure import first_figure
 from scalograph.report.first_screen import day, matrix_text
 from scalograph.report.html import page
 from scalograph.report.payload import payload
 from scalograph.report.run_strip import run_strip
+
+from ..findings.made import found_in
+from ..records import recorded
+from ..study.example import VALID
 
 
 def first(findings: Findings) -> Plot:
@@ -38,6 +44,22 @@ def test_speedup_stands_first_unless_the_claim_names_another(sample: ModuleType)
 def test_few_lines_are_named_and_none_twice(sample: ModuleType) -> None:
     names = [note["text"] for note in first(sample.full()).layout["annotations"]]
     assert 1 < len(set(names)) == len(names) <= 6
+
+
+@pytest.mark.parametrize(("levels", "mode"), [(["gcc", "clang", "icc"], "markers"), ([1, 2, 1048576], "lines+markers")])
+def test_only_levels_that_have_an_order_are_joined_by_a_line(tmp_path: Path, levels: list[Level], mode: str) -> None:
+    text = VALID.replace('levels = "1,2,4"', f"levels = {levels}").replace("threads = 1", f"threads = {levels[0]!r}")
+    runs = [
+        ({"threads": level, "lock": lock}, recorded((1 + place + i / 100) * factor))
+        for i in range(4)
+        for place, level in enumerate(levels)
+        for lock, factor in (("none", 1.0), ("cas", 1.1))
+    ]
+    plot = first(found_in(tmp_path, runs, text))
+    assert {trace["mode"] for trace in plot.data if "error_y" in trace} == {mode}
+    assert plot.layout["xaxis"]["ticktext"][-1] == ("icc" if mode == "markers" else "1,048,576")
+    places = [x for trace in plot.data if "error_y" in trace for x in trace["x"]]
+    assert mode != "markers" or len({*places}) == len(places)
 
 
 def test_lines_far_apart_are_chosen_and_twins_are_not() -> None:
@@ -82,7 +104,7 @@ def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
     assert strip
     assert [count for *_, count in strip.counts] == [5, 5, 5]
     assert "5 left out" in strip.words
-    assert set(strip.pictures) == {"wide", "narrow"}
+    assert set(strip.pictures) == {"wide", "middle", "narrow"}
     assert run_strip(None) is run_strip(RunLog()) is None
 
 

@@ -21,7 +21,7 @@ function lineParts(family, measure, curve, quota) {
   });
   const band = points.flatMap(({ value, x }) => (value[4] === undefined ? [] : [/** @type {[number, number, number]} */ ([x, value[4], value[5]])]));
   return {
-    band: bandTrace(band, `${ink}/0.16`),
+    band: family.data.axis.ordered ? bandTrace(band, `${ink}/0.16`) : [],
     dots: measure.response === undefined ? [] : dotTrace(family, measure, curve, points, ink, quota),
     line: [lineTrace(family, measure, curve, points, style, ink)],
   };
@@ -44,7 +44,7 @@ function lineTrace(family, measure, curve, points, style, ink) {
   const below = points.map(({ value }) => (value[1] === null ? 0 : value[0] - value[1]));
   return {
     type: "scatter",
-    mode: points.length > MANY_POINTS ? "lines" : "lines+markers",
+    mode: lineMode(family, points.length),
     x: points.map(({ x }) => x),
     y: points.map(({ value }) => value[0]),
     line: { color: ink, width: 1.7, dash: shifted(DASHES, style) },
@@ -57,6 +57,10 @@ function lineTrace(family, measure, curve, points, style, ink) {
     }),
   };
 }
+
+// Between levels without an order nothing lies: there a line would tell what is not.
+/** @param {Family} family @param {number} n */
+const lineMode = ({ data }, n) => (!data.axis.ordered ? "markers" : n > MANY_POINTS ? "lines" : "lines+markers");
 
 // Counted: a dot; counted without being clean: a ring; left out: an x.
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {string} ink @param {number} quota @returns {Trace[]} */

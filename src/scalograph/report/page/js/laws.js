@@ -60,7 +60,7 @@ function publishedTraces(family, measure, curves) {
     const ink = `line-${family.style(family.lineOf(curve)) % COLORS}`;
     const points = [...pairs].sort(([a], [b]) => axis.at[a] - axis.at[b]);
     const told = points.map(([level, value]) => hover([paperText(papers[paper].name), family.lineText(curve), `${title}: ${axis.labels[level]}`, `${value} ${measure.unit}`]));
-    const marks = { mode: "lines+markers", marker: { color: "paper", size: 6.5, symbol: shifted(SYMBOLS, paper), line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
+    const marks = { mode: lineMode(family, points.length), marker: { color: "paper", size: 6.5, symbol: shifted(SYMBOLS, paper), line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
     return quietLine(points.map(([level]) => axis.at[level]), points.map(([, value]) => value), { color: ink, width: 1.3, dash: "1px,3px" }, marks);
   }));
 }

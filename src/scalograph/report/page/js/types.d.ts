@@ -100,7 +100,7 @@ interface PublishedLine { paper: number; values: Record<string, [level: number, 
 interface CurveData { group: number[]; points: PointData[]; law: LawData | null; published: PublishedLine[] }
 interface FamilyData {
   id: string;
-  axis: { scale: "log" | "linear" | "category"; at: number[]; labels: string[] };
+  axis: { scale: "log" | "linear" | "category"; ordered: boolean; at: number[]; labels: string[] };
   title: string;
   groups: string[];
   line: string | null;
