@@ -13,6 +13,7 @@ from scalograph.text.escape import prose, visible
 from scalograph.text.format import (
     DASH,
     estimate,
+    declared_text,
     level_text,
     number,
 )
@@ -160,9 +161,9 @@ def _magnitude(x: Any) -> float | None:
 
 
 def _label(x: Any) -> ShownCell:
-    """A level: printed as declared, without grouping or rounding."""
+    """A level: printed as declared."""
     if is_number(x):
-        return ShownCell(level_text(x), sort=float(x) if math.isfinite(x) else None)
+        return ShownCell(declared_text(x), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
 

@@ -91,7 +91,7 @@ def minus(text: str) -> str:
 
 
 def level_text(level: Level, unit: str = "") -> str:
-    """Format a level of a factor for a table.
+    """Format a level of a factor for a figure, a matrix or a sentence.
 
     >>> level_text(True), level_text(1048576), level_text(0.5, "ms"), level_text("none"), level_text("")
     ('true', '1,048,576', '0.5 ms', 'none', '(empty)')
@@ -102,6 +102,15 @@ def level_text(level: Level, unit: str = "") -> str:
         return level or "(empty)"
     text = f"{level:,.12g}" if isinstance(level, float) else f"{level:,}"
     return text if unit in ("", "1") else f"{text} {'%' if unit == 'percent' else unit}"
+
+
+def declared_text(level: float) -> str:
+    """Format a level as a study declares it, without separators: in a table, from which it may be copied.
+
+    >>> declared_text(1048576), declared_text(0.5)
+    ('1048576', '0.5')
+    """
+    return f"{level:.12g}" if isinstance(level, float) else str(level)
 
 
 def version_name(factor: str, level: Level) -> str:

@@ -77,7 +77,7 @@ def test_pairs_stand_where_they_were_measured() -> None:
     first, _, third, _ = drawn(sample.two_factors()).panels[0].pairs
     assert (first.x, first.y) == (sample.log_place(64), sample.log_place(2))
     assert first.speedup < 1 < third.speedup
-    assert (third.n, third.text) == (3, "size: 16384, workers: 4")
+    assert (third.n, third.text) == (3, "size: 16,384, workers: 4")
 
 
 def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:

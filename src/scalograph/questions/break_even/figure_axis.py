@@ -39,7 +39,7 @@ class EvenAxis:
         ticks = self.ticks()
         unit, scale = self.levels.unit, " (log scale)" if self.is_log else ""
         title = self.levels.title + (f" ({unit})" if unit else "") + scale
-        return axis(title, span, **outside(**at([self(n) for n in ticks], [f"{n:.12g}" for n in ticks])))
+        return axis(title, span, **outside(**at([self(n) for n in ticks], [level_text(n) for n in ticks])))
 
     def ticks(self) -> list[float]:
         """Declared levels where they are few, else round numbers."""
