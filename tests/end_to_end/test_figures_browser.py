@@ -105,7 +105,7 @@ def test_arrow_keys_tell_every_line_at_a_level(visit: Visit, findings: Any) -> N
 
 def test_a_run_is_a_dot_a_ring_or_an_x(visit: Visit) -> None:
     place = "#figure-along-0-response-wall .plot"
-    visit.page.locator(place).first.scroll_into_view_if_needed()
+    visit.page.locator("#figure-along-0-response-wall").scroll_into_view_if_needed()  # its plot is made when it is seen
     visit.page.locator(f"{place} svg.main-svg").first.wait_for()
     marks = "p => p.data.filter(t => Array.isArray(t.marker?.symbol)).flatMap(t => t.marker.symbol)"
     symbols = visit.page.locator(place).first.evaluate(marks)

@@ -39,7 +39,9 @@ class AbOptions:
     # The least that a precision can end (`scalograph.study.check_question.FEWEST`).
     pairs: Annotated[
         int,
-        typer.Option("--pairs", "--runs", min=9, help="At most so many; from half of them on the precision ends it."),
+        typer.Option(
+            "--pairs", "--runs", "-r", min=9, help="At most so many; from half of them on the precision ends it."
+        ),
     ] = 40
     precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
 

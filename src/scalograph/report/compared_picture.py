@@ -7,7 +7,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.compared_results import ResultComparison, TreatmentRatio, curves, ordered
 from scalograph.protocol.figure import Plot
 from scalograph.text.axes import is_ordered
-from scalograph.text.format import level_text
+from scalograph.text.format import level_text, number
 from scalograph.text.plots import area, at, axis, decades, faded, line, outside, reach, round_numbers, short
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import short_setting
@@ -91,7 +91,7 @@ def _points(i: int, estimates: Sequence[Estimate], mode: str) -> dict[str, Any]:
 
 def _linear(title: str, low: float, high: float) -> dict[str, Any]:
     ticks = round_numbers(low, high, is_log=False)
-    return axis(title, (low, high), **at(ticks, [f"{tick:.6g}" for tick in ticks]), showgrid=True)
+    return axis(title, (low, high), **at(ticks, [*map(number, ticks)]), showgrid=True)
 
 
 def _layout(found: ResultComparison, members: Sequence[TreatmentRatio], upright: dict[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ function horizontal(family, measure, box) {
   const [low, high] = [Math.min(...at), Math.max(...at, ...further)];
   const pad = (high - low || 1) * 0.05;
   const isCrowded = at.length > CROWD && scale === "linear";
-  const ticks = isCrowded ? { nticks: Math.max(3, Math.floor(box.width / 70)) } : { tickmode: "array", tickvals: at, ticktext: labels };
+  const ticks = isCrowded ? { nticks: Math.max(3, Math.floor(box.width / 70)), separatethousands: true } : { tickmode: "array", tickvals: at, ticktext: labels };
   const title = { text: data.title + (scale === "log" ? " (log scale)" : "") };
   return { title, range: [low - pad, high + pad], showgrid: false, ticks: "outside", ticklen: 4, tickcolor: "muted", ...ticks };
 }
