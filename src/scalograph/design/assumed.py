@@ -13,7 +13,6 @@ from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
-
 # As a kernel tells its own: the three numbers that each has, and what its builder adds.
 _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
 

@@ -221,12 +221,9 @@ class _Reading:
         self._began = _seconds(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
-
         self._set_ups: dict[object, Any] = {}
         self._boots: dict[str, int] = {}
-        self._boot = 1
-        # A start that finds nothing left to run adds nothing to the time that a study took.
-        self._adds = True
+        self._boot, self._adds = 1, True  # a start that finds nothing left to run adds nothing to the time
         self._boot = self._number_of(table.machine.get("boot_id"))
         self._of_study()
 
@@ -248,7 +245,6 @@ class _Reading:
             elif kind == "verdict":
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
-                self._adds = False
                 _resumed(table, event)
                 self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
@@ -260,9 +256,8 @@ class _Reading:
                 table.notes.append(note(event))
             elif kind == "end":
                 table.end_reason = str(event["reason"])
-            self._adds = self._adds or kind in ("ask", "run")
-            if self._adds:
-                table.ended = str(event["at"])
+            self._adds = kind in ("ask", "run") or (self._adds and kind != "resume")
+            table.ended = str(event["at"]) if self._adds else table.ended
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"{table.file.name}:{line}" if table.file else f"line {line}"
             found = f"a broken `{kind}` event: {_first_line(error)}"

@@ -12,8 +12,8 @@ from scalograph.protocol.plain import is_number
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import (
     DASH,
-    estimate,
     declared_text,
+    estimate,
     level_text,
     number,
 )

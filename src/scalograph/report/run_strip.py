@@ -76,8 +76,7 @@ def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str
         places[mark.kind][round(x), round(y)] = None
     rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **colored("stroke", "rule"))
     ends = [
-        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end")
-        for sign in (1, -1)
+        text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
     ]
     foot = [
         text_lines(["0"], LEFT, HEIGHT - 3, "start"),

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
-from scalograph.study.cross_checks import Found, LevelsByFactor, assignment, declared_levels, leads_nowhere, levels_of, table, unknown
+from scalograph.study.cross_checks import (
+    Found,
+    LevelsByFactor,
+    assignment,
+    declared_levels,
+    leads_nowhere,
+    levels_of,
+    table,
+    unknown,
+)
 from scalograph.study.known_names import meant
 from scalograph.study.toml_lines import Path
 

@@ -66,5 +66,6 @@ def declare_shipped(name: str, quick: bool = False) -> Declared:
         StudyError: the name is unknown; lists the known ones.
     """
     if name not in shipped_studies():
-        raise no_such("study", f'no study "{name}" ships', name, shipped_studies(), "list them: scalograph study --list")
+        fix = "list them with: scalograph study --list"
+        raise no_such("study", f'no study "{name}" ships', name, shipped_studies(), fix)
     return declare(shipped_study(name), quick)

@@ -1,5 +1,6 @@
 """study.toml to a `Study`, or every mistake at once with its line."""
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path

@@ -10,8 +10,8 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.study.build_plan import applies
-from scalograph.study.known_names import no_such
 from scalograph.study.identity import hash_folder
+from scalograph.study.known_names import no_such
 from scalograph.study.model import WorkloadUse
 from scalograph.study.paths import inside
 from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, in_order

@@ -31,16 +31,14 @@ from .example import VALID
     ],
     ids=["study", "folder of a study", "workload", "control", "question", "control in a study", "condition"],
 )  # fmt: skip
-def test_a_name_that_does_not_exist_is_asked_back_as_the_nearest_one(
-    look_up: Callable[[], object], near: str
-) -> None:
+def test_a_name_that_does_not_exist_is_asked_back_as_the_nearest_one(look_up: Callable[[], object], near: str) -> None:
     with pytest.raises(StudyError) as refused:
         look_up()
     (problem,) = refused.value.problems
     assert problem.fix == f'did you mean "{near}"?' and f"{near}" in problem.expected
 
 
-@pytest.mark.parametrize(("name", "level", "near"), [("placement", "spred", "spread"), ("policy", "bach", "batch")])
+@pytest.mark.parametrize(("name", "level", "near"), [("placement", "sibling", "siblings"), ("policy", "bach", "batch")])
 def test_so_is_a_level_of_a_control(name: str, level: str, near: str) -> None:
     facts: HostFacts = assumed(parse(VALID), 4)
     with pytest.raises(LevelError) as refused:
@@ -53,7 +51,7 @@ def test_so_is_a_level_of_a_control(name: str, level: str, near: str) -> None:
     [
         (["find", "clif", "--", "true"], "cliff"),
         (["run", "study.toml", "--when-busy", "cpu-tim"], "cpu-time"),
-        (["run", "study.toml", "--host", "gest"], "guest"),
+        (["plan", "study.toml", "--host", "gest"], "guest"),
         (["import", "hyperfin", "study.toml"], "hyperfine"),
         (["fit", "study.toml", "--law", "ulsl"], "usl"),
     ],
@@ -62,7 +60,7 @@ def test_so_is_the_value_of_an_option(
     words: list[str], near: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "study.toml").write_text(VALID)
+    (tmp_path / "study.toml").write_text(VALID.replace('"{threads}"', '"{threads}", "{lock}"'))
     assert _code(words) == 2
     assert f"did you mean {near}?" in capsys.readouterr().err.casefold().replace('"', "").replace("'", "")
 

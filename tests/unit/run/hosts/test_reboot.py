@@ -119,7 +119,7 @@ def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), connected("reboot:-v"):
         pass
     program(tmp_path, "ls", "echo config")
-    with pytest.raises(HostError, match="^--host reboot:there: no kernel in /boot"), connected("reboot:there"):
+    with pytest.raises(HostError, match=r"^--host reboot:there: no kernel in /boot"), connected("reboot:there"):
         pass
     (tmp_path / "ssh-programs" / "scalograph-boot").unlink()
     with pytest.raises(HostError, match="--host reboot:there: no program scalograph-boot"), connected("reboot:there"):
