@@ -52,7 +52,7 @@ def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
     assert never.said == "parallel is never faster by more than 10 %"
     assert two.location == sample.log_place(2000)
     assert two.band == tuple(pytest.approx(sample.log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
-    assert two.said.startswith("parallel is faster from size 2000 [1818.18")
+    assert two.said.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
 
 
 def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:

@@ -9,7 +9,7 @@ from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMa
 from scalograph.questions.break_even.figure_axis import EvenAxis
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
-from scalograph.text.format import level_text, version_name
+from scalograph.text.format import number, version_name
 
 # What the eye can tell apart in one page; evenly chosen where there are more.
 MOST_MAPS, MOST_ROWS, MOST_COLUMNS, MOST_PAIRS = 16, 64, 64, 1024
@@ -165,7 +165,7 @@ def _said(one: BreakEven, line: EvenLine, x: EvenAxis) -> str:
 
 
 def _text(level: float | None) -> str:
-    return "" if level is None else level_text(level)
+    return "" if level is None else number(level)
 
 
 def _pair(pair: EvenPair, x: EvenAxis, y: EvenAxis | None) -> PairMark:
