@@ -46,7 +46,7 @@ def answer(
     render_first(screen, out(), places)
     if is_missing:
         names = [one.id for one in screen.tables]
-        raise no_such("--table", f'no table "{table}"', table, names, empty="no table here")
+        raise no_such("--table", f'"{table}"', table, names, empty="no table here")
 
 
 def tables_place() -> list[tuple[str, str]]:
