@@ -81,6 +81,7 @@ def test_nothing_is_unpacked_before_a_figure_is_seen_and_a_link_leads_to_it_as_i
 
 def test_a_figure_is_taken_along_as_a_link_a_drawing_and_pixels(visit: Visit) -> None:
     figure = visit.page.locator(SPEEDUP)
+    figure.scroll_into_view_if_needed()
     figure.get_by_role("button", name="Copy link").press("Enter")
     figure.locator(".told").first.wait_for()
     assert SPEEDUP in visit.page.evaluate(TOLD)
@@ -94,6 +95,7 @@ def test_a_figure_is_taken_along_as_a_link_a_drawing_and_pixels(visit: Visit) ->
 
 def test_arrow_keys_tell_every_line_at_a_level(visit: Visit, findings: Any) -> None:
     figure = visit.page.locator(SPEEDUP)
+    figure.scroll_into_view_if_needed()
     figure.locator(".plot").first.focus()
     for key in ("ArrowRight", "ArrowRight"):
         visit.page.keyboard.press(key)
