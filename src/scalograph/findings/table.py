@@ -155,7 +155,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
         ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
-    events = journal.read(file, torn, timelines=False)
+    events = journal.read(file, torn, whole=False)
     table = _begin(next(events), file)
     reading = _Reading(table, keep_observations)
     with _without_collection():
