@@ -1,4 +1,4 @@
-"""A disk of Debian with GRUB, sshd and two kernels, and the guest that boots from it: the other machine of reboot_guest.
+"""A disk of Debian with GRUB, sshd and two kernels, and the guest that boots from it: the machine of reboot_guest.
 
 mmdebstrap makes the files, mke2fs a partition of them, both without mounts of the disk. The first boot is by QEMU
 itself: in it grub-install and update-grub make the disk one that boots, as a person would.
@@ -24,8 +24,8 @@ TOOLS = {
     "ssh": "openssh-client", "ssh-keygen": "openssh-client", "apt-cache": "apt",
 }  # fmt: skip
 PACKAGES = (
-    "systemd-sysv", "udev", "dbus", "libpam-systemd", "openssh-server", "grub-pc-bin", "grub2-common", "initramfs-tools",
-    "kexec-tools",
+    "systemd-sysv", "udev", "dbus", "libpam-systemd", "openssh-server", "grub-pc-bin", "grub2-common",
+    "initramfs-tools", "kexec-tools",
 )  # fmt: skip
 # The words of docs/howto/another-machine.md.
 BOOT = """\
@@ -92,7 +92,9 @@ class Guest(NamedTuple):
 def missing_tools() -> list[str]:
     """What is not installed here, each with what installs it."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    return [f"{name}: apt-get install {package}" for name, package in TOOLS.items() if not shutil.which(name, path=path)]
+    return [
+        f"{name}: apt-get install {package}" for name, package in TOOLS.items() if not shutil.which(name, path=path)
+    ]
 
 
 def kernel_packages(levels: Sequence[str]) -> list[str]:
@@ -122,6 +124,7 @@ def made(folder: Path, sources: Path, levels: Sequence[str]) -> Disk:
     _carried_out(
         "mmdebstrap", "--variant=apt", f"--aptopt={options}", f"--include={include}", release, str(files), str(sources)
     )  # fmt: skip
+    options.unlink()
     _filled(disk, files)
     _partitioned(files, raw)
     shutil.rmtree(files)
@@ -181,7 +184,9 @@ def _partitioned(files: Path, raw: Path) -> None:
     with raw.open("wb") as stream:
         stream.truncate(DISK_BYTES)
         n_sectors = DISK_BYTES // 512 - FIRST_SECTOR
-        entry = bytes([0x80, 0, 0, 0, 0x83, 0, 0, 0]) + FIRST_SECTOR.to_bytes(4, "little") + n_sectors.to_bytes(4, "little")
+        entry = (
+            bytes([0x80, 0, 0, 0, 0x83, 0, 0, 0]) + FIRST_SECTOR.to_bytes(4, "little") + n_sectors.to_bytes(4, "little")
+        )
         stream.seek(440)
         stream.write(os.urandom(4))
         stream.seek(446)
@@ -197,7 +202,7 @@ def _partitioned(files: Path, raw: Path) -> None:
 
 @contextmanager
 def guest(disk: Disk, image: Path, direct: str | None = None) -> Iterator[Guest]:
-    """Run the guest; yield it once it is up. At the end its power is cut, and what it wrote is gone, unless QEMU booted it.
+    """Run the guest; yield it once it is up. At the end its power is cut; what it wrote is kept if QEMU booted it.
 
     Args:
         disk: what it belongs to.
@@ -223,11 +228,12 @@ def qemu(disk: Disk, image: Path, port: int, direct: str | None) -> list[str]:
     """The guest's command: one emulated CPU, 1 GiB, a disk, a network that only this machine reaches, a console."""
     kernel = disk.folder / f"vmlinuz-{direct}", disk.folder / f"initrd.img-{direct}"
     own = ["-kernel", str(kernel[0]), "-initrd", str(kernel[1]), "-append", FIRST] if direct else []
+    snapshot = "off" if direct else "on"
     return [
-        "setpriv", "--pdeathsig", "KILL", "--", "nice", "-n", "10", "qemu-system-x86_64", "-nodefaults", "-no-user-config",
-        "-display", "none", "-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", "1024", "-device", "virtio-rng-pci",
-        "-drive", f"file={image},if=virtio,format=raw,snapshot={'off' if direct else 'on'}", "-nic",
-        f"user,model=virtio-net-pci,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
+        "setpriv", "--pdeathsig", "KILL", "--", "nice", "-n", "10", "qemu-system-x86_64", "-nodefaults",
+        "-no-user-config", "-display", "none", "-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", "1024",
+        "-device", "virtio-rng-pci", "-drive", f"file={image},if=virtio,format=raw,snapshot={snapshot}",
+        "-nic", f"user,model=virtio-net-pci,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
         "-chardev", f"file,id=console,path={disk.folder / 'console'}", "-serial", "chardev:console", *own,
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Another machine with a real boot loader, booted for each run: the planned kernels, kills on the way, its own at the end.
+"""Another machine with a real boot loader: runs under the planned kernels, kills on the way, its own kernel at the end.
 
 A guest plays that machine: Debian with GRUB, sshd and two kernels on a disk, one emulated CPU, reached by ssh. Studies
 of both kernels are run by --host reboot:vm; one is killed while the other kernel runs, one is interrupted while it
@@ -222,7 +222,9 @@ def main() -> int:
     parser.add_argument("--kexec", action="store_true", help="kexec instead of GRUB")
     parser.add_argument("--kernels", default="", help="two levels of --host guest, such as 6.1-cloud,6.1-rt")
     parser.add_argument("--sources", type=Path, default=Path("/etc/apt/sources.list.d/debian.sources"), help="of apt")
-    parser.add_argument("--disk", type=Path, default=KEPT, help=f"folder that keeps the disk ({KEPT.relative_to(ROOT)})")
+    parser.add_argument(
+        "--disk", type=Path, default=KEPT, help=f"folder that keeps the disk ({KEPT.relative_to(ROOT)})"
+    )
     parser.add_argument("--seed", type=int, default=SEED, help=f"of orders and moments ({SEED})")
     parser.add_argument("--json", action="store_true", help="one JSON line a figure instead of a table")
     args = parser.parse_args()

@@ -109,14 +109,14 @@ class RebootHost(SshHost):
         if self._tell is None:
             return
         try:
-            if self._last().release == self._first:
+            if self._at_last().release == self._first:
                 forget_first(self._machine.name)
             else:
                 self._begin(self._first)
         except HostError as error:
             self._said(f"it may still run another kernel than at first, {self._first}: {error}")
 
-    def _last(self) -> Boot:
+    def _at_last(self) -> Boot:
         """Return what runs at the end; a boot that goes on still is waited for, as long as it may take."""
         if self._running.release == self._first:
             return self._running

@@ -16,7 +16,7 @@ _ASK_S = 60.0
 _RELEASE = re.compile(r"[0-9][\w.+~-]{0,63}", re.ASCII)
 _NOW = re.compile(r"([0-9][\w.+~-]{0,63})\n([0-9a-f-]{36})\n", re.ASCII)
 NOW = "uname -r && cat /proc/sys/kernel/random/boot_id"
-_PLACE = 'umask 077; place=${XDG_STATE_HOME:-$HOME/.local/state}/scalograph; kept=$place/first-kernel\n'
+_PLACE = "umask 077; place=${XDG_STATE_HOME:-$HOME/.local/state}/scalograph; kept=$place/first-kernel\n"
 # Two releases: of the kernel that was found at first, and of the one that was booted instead.
 KEPT = f'{_PLACE}[ ! -f "$kept" ] || head -c 256 -- "$kept"'
 FORGET = f'{_PLACE}rm -f -- "$kept"'
