@@ -11,7 +11,6 @@ from typing import Any
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import understood
-from scalograph.protocol.plain import is_number
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
@@ -153,7 +152,8 @@ def _content(value: Any) -> Any:
 
 def _is_kept(key: str, a: Any, b: Any) -> bool:
     """Tell whether so little of the memory differs that a kernel may keep it: no module of memory is that small."""
-    return key == "memory_bytes" and is_number(a) and is_number(b) and abs(a - b) <= KEPT_MEMORY * max(a, b)
+    are_sizes = key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
+    return are_sizes and abs(a - b) <= KEPT_MEMORY * max(a, b)
 
 
 def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
