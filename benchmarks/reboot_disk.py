@@ -27,6 +27,8 @@ PACKAGES = (
     "systemd-sysv", "udev", "dbus", "libpam-systemd", "openssh-server", "grub-pc-bin", "grub2-common",
     "initramfs-tools", "kexec-tools",
 )  # fmt: skip
+# What begins on its own and takes the CPU for minutes.
+TIMERS = ("apt-daily", "apt-daily-upgrade", "dpkg-db-backup", "e2scrub_all", "fstrim")
 # The words of docs/howto/another-machine.md.
 BOOT = """\
 #!/bin/sh
@@ -150,10 +152,12 @@ def _code_name() -> str:
 
 def _filled(disk: Disk, files: Path) -> None:
     """Write what a person sets on a machine of their own; keep what QEMU boots at first."""
-    unit = files / "etc/systemd/system/multi-user.target.wants/systemd-networkd.service"
-    unit.parent.mkdir(parents=True, exist_ok=True)
-    unit.unlink(missing_ok=True)
-    unit.symlink_to("/lib/systemd/system/systemd-networkd.service")
+    units = {"multi-user.target.wants/systemd-networkd.service": "/lib/systemd/system/systemd-networkd.service"}
+    for name, target in (units | {f"{name}.timer": os.devnull for name in TIMERS}).items():
+        unit = files / "etc/systemd/system" / name
+        unit.parent.mkdir(parents=True, exist_ok=True)
+        unit.unlink(missing_ok=True)
+        unit.symlink_to(target)
     key = (disk.folder / "key.pub").read_text()
     root = f"UUID={_uuid(disk)} / ext4 errors=remount-ro 0 1\n"
     for name, text in (FILES | {"root/.ssh/authorized_keys": key, "etc/fstab": root}).items():
