@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.run.hosts.kernel_packages import newest, offered
+from scalograph.run.hosts.ssh_client import NO_CONNECTION
 
 NAME, DISK_BYTES, FIRST_SECTOR = "vm", 3 << 30, 2048
 # Programs, and the packages of Debian that have them.
@@ -65,7 +66,9 @@ Host vm
 # A first boot finds the disk by its place: it has no boot loader yet.
 FIRST = "root=/dev/vda1 rw console=ttyS0 net.ifnames=0"
 INSTALL = "grub-install /dev/vda && update-grub && grub-editenv - list"
-UP_S, DOWN_S = 600.0, 180.0
+UP_S, DOWN_S = 900.0, 180.0
+# An emulated machine beside others may take a minute for one connection.
+ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,7 @@ def guest(disk: Disk, image: Path, direct: str | None = None) -> Iterator[Guest]
     config = disk.folder / "config"
     config.write_text(CLIENT.format(port=port, folder=disk.folder))
     (disk.folder / "known").unlink(missing_ok=True)  # the port is another one each time
-    ssh = ["ssh", "-F", str(config), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "LogLevel=ERROR", NAME]
+    ssh = ["ssh", "-F", str(config), "-o", "BatchMode=yes", "-o", "ConnectTimeout=60", "-o", "LogLevel=ERROR", NAME]
     with subprocess.Popen(qemu(disk, image, port, direct), stdin=subprocess.DEVNULL) as process:
         try:
             wait_up(ssh, process)
@@ -252,8 +255,11 @@ def wait_up(ssh: Sequence[str], process: "subprocess.Popen[bytes] | None" = None
 
 
 def answered(ssh: Sequence[str], text: str) -> str:
-    """What a command in the guest prints. Raises SystemExit where it fails."""
-    done = subprocess.run([*ssh, text], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    """What a command in the guest prints, which is asked again where it cannot be reached. Raises SystemExit."""
+    for _ in range(ATTEMPTS):
+        done = subprocess.run([*ssh, text], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode != NO_CONNECTION:
+            break
     if done.returncode:
         raise SystemExit(f"{text}: exit code {done.returncode}: {done.stderr.strip()[-300:]}")
     return done.stdout.strip()
