@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0xEB9F, MAX_BYTES = 64 << 20 };
-
-struct header {
-    uint16_t magic;
-    uint8_t version, flags;
-    uint32_t bytes, types_at, types_bytes, strings_at, strings_bytes;
-};
+enum { MAX_BYTES = 64 << 20 };
 
 struct type {
     uint32_t name, info, size;
@@ -53,7 +47,7 @@ const char *read_btf(const char *file, struct btf *found)
     if (bytes < sizeof header)
         return "it cannot be read";
     memcpy(&header, found->content, sizeof header);
-    if (header.magic != MAGIC || header.version != 1 || header.bytes > bytes)
+    if (header.magic != BTF_MAGIC || header.version != 1 || header.bytes > bytes)
         return "it is no BTF of version 1";
     size_t left = bytes - header.bytes;
     if (header.types_at > left || header.types_bytes > left - header.types_at || header.strings_at > left ||

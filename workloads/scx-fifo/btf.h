@@ -5,7 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KIND_STRUCT = 4, KIND_FUNC = 12 };
+enum { BTF_MAGIC = 0xEB9F, KIND_STRUCT = 4, KIND_FUNC = 12 };
+
+struct header {
+    uint16_t magic;
+    uint8_t version, flags;
+    uint32_t bytes, types_at, types_bytes, strings_at, strings_bytes;
+};
 
 struct btf {
     char *content;

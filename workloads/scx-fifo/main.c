@@ -56,7 +56,8 @@ static int load(uint32_t operations, const struct member *enqueue, uint32_t inse
         {.code = BPF_JMP | BPF_EXIT},
     };
     static char log[LOG_BYTES];
-    union bpf_attr program = {0};
+    union bpf_attr program;
+    memset(&program, 0, sizeof program);
     program.prog_type = BPF_PROG_TYPE_STRUCT_OPS;
     program.insns = (uintptr_t)code;
     program.insn_cnt = sizeof code / sizeof *code;
@@ -74,14 +75,39 @@ static int load(uint32_t operations, const struct member *enqueue, uint32_t inse
     return (int)answer;
 }
 
+/* Types of our own, which the kernel asks for with a table of its types: one integer. */
+static int own_types(void)
+{
+    static const struct {
+        struct header header;
+        uint32_t integer[4];
+        char names[8];
+    } types = {
+        .header = {
+            .magic = BTF_MAGIC, .version = 1, .bytes = sizeof types.header,
+            .types_bytes = sizeof types.integer, .strings_at = sizeof types.integer, .strings_bytes = sizeof types.names,
+        },
+        .integer = {1, 1 << 24, sizeof(int), 8 * sizeof(int)},
+        .names = "\0number",
+    };
+    union bpf_attr own;
+    memset(&own, 0, sizeof own);
+    own.btf = (uintptr_t)&types;
+    own.btf_size = sizeof types;
+    return bpf(BPF_BTF_LOAD, &own, "types of the table of operations");
+}
+
 static int table(uint32_t id, uint32_t size)
 {
-    union bpf_attr map = {0};
+    int types = own_types();
+    union bpf_attr map;
+    memset(&map, 0, sizeof map);
     map.map_type = BPF_MAP_TYPE_STRUCT_OPS;
     map.key_size = sizeof(uint32_t);
     map.value_size = size;
     map.max_entries = 1;
     map.map_flags = LINKED;
+    map.btf_fd = (uint32_t)types;
     map.btf_vmlinux_value_type_id = id;
     return bpf(BPF_MAP_CREATE, &map, "table of operations");
 }
@@ -89,17 +115,19 @@ static int table(uint32_t id, uint32_t size)
 static void fill(int map, const char *value)
 {
     uint32_t first = 0;
-    union bpf_attr update = {0};
+    union bpf_attr update;
+    memset(&update, 0, sizeof update);
     update.map_fd = (uint32_t)map;
     update.key = (uintptr_t)&first;
     update.value = (uintptr_t)value;
-    bpf(BPF_MAP_UPDATE_ELEM, &update, "table of operations");
+    bpf(BPF_MAP_UPDATE_ELEM, &update, "the kernel refuses the operations");
 }
 
 /* The scheduler is at work as long as the link is open: it ends with this process, however that is. */
 static int attach(int map)
 {
-    union bpf_attr link = {0};
+    union bpf_attr link;
+    memset(&link, 0, sizeof link);
     link.link_create.prog_fd = (uint32_t)map;
     link.link_create.attach_type = STRUCT_OPS_LINK;
     return bpf(BPF_LINK_CREATE, &link, "the kernel refuses the scheduler");

@@ -16,7 +16,9 @@ from scalograph.study.load import parse
 from ..study.example import VALID
 
 # As of a guest, which needs no consent.
-FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),), accelerator="tcg", schedulers={"scx_fifo": SHIPS, "scx_own": "/bin/own"})
+FACTS = HostFacts(
+    cpus=(CpuFact(cpu=0, core=0),), accelerator="tcg", schedulers={"scx_fifo": SHIPS, "scx_own": "/bin/own"}
+)
 
 
 def planned(folder: Path, levels: str) -> Plan:
@@ -30,7 +32,9 @@ def test_what_no_level_names_is_not_compiled(tmp_path: Path) -> None:
     assert with_schedulers(asked) is asked
 
 
-def test_what_is_compiled_says_why_this_kernel_does_not_take_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_compiled_says_why_this_kernel_does_not_take_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = with_schedulers(planned(tmp_path, '["default", "scx_fifo"]')).facts.schedulers
     assert found is not None and found["scx_own"] == "/bin/own"

@@ -1,8 +1,8 @@
 """Settings of the whole machine in a guest: it sets them itself, before its run, and keeps what it read of them.
 
 A guest has a machine of its own, which ends with its run: nothing need be restored. What it read lies in trees like
-those of /proc and /sys: `before` they were set, `in_force` at the start of the run, `at_end` of it, and `after` it, when
-the program of its scheduler has ended too.
+those of /proc and /sys: `before` they were set, `in_force` at the start of the run, `at_end` of it, and `after` it,
+when the program of its scheduler has ended too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.control.consent import machine_controls
-from scalograph.control.control import HeldSetting
+from scalograph.control.control import HeldSetting, Level
 from scalograph.control.ext_scheduler import DEFAULT, OPERATIONS, STATE, SchedulerControl, called_by
 from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
 from scalograph.control.machine_control import MachineControl
@@ -73,7 +73,7 @@ def guest_settings(study: Study, treatment: Treatment, facts: HostFacts) -> list
     return [_setting(found, level, facts) for found, level in levels.values() if level is not False]
 
 
-def _setting(found: MachineControl, level: object, facts: HostFacts) -> GuestSetting:
+def _setting(found: MachineControl, level: Level, facts: HostFacts) -> GuestSetting:
     held = HeldSetting(found.called, before="", asked=found.text(level, facts))
     if isinstance(found, SchedulerControl):
         return GuestScheduler(found, held, program="" if level == DEFAULT else found.program(level, facts))

@@ -33,6 +33,7 @@ mount --move /run "/root$folder"
 mount --move /proc /root/proc
 mount --move /sys /root/sys
 mount --move /dev /root/dev
+mknod /dev/null c 1 3
 ln -s /proc/self/fd /root/dev/fd
 ln -s fd/0 /root/dev/stdin
 ln -s fd/1 /root/dev/stdout

@@ -44,7 +44,9 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     (boot / "scheduler").write_text(f"{scheduler_of(settings)}\n")
     here = RUN.replace("chroot /root ", "").replace('"$probe" <> "$port" >&0', ": > /boot/ran")
     here = here.replace("/root", str(folder / "root")).replace("/boot", str(boot))
-    script = here.replace("poweroff -f", f"exit {FAILED}").replace("tries=300", "tries=5").replace("sleep 10", "sleep 1")
+    script = (
+        here.replace("poweroff -f", f"exit {FAILED}").replace("tries=300", "tries=5").replace("sleep 10", "sleep 1")
+    )
     with (folder / "said").open("wb") as said:
         ended = subprocess.run(["sh", "-c", script], stdout=said, stderr=said, check=False).returncode
     (boot / "settings").unlink()
