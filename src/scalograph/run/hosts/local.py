@@ -15,6 +15,7 @@ from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
+from scalograph.run.built_schedulers import with_schedulers
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.held_services import HeldServices
 from scalograph.run.hosts.probe import (
@@ -86,7 +87,7 @@ class LocalHost:
 
     def _built(self, planned: Plan, tell: Tell) -> Plan:
         """Make the program ready where it will run."""
-        return build_planned(planned, tell)
+        return with_schedulers(build_planned(planned, tell))
 
     def _is_there(self, program: str, path: str | None) -> bool:
         """Whether the host has a program, in the folders of a PATH or by its own path."""
