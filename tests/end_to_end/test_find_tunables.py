@@ -37,6 +37,12 @@ def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
     assert "Settings against the default" in report.stdout
 
 
+def test_too_few_runs_are_told_before_they_are_made(tmp_path: Path) -> None:
+    done = find(tmp_path, *SETTINGS, "--max-runs", 8, "-o", "results", *COMMAND)
+    assert "7 settings; 8 runs at most, too few to compare them: the first block has 10" in done.stderr
+    assert "8 runs, less than a block, cannot compare 7 settings" in done.stdout
+
+
 def unwatched(folder: Path) -> dict[str, str]:
     """An environment whose probe reads nothing of the machine: it can call no run disturbed."""
     program = folder / "unwatched-probe"
