@@ -46,9 +46,7 @@ class Screening:
         return found if suffice(len(self.logs), found.shape[1]) else None
 
 
-def screening(
-    rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]
-) -> Screening:
+def screening(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> Screening:
     """Return runs as they are weighed; a setting all of whose runs failed has no column.
 
     Args:
