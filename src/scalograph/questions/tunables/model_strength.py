@@ -102,7 +102,7 @@ class Candidates:
 
     @cached_property
     def _seen(self) -> FloatArray:
-        return self._scores(np.arange(len(self._residuals))[None, :])[0]
+        return np.asarray(self._scores(np.arange(len(self._residuals))[None, :])[0])
 
     def _permuted(self, n: int) -> dict[int, float]:
         draw = np.random.default_rng(self._seed)
