@@ -17,7 +17,7 @@ from scalograph.questions.tunables.model_confirm import confirmed, factorial
 from scalograph.questions.tunables.model_ranks import sensitivity_ranks
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW
-from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Plan
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind
 
 NOISES = {"low": LOW, "high": HIGH}
 # Runs by which both of two are to be found: blocks of 27 of the array and 3 of the default.
@@ -39,13 +39,13 @@ class Outcome:
 
 
 @cache
-def outcomes(noise: str, n_active: int, plan: Plan, n: int) -> tuple[Outcome, ...]:
+def outcomes(noise: str, n_active: int, plan: PlanKind, n: int) -> tuple[Outcome, ...]:
     """Search among the settings of n programs."""
     rng = np.random.default_rng([SEED, n_active, len(noise), len(plan)])
     return tuple(_outcome(noise, n_active, plan, rng) for _ in range(n))
 
 
-def _outcome(noise: str, n_active: int, plan: Plan, rng: np.random.Generator) -> Outcome:
+def _outcome(noise: str, n_active: int, plan: PlanKind, rng: np.random.Generator) -> Outcome:
     made = program(rng, n_active, (4 if plan == ONE_AT_A_TIME else 3,) * N_FACTORS)
     course = search(made, rng, NOISES[noise], plan)
     after = next((k for k, said in enumerate(course.looks, 1) if made.active <= {*said}), None)
@@ -101,7 +101,7 @@ def _places(made: TunedProgram) -> list[tuple[int, int]]:
     return [(1 + sum(x > own for x in true), sum(x >= own for x in true)) for own in true]
 
 
-def of(noise: str, n_active: int, plan: Plan, told: Callable[[Outcome], bool]) -> Measure:
+def of(noise: str, n_active: int, plan: PlanKind, told: Callable[[Outcome], bool]) -> Measure:
     """Share of the searches of which something is true; the note has their runs."""
 
     def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
