@@ -30,13 +30,7 @@ from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
-from scalograph.study.responses import (
-    RATE,
-    Windows,
-    observer,
-    primary,
-    windows,
-)
+from scalograph.study.responses import RATE, Windows, observer, primary, windows
 from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE, Cause
 from scalograph.verdict.judge import Asked, Judgment, judge
