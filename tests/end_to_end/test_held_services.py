@@ -60,7 +60,7 @@ def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path)
     assert all([one.name for one in record.processes] == ["web", "driver"] for record in records)
     web = [record.processes[0] for record in records]
     assert all(len(one.cpus or ()) == 1 for one in web)
-    # To the microsecond, not in ticks: by the cgroup of its own where there is one, else by the clocks of its processes.
+    # Not in ticks: by the cgroup of its own where there is one, else by the clocks of its processes.
     used = [one.cpu_ns or 0 for one in web]
     assert all(used) and any(ns % TICK_NS for ns in used), used
     sources = {(record.header.containment, one.cpu_source) for record, one in zip(records, web, strict=True)}

@@ -27,7 +27,7 @@ def bad_end(one: ServicesEnded) -> Iterator[str]:
     for service in one.services:
         if service.was_killed:
             took = format_duration((service.stop_ns or 0) / 1e9)
-            yield f"service {service.name} had to be killed {after}: it had not ended {took} after {service.stop_signal}"
+            yield f"service {service.name} had to be killed {after}: it ran on for {took} after {service.stop_signal}"
     if one.n_survivors:
         left = "1 process" if one.n_survivors == 1 else f"{one.n_survivors} processes"
         yield f"services left {left} {after}, killed then"

@@ -18,7 +18,6 @@ from scalograph.run.quiet_gate import Passage
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judging, Judgment, judge
 
-
 # How services that stayed up over runs ended, since this was last asked; after the last run they are ended first.
 ServiceEnds = Callable[[bool], Sequence[ServicesEnded]]
 

@@ -18,7 +18,7 @@ def test_services_that_end_as_asked_are_told_by_their_time() -> None:
 
 def test_one_that_was_killed_or_left_processes_is_a_warning() -> None:
     assert [*bad_ends([ended(1, "KILL", n_survivors=2)])] == [
-        "service web had to be killed after block 2: it had not ended 1.5 s after TERM",
+        "service web had to be killed after block 2: it ran on for 1.5 s after TERM",
         "services left 2 processes after block 2, killed then",
     ]
     assert [*bad_ends([ended(-1, n_survivors=1)])] == ["services left 1 process after the warm-up runs, killed then"]

@@ -1,4 +1,4 @@
-"""What a host is: seven verbs, all that is ever done on a machine. A further one is a file and a row of the registry."""
+"""What a host is: seven verbs, all that is done on a machine. A further one is a file and a row of the registry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
