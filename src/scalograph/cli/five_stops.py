@@ -74,7 +74,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
         runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
         showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
-        return run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+        return run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes, runner.ended)
 
 
 def score_of(study: Study) -> Score | None:

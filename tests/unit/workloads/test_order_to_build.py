@@ -137,6 +137,12 @@ def test_a_step_in_the_transaction_of_its_message_is_undone_with_it_and_not_done
 
 
 @needs_java
+def test_a_message_that_comes_before_its_order_comes_again_and_is_built_once(path: str) -> None:
+    twice = "its order is not there yet\ndealt with\n"
+    assert printed(path, "Early") == f"{twice}open 0\n{twice}audited\ngiven up\n"
+
+
+@needs_java
 def test_whatever_the_business_fails_by_is_answered(path: str) -> None:
     assert printed(path, "Broken") == BROKEN
 
