@@ -76,6 +76,7 @@ def test_json_carries_the_figures(folder: Path) -> None:
 
 def test_a_command_alone(folder: Path) -> None:
     done = measure(folder, "--", "./prog", "1")
+    # On a busy machine nothing is claimed; the matrix stands in any case.
     assert "median" in done.stdout and "most" in done.stdout
 
 

@@ -59,7 +59,7 @@ def test_one_document_for_machines(tmp_path: Path) -> None:
     ("model", "asked", "margin", "told"),
     [
         (None, [], 0.04, "margin 4 %, the noise floor of this machine"),
-        ("another", [], 0.02, ""),
+        ("another", [], 0.02, "keep a noise floor (scalograph doctor --noise)"),
         (None, ["--margin", "1%"], 0.01, ""),
     ],
     ids=["kept here", "kept on another machine", "asked"],

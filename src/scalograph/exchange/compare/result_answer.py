@@ -36,6 +36,10 @@ _ROUNDING = 1e-9
 MOST_CAUSES = 5  # of each result
 FEWEST_LEVELS = 4  # of a curve that has an upper half
 _WORST: tuple[ComparisonAnswer, ...] = ("slower", "not measurable", "same", "faster")
+_NO_FLOOR = (
+    "Results of different times differ even if nothing changed, by how much is unknown here: keep a noise floor"
+    " (scalograph doctor --noise), or run in pairs (scalograph ab)."
+)
 
 
 def compared(
@@ -92,16 +96,17 @@ def _compared(
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
+    found = answered(refused, treatments, words, margin)
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, margin_from=origin, **answered(refused, treatments, words, margin), differences=pairs.differences,
-        unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
+        margin=least, margin_from=origin, **found, differences=pairs.differences, unmatched=pairs.unmatched,
+        treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
-        doubts=_doubts((reference, other)),
+        doubts=[*_doubts((reference, other)), *_without_floor((reference, other), found["answer"], margin, floor)],
         laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
@@ -115,6 +120,14 @@ def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
         if source.trust and source.trust.level == "doubt":
             found.setdefault(source.trust.sentence, []).append(source.label)
     return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in found.items()]
+
+
+def _without_floor(
+    sources: Sequence[MeasuredSource], answer: ComparisonAnswer, margin: float | None, floor: float
+) -> list[str]:
+    """A difference of runs of ours, which nothing says to be more than what the machine does in between."""
+    known = margin is not None or floor > 0 or not all(one.machine for one in sources)
+    return [] if known or answer not in ("slower", "faster") else [_NO_FLOOR]
 
 
 def _causes(source: MeasuredSource) -> list[str]:

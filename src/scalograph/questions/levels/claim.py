@@ -34,17 +34,18 @@ def claim(table: Table, taken: Taken) -> Claim:
     name = primary(table)
     known = [sample for sample in taken.values() if sample.scores(name)]
     found = differences(table, taken, name)
+    alone = single_claim(table, known[0]) if known and len(table.treatments) == 1 else None
     if why := unsaid(table, taken):
         sentences = [f"Cannot be said: {why}."]
     elif not known:
         sentences = [f"Cannot be said: no run tells {title(table, name)}."]
-    elif len(table.treatments) == 1:
-        return single_claim(table, known[0])
+    elif alone:
+        return alone
     elif len(known) == 1:
         sentences = [f"Cannot be said: of {len(table.treatments):,} configurations one has runs."]
     else:
         sentences = fitting(_ordered(table, taken, known, found))
-    shown = _matrix(table, known, found) if len(known) > 1 else None
+    shown = _matrix(table, known, found) if len(known) > 1 else alone and alone.matrix
     return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot be said"), matrix=shown)
 
 

@@ -145,6 +145,25 @@ def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
     assert rates.treatments[2].scores[0] == pytest.approx(2.3 / 4)
 
 
+@pytest.mark.parametrize(
+    ("slower", "margin", "floor", "machine", "warned"),
+    [
+        (1.1, None, 0.0, {"cpu_model": "one"}, True),
+        (1.1, None, 0.03, {"cpu_model": "one"}, False),
+        (1.1, 0.05, 0.0, {"cpu_model": "one"}, False),
+        (1.0, None, 0.0, {"cpu_model": "one"}, False),
+        (1.1, None, 0.0, {}, False),
+    ],
+    ids=["nothing is known", "a floor is kept", "a margin was asked", "no difference", "not measured here"],
+)
+def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_changes(
+    slower: float, margin: float | None, floor: float, machine: dict[str, str], warned: bool
+) -> None:
+    old, new = (replace(source(name, grown(by)), machine=machine) for name, by in (("old", 1.0), ("new", slower)))
+    doubts = compared(old, [new], margin, floor=floor).results[0].doubts
+    assert [text.startswith("Results of different times differ") for text in doubts] == [True] * warned
+
+
 def test_doubts_of_the_studies_are_passed_on() -> None:
     new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
     assert said(source("old", CURVE), new).doubts == ["Of new: The machine drifted."]

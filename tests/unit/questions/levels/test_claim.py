@@ -50,18 +50,29 @@ def test_of_work_that_is_the_same_its_noise_is_the_answer() -> None:
     assert said(table(flat, flat, kind="nuisance")).sentences[0].startswith("Runs of one configuration differ by 0.")
 
 
-def test_one_configuration_has_its_figure() -> None:
+def alone() -> Table:
+    """One configuration."""
     given = table(flat)
     given.treatments[:] = given.treatments[:1]
     given.rows[:] = [row for row in given.rows if row.treatment == given.treatments[0]]
-    found = said(given)
+    return given
+
+
+def test_one_configuration_has_its_figure() -> None:
+    found = said(alone())
     assert found.answered and found.sentences[0].startswith("A run takes ")
 
 
+def test_one_disturbed_configuration_has_its_figures_without_a_claim() -> None:
+    given, quiet = alone(), said(alone())
+    given.rows[:] = [structs.replace(row, verdict="contaminated") for row in given.rows]
+    found = said(given)
+    assert not found.answered and found.sentences[0].endswith(" runs were disturbed.") and found.matrix == quiet.matrix
+
+
 def test_of_runs_that_differ_too_much_their_range_is_told() -> None:
-    given = table(flat)
-    given.treatments[:] = given.treatments[:1]
-    given.rows[:] = [row for row in given.rows if row.treatment == given.treatments[0]][:2]
+    given = alone()
+    given.rows[:] = given.rows[:2]
     far = [structs.replace(row, scores=dict.fromkeys(row.scores, x)) for row, x in zip(given.rows, (1, 4), strict=True)]
     given.rows[:] = far
     assert said(given).sentences == ["2 runs took 1.00 to 4.00 s: what is typical is not resolved."]
