@@ -515,8 +515,10 @@ def test_100_000_runs_are_drawn_in_time_and_rounded(browser: Any, sample: Module
         assert visit.is_quiet()
 
 
-def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report, in_view=None) as visit:
+def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(
+    browser: Any, sample: ModuleType, report: Any
+) -> None:
+    with Visit(browser, report(sample.small()), in_view=None) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
         visit.page.locator(".timelines").first.scroll_into_view_if_needed()
