@@ -538,9 +538,8 @@ def test_without_script_the_tables_and_a_sentence_remain(browser: Any, full_repo
         assert visit.overflow() <= 0
 
 
-def test_motion_is_reduced_where_asked(browser: Any, sample: ModuleType, report: Any) -> None:
+def test_motion_is_reduced_where_asked(small: Visit) -> None:
     behavior = "getComputedStyle(document.documentElement).scrollBehavior"
-    path = report(sample.bare())
     for asked, expected in (("reduce", "auto"), ("no-preference", "smooth")):
-        with Visit(browser, path, in_view=None, reduced_motion=asked) as visit:
-            assert visit.page.evaluate(behavior) == expected
+        small.page.emulate_media(reduced_motion=asked)
+        assert small.page.evaluate(behavior) == expected
