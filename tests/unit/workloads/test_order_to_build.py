@@ -111,7 +111,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def printed(path: str, program: str) -> str:
     """What a program prints that comes to a good end."""
-    argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", path, f"shop.{program}"]
+    argv = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, f"shop.{program}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
