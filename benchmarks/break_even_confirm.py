@@ -21,7 +21,7 @@ from scalograph.cli.five_stops import run_declared
 from scalograph.findings import table
 from scalograph.findings.sample import COUNTED
 from scalograph.protocol import results
-from scalograph.questions.break_even.answer import Told, told_again
+from scalograph.questions.break_even.answer import EndedSearch, told_again
 from scalograph.questions.break_even.model import SURE
 from scalograph.study.declare import Declared, declare
 from scalograph.study.responses import primary
@@ -39,7 +39,7 @@ class Point:
     told: float
 
 
-def fresh(told: Told, n: int, seed: int) -> list[Point]:
+def fresh(told: EndedSearch, n: int, seed: int) -> list[Point]:
     """Points that were decided and never measured, half of them on either side as far as there are so many."""
     mean, sd = told.surface(told.space.at())
     sure = [i for i in range(len(mean)) if abs(mean[i]) > SURE * sd[i] and i not in told.course.asked]
@@ -51,7 +51,7 @@ def fresh(told: Told, n: int, seed: int) -> list[Point]:
     return taken
 
 
-def only(declared: Declared, told: Told, points: list[Point], runs: int) -> Declared:
+def only(declared: Declared, told: EndedSearch, points: list[Point], runs: int) -> Declared:
     """The study as a sweep over both versions at these points."""
     wanted = {point.index for point in points}
     left_out = [point for i, point in enumerate(told.space.points) if i not in wanted]
@@ -66,7 +66,7 @@ def _level(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-def measured(read: table.Table, told: Told, points: list[Point]) -> dict[int, list[float]]:
+def measured(read: table.Table, told: EndedSearch, points: list[Point]) -> dict[int, list[float]]:
     """Log ratios of the pairs of each point, from blocks in which both runs count."""
     name, found = primary(read.study), dict[int, list[float]]()
     by: dict[tuple[object, int], float] = {
@@ -81,7 +81,7 @@ def measured(read: table.Table, told: Told, points: list[Point]) -> dict[int, li
     return found
 
 
-def judged(told: Told, points: list[Point], found: Mapping[int, list[float]]) -> tuple[Counter[str], float]:
+def judged(told: EndedSearch, points: list[Point], found: Mapping[int, list[float]]) -> tuple[Counter[str], float]:
     """How many points were told rightly, with a line for each on stderr; and the noise of a pair, in logs."""
     spread = [g - sum(gs) / len(gs) for gs in found.values() if len(gs) > 1 for g in gs]
     n_free = sum(len(gs) - 1 for gs in found.values() if len(gs) > 1)

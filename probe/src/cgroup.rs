@@ -170,7 +170,8 @@ fn open(path: &Path, write: bool, flags: i32) -> Result<OwnedFd, String> {
     file.and_then(|f| sys::raised(f.into())).map_err(|e| sys::describe_error(&e))
 }
 
-fn processes(path: &Path) -> Vec<i32> {
+/// Those in a cgroup and below it.
+pub fn processes(path: &Path) -> Vec<i32> {
     let text = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
     let own = text.lines().filter_map(|l| l.parse().ok());
     let below = folders(path).into_iter().flat_map(|folder| processes(&folder));

@@ -1,11 +1,12 @@
 //! Which processes belong to which command, and what /proc tells of them: for where no cgroup holds them apart.
 
 use crate::host::tick_ns;
+use crate::sys;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// CPU time is its own and that of the children that it waited for.
+/// CPU time is in ticks: its own and that of the children that it waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     pub pid: i32,
@@ -13,15 +14,25 @@ pub struct Seen {
     pub session: i32,
     pub user_ns: u64,
     pub system_ns: u64,
+    /// Of both, that of these children.
+    pub children_ns: u64,
+}
+
+impl Seen {
+    /// CPU time by its own clock, which knows no ticks, and in ticks that of the children that it waited for.
+    pub fn cpu_ns(&self) -> u64 {
+        sys::process_cpu_ns(self.pid).map_or(self.user_ns + self.system_ns, |own| own + self.children_ns)
+    }
 }
 
 /// A line of /proc/PID/stat. The name may hold spaces and brackets.
 pub fn parse(pid: i32, stat: &str) -> Option<Seen> {
     let words: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let number = |at: usize| words.get(at)?.parse::<i64>().ok();
-    let ticks = |own: usize, children: usize| Some((number(own)? + number(children)?) as u64 * tick_ns());
+    let ticks = |one: usize, other: usize| Some((number(one)? + number(other)?) as u64 * tick_ns());
     let (parent, session) = (number(1)? as i32, number(3)? as i32);
-    Some(Seen { pid, parent, session, user_ns: ticks(11, 13)?, system_ns: ticks(12, 14)? })
+    let (user_ns, system_ns, children_ns) = (ticks(11, 13)?, ticks(12, 14)?, ticks(13, 14)?);
+    Some(Seen { pid, parent, session, user_ns, system_ns, children_ns })
 }
 
 /// All processes that there are; /proc is in `root`.

@@ -25,6 +25,7 @@ mod launch;
 mod listeners;
 mod namespace;
 mod neighbors;
+mod own_cgroup;
 mod perf;
 mod poller;
 mod processes;

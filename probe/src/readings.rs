@@ -21,11 +21,14 @@ pub struct Reading {
     pub throttled_ns: Option<u64>,
     /// By thread that is alive.
     pub waits_ns: HashMap<i32, u64>,
+    /// The same by the cgroup of its own that a service which runs already has.
+    pub by_cgroup: Option<Box<Reading>>,
 }
 
 impl Reading {
-    fn of(leaf: &Leaf) -> Reading {
-        let text = |file: &str| fs::read_to_string(leaf.folder().join(file)).ok();
+    /// Of all that ran in a cgroup.
+    pub fn of(folder: &Path) -> Reading {
+        let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
         let stat = text("cpu.stat").unwrap_or_default();
         let number = |name: &str| stat.lines().find_map(|l| l.strip_prefix(name))?.trim().parse::<u64>().ok();
         Reading {
@@ -34,8 +37,7 @@ impl Reading {
             cpu_stall_ns: text("cpu.pressure").and_then(|t| stall_ns(&t)),
             memory_stall_ns: text("memory.pressure").and_then(|t| stall_ns(&t)),
             io_stall_ns: text("io.pressure").and_then(|t| stall_ns(&t)),
-            throttled_ns: None,
-            waits_ns: HashMap::new(),
+            ..Reading::default()
         }
     }
 
@@ -49,7 +51,7 @@ impl Reading {
             memory_stall_ns: passed(self.memory_stall_ns, before.memory_stall_ns),
             io_stall_ns: passed(self.io_stall_ns, before.io_stall_ns),
             throttled_ns: passed(self.throttled_ns, before.throttled_ns),
-            waits_ns: HashMap::new(),
+            ..Reading::default()
         }
     }
 
@@ -86,7 +88,7 @@ impl Watch<'_> {
         if leaves.len() < n {
             return self.read_families();
         }
-        let mut list: Vec<Reading> = leaves.iter().copied().map(Reading::of).collect();
+        let mut list: Vec<Reading> = leaves.iter().map(|leaf| Reading::of(leaf.folder())).collect();
         // There may be hundreds of threads, and CPU time goes on.
         for (reading, leaf) in list.iter_mut().zip(leaves) {
             let waits = leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid));
@@ -95,7 +97,7 @@ impl Watch<'_> {
         list
     }
 
-    /// Ticks of those that are alive, and what those mains had used that have ended.
+    /// By the clocks of those that are alive, and what those mains had used that have ended.
     fn read_families(&self) -> Vec<Reading> {
         let root = Path::new("/");
         let alive = self.copies.iter().filter(|c| c.end.is_none());
@@ -103,17 +105,17 @@ impl Watch<'_> {
         let commands = families::commands(&all, &mains);
         let mut list =
             vec![Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() }; self.spec.commands.len()];
-        let mut add = |command: usize, user_ns: u64, system_ns: u64| {
+        let mut add = |command: usize, user_ns: u64, cpu_ns: u64| {
             let reading = &mut list[command];
             reading.user_ns = reading.user_ns.map(|ns| ns + user_ns);
-            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + user_ns + system_ns);
+            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + cpu_ns);
         };
         for (copy, end) in self.copies.iter().filter_map(|c| Some((c, c.end?))) {
-            add(copy.command, end.usage.user_ns, end.usage.system_ns);
+            add(copy.command, end.usage.user_ns, end.usage.user_ns + end.usage.system_ns);
         }
         let members = all.iter().filter_map(|seen| Some((seen, *commands.get(&seen.pid)?)));
         for (seen, command) in members {
-            add(command, seen.user_ns, seen.system_ns);
+            add(command, seen.user_ns, seen.cpu_ns());
         }
         for (pid, command) in commands {
             list[command].waits_ns.extend(families::waits(root, pid));

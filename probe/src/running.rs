@@ -4,6 +4,7 @@ use crate::error::Refusal;
 use crate::events::ProcessEvent;
 use crate::families;
 use crate::in_force;
+use crate::own_cgroup;
 use crate::poller::Source;
 use crate::readings::Reading;
 use crate::role::name_of;
@@ -78,7 +79,7 @@ impl Watch<'_> {
         self.records.iter_mut().for_each(|r| r.tree.own.extend(pids.clone()));
     }
 
-    /// One for each: ticks of those that descend from it, and of their children that have ended.
+    /// One for each: by the clocks of those that descend from it, and by the cgroup that holds it alone.
     pub fn read_running(&self) -> Vec<Reading> {
         let none = Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() };
         let mut list = vec![none; self.spec.running.len()];
@@ -91,8 +92,12 @@ impl Watch<'_> {
         for seen in &all {
             let Some(reading) = members.get(&seen.pid).map(|i| &mut list[*i]) else { continue };
             reading.user_ns = reading.user_ns.map(|ns| ns + seen.user_ns);
-            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + seen.user_ns + seen.system_ns);
+            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + seen.cpu_ns());
             reading.waits_ns.extend(families::waits(root, seen.pid));
+        }
+        for (i, (reading, running)) in list.iter_mut().zip(&self.spec.running).enumerate() {
+            let own: Vec<i32> = members.iter().filter(|(_, of)| **of == i).map(|(pid, _)| *pid).collect();
+            reading.by_cgroup = own_cgroup::of(running.pid, &own, &all).map(|folder| Reading::of(&folder).into());
         }
         list
     }
@@ -112,17 +117,21 @@ pub fn events(watch: &Watch) -> Vec<ProcessEvent> {
     let n = watch.spec.commands.len();
     let ends = watch.used.0.iter().zip(&watch.used.1).skip(n);
     let of = |(i, (running, (before, end))): (usize, (&Running, (&Reading, &Reading)))| {
-        let used = end.since(before);
-        let wait_ns = end.waited_since(before);
+        let by_cgroup = before.by_cgroup.as_ref().zip(end.by_cgroup.as_ref());
+        let used = by_cgroup.map_or_else(|| end.since(before), |(before, end)| end.since(before));
+        let (user_ns, wait_ns) = (used.user_ns.min(used.cpu_ns), end.waited_since(before));
         ProcessEvent {
             run: watch.spec.run.clone(),
             command: n + i,
             name: running.name.clone(),
             role: "service".into(),
-            system_ns: used.cpu_ns.zip(used.user_ns).map(|(cpu, user)| cpu.saturating_sub(user)),
+            system_ns: used.cpu_ns.zip(user_ns).map(|(cpu, user)| cpu - user),
             cpu_ns: used.cpu_ns,
-            user_ns: used.user_ns,
-            cpu_source: Some("rusage".into()),
+            user_ns,
+            cpu_source: Some(if by_cgroup.is_some() { "cgroup" } else { "rusage" }.into()),
+            cpu_stall_ns: used.cpu_stall_ns,
+            memory_stall_ns: used.memory_stall_ns,
+            io_stall_ns: used.io_stall_ns,
             wait_scope: wait_ns.map(|_| "preemption and wakeup".into()),
             wait_ns,
             n_tasks: Some(end.waits_ns.len() as u64),

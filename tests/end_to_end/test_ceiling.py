@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -16,9 +17,10 @@ from scalograph.machine.ceiling.measure import ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
+from scalograph.study.shipped import shipped_study
 from scalograph.study.workload import fill, load, shipped
 
-from .shell import machine
+from .shell import LONG_S, machine
 
 WORKLOAD = load(shipped("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]
@@ -141,11 +143,16 @@ def _runs(pid: str) -> bool:
 
 
 @machine
-def test_by_the_real_path(built: Path) -> None:
-    """A run of each kind on one CPU and on all: how far it scales is the machine's own affair."""
+def test_by_the_real_path(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of each kind, of little work, on one CPU and on all: how far it scales is the machine's own affair."""
+    folder, use = shutil.copytree(shipped_study("ceiling"), tmp_path / "ceiling"), 'use = "ceiling"\n'
+    declared = (folder / "study.toml").read_text()
+    assert use in declared
+    (folder / "study.toml").write_text(declared.replace(use, f"{use}parameters = {{ units = 100 }}\n"))
+    monkeypatch.setattr("scalograph.study.declare.shipped_study", lambda name: folder)
     host = connect()
     n_cpus = host.facts().n_cpus
-    with lock_machine(60):
+    with lock_machine(LONG_S):
         found = ceiling(host, [n_cpus], runs=1)
     assert set(found.kinds) == set(WORDS)
     for parts in found.kinds.values():

@@ -14,6 +14,7 @@ import pytest
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 from .shell import in_process
 from .test_postgres import HAS_SERVER
+from .test_workloads import QUICK
 
 pytestmark = [needs_probe, needs_driver, needs_java]
 STEADY_S = 0.5
@@ -51,13 +52,16 @@ argv = [
 ]
 [factors.database]
 levels = ["PRODUCT"]
+[factors.jvm]
+control = "jvm-options"
+levels = ["QUICK"]
 [responses.rate]
 from = "value.rate"
 unit = "1/s"
 better = "higher"
 [protocol]
 runs = 1
-"""
+""".replace("QUICK", " ".join(QUICK))
 
 
 # Ten pages; in the first run it then says so, and waits for its end, since its database is gone.

@@ -37,6 +37,12 @@ def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
     assert "Settings against the default" in report.stdout
 
 
+def test_too_few_runs_are_told_before_they_are_made(tmp_path: Path) -> None:
+    done = find(tmp_path, *SETTINGS, "--max-runs", 8, "-o", "results", *COMMAND)
+    assert "7 settings; 8 runs at most, too few to compare them: the first block has 10" in done.stderr
+    assert "8 runs, less than a block, cannot compare 7 settings" in done.stdout
+
+
 def unwatched(folder: Path) -> dict[str, str]:
     """An environment whose probe reads nothing of the machine: it can call no run disturbed."""
     program = folder / "unwatched-probe"
@@ -55,7 +61,7 @@ SOURCE = r"""
 int is(const char *name, const char *value) { const char *v = getenv(name); return v && !strcmp(v, value); }
 int main(void) {
     volatile long sum = 0;
-    long n = 8000000;
+    long n = 2000000;
     if (is("POOL", "big")) n /= 8;
     if (is("CHECKS", "2")) n *= 6;
     clock_t begin = clock();
@@ -71,7 +77,7 @@ def test_a_program_that_two_of_eight_variables_change(tmp_path: Path) -> None:
     (tmp_path / "prog.c").write_text(SOURCE)
     subprocess.run(["cc", "-O1", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
     settings = [word for name, levels in VARIABLES.items() for word in ("--env", f"{name}={levels}")]
-    figure = ("--response", "used(s):lower: cpu ([0-9.]+)", "--max-reruns", 0, "--max-runs", 60)
+    figure = ("--response", "used(s):lower: cpu ([0-9.]+)", "--max-reruns", 0, "--max-runs", 30)
     words = (*settings, *figure, "--json", "-o", "out", "--", "./prog")
     done = in_process("find", "tunables", *words, cwd=tmp_path, env=unwatched(tmp_path))
     found = json.loads(done.stdout)

@@ -78,7 +78,9 @@ def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     assert record.values[0].values == {"output_cpus": [1.0]}
     assert [copy.stderr_tail for copy in record.copies] == ["mine\n", "kept\n"]
     assert [one.name for one in record.processes] == ["server", "driver"]
-    assert [(one.name, one.in_force, one.at_end) for one in record.settings] == [("vm.swappiness", "7", "7")]
+    swappiness, scheduler = record.settings
+    assert (swappiness.name, swappiness.in_force, swappiness.at_end) == ("vm.swappiness", "7", "7")
+    assert (scheduler.before, scheduler.in_force, scheduler.at_end, scheduler.after) == ("default",) * 4
     is_emulated = record.guest.accelerator == "tcg"
     assert record.header.backend == "kernel"
     assert (record.run.wall_ns is None) == (record.run.cpu_ns is None) == is_emulated

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.record import Record
 from scalograph.questions.throughput.model_parts import START, STOP, WHOLE, run_parts
 from scalograph.run.hosts.local import LocalHost
@@ -20,21 +21,29 @@ from .shell import LONG_S, machine
 from .test_services import written
 
 pytestmark = [machine, needs_probe]
+TICK_NS = 10_000_000
 
 
-def kept_up(folder: Path, mode: str, n_blocks: int) -> list[Record]:
-    """Records of blocks of two runs each, whose driver alone has a level, and whose server stays up for a block."""
+def kept_up(folder: Path, mode: str, n_blocks: int, stop: str = "") -> tuple[list[Record], list[ServicesEnded]]:
+    """Run blocks of two runs each, whose driver alone has a level, and whose server stays up for a block.
+
+    Returns:
+        Their records, and how the server ended.
+    """
     text = written(folder, mode).read_text().replace("[workload]\n", '[workload]\nkeep = "block"\n')
     text = (
         text.replace('"600"]', '"{pause}"]').replace("runs = 1", f"runs = {n_blocks}")
         + "[factors.pause]\nlevels = [400, 500]\n"
     )
-    (folder / "study.toml").write_text(text)
+    (folder / "study.toml").write_text(text.replace('ready_timeout = "1s"\n', f'ready_timeout = "1s"\n{stop}'))
     with closing(LocalHost(find_probe())) as host:
         planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), str)
-        done = run_unkept(planned, Runner(planned, host))
+        runner = Runner(planned, host)
+        done = run_unkept(planned, runner)
+        ended = [*runner.ended(True)]
+        assert [*runner.ended(True)] == []
     assert not [pid for pid, words in commands() if str(folder / "server.py") in words]
-    return [finished.record for finished in done]
+    return [finished.record for finished in done], ended
 
 
 def commands() -> Iterator[tuple[int, list[str]]]:
@@ -44,19 +53,36 @@ def commands() -> Iterator[tuple[int, list[str]]]:
 
 
 def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path) -> None:
-    records = kept_up(tmp_path, "born", 2)
+    records, ended = kept_up(tmp_path, "born", 2)
     assert [record.run.status for record in records] == ["ok"] * 4, [record.run.reason for record in records]
     born = [record.values[0].values["born"][0] for record in records]
     assert born[0] == born[1] < born[2] == born[3]
     assert all([one.name for one in record.processes] == ["web", "driver"] for record in records)
     web = [record.processes[0] for record in records]
-    assert all(one.cpu_ns is not None and len(one.cpus or ()) == 1 for one in web)
+    assert all(len(one.cpus or ()) == 1 for one in web)
+    # Not in ticks: by the cgroup of its own where there is one, else by the clocks of its processes.
+    used = [one.cpu_ns or 0 for one in web]
+    assert all(used) and any(ns % TICK_NS for ns in used), used
+    sources = {(record.header.containment, one.cpu_source) for record, one in zip(records, web, strict=True)}
+    assert sources <= {("cgroup", "cgroup"), ("namespace", "rusage"), ("best effort", "rusage")}
     # What a start costs is told once for each.
     parts = [{part.what: part.seconds for part in run_parts(record)} for record in records]
     assert [0 < one.get(START, 0) < LONG_S for one in parts] == [True, False, True, False]
     assert [STOP in one for one in parts] == [False, False, True, False]
     assert parts[0][WHOLE] > parts[0][START] + 0.4
     assert all(record.run.n_survivors == 0 for record in records)
+    # And how each ended, the last one too.
+    assert [(one.block, one.n_survivors, one.reason) for one in ended] == [(0, 0, None), (1, 0, None)]
+    services = [service for one in ended for service in one.services]
+    assert [(one.name, one.stopped_by, one.signal) for one in services] == [("web", "TERM", 15)] * 2
+    assert all(0 <= (one.stop_ns or -1) < LONG_S * 1e9 and not one.was_killed for one in services)
+
+
+def test_one_that_does_not_end_in_time_is_told_as_killed(tmp_path: Path) -> None:
+    records, ended = kept_up(tmp_path, "stubborn", 1, 'stop = { grace = "0.2s" }\n')
+    assert [record.run.status for record in records] == ["ok"] * 2, [record.run.reason for record in records]
+    ((service,),) = [one.services for one in ended]
+    assert service.was_killed and service.signal == 9 and (service.stop_ns or 0) >= 200_000_000
 
 
 @pytest.mark.parametrize(
@@ -69,6 +95,9 @@ def test_services_stay_up_over_a_block_and_are_fresh_in_the_next(tmp_path: Path)
 def test_a_server_that_is_to_stay_up_and_fails_is_started_anew(
     tmp_path: Path, mode: str, reason: str, last: str
 ) -> None:
-    for record in kept_up(tmp_path, mode, 1):
+    records, ended = kept_up(tmp_path, mode, 1)
+    for record in records:
         assert record.run.status == "failed" and (record.run.reason or "").startswith(reason), record.run.reason
         assert last in record.copies[0].stderr_tail
+    # The runs tell it.
+    assert ended == []

@@ -39,17 +39,19 @@ def made(sample: ModuleType, report: Any) -> Path:
     return Path(report(findings.model_copy(update={"published_claims": claims(), "published_curves": beside})))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1600, "light"), (400, "dark")])
-def test_claims_are_told_in_words_at_any_width(browser: Any, made: Path, width: int, scheme: str) -> None:
-    size = {"width": width, "height": 900}
-    with Visit(browser, made, in_view=None, viewport=size, color_scheme=scheme) as visit:
-        rows = visit.page.locator(".published-claim")
-        assert [text.split("\n")[-1] for text in rows.locator(".decision").all_inner_texts()] == list(DECISIONS)
-        label = str(rows.first.locator(".claim-picture").get_attribute("aria-label"))
-        assert "2 threads: published 1.8, here 1.90 [1.71, 2.09], holds" in label
-        assert visit.overflow() <= 0 and visit.page.evaluate(CONTRAST) == [] and visit.is_quiet()
-        boxes = [box for picture in rows.locator("svg").all() if (box := picture.bounding_box())]
-        assert len(boxes) == len(DECISIONS) and all(box["x"] + box["width"] <= width for box in boxes)
+def test_claims_are_told_in_words_at_any_width(browser: Any, made: Path) -> None:
+    with Visit(browser, made, in_view=None) as visit:
+        for width, scheme in ((1600, "light"), (400, "dark")):
+            visit.page.set_viewport_size({"width": width, "height": 900})
+            visit.page.emulate_media(color_scheme=scheme)
+            rows = visit.page.locator(".published-claim")
+            told = [text.split("\n")[-1] for text in rows.locator(".decision").all_inner_texts()]
+            assert told == list(DECISIONS)
+            label = str(rows.first.locator(".claim-picture").get_attribute("aria-label"))
+            assert "2 threads: published 1.8, here 1.90 [1.71, 2.09], holds" in label
+            assert visit.overflow() <= 0 and visit.page.evaluate(CONTRAST) == [] and visit.is_quiet()
+            boxes = [box for picture in rows.locator("svg").all() if (box := picture.bounding_box())]
+            assert len(boxes) == len(DECISIONS) and all(box["x"] + box["width"] <= width for box in boxes)
 
 
 def test_the_claims_stand_below_the_first_figure(browser: Any, made: Path, sample: ModuleType, report: Any) -> None:

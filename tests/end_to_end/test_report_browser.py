@@ -524,8 +524,10 @@ def test_100_000_runs_are_drawn_in_time_and_rounded(browser: Any, sample: Module
         assert visit.is_quiet()
 
 
-def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report, in_view=None) as visit:
+def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(
+    browser: Any, sample: ModuleType, report: Any
+) -> None:
+    with Visit(browser, report(sample.small()), in_view=None) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
         visit.page.locator(".timelines").first.scroll_into_view_if_needed()
@@ -545,9 +547,8 @@ def test_without_script_the_tables_and_a_sentence_remain(browser: Any, full_repo
         assert visit.overflow() <= 0
 
 
-def test_motion_is_reduced_where_asked(browser: Any, sample: ModuleType, report: Any) -> None:
+def test_motion_is_reduced_where_asked(small: Visit) -> None:
     behavior = "getComputedStyle(document.documentElement).scrollBehavior"
-    path = report(sample.bare())
     for asked, expected in (("reduce", "auto"), ("no-preference", "smooth")):
-        with Visit(browser, path, in_view=None, reduced_motion=asked) as visit:
-            assert visit.page.evaluate(behavior) == expected
+        small.page.emulate_media(reduced_motion=asked)
+        assert small.page.evaluate(behavior) == expected

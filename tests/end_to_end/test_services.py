@@ -39,6 +39,9 @@ if mode == "exits":
 if mode == "never":
     print("thinking about it", flush=True)
     time.sleep(60)
+if mode == "stubborn":
+    import signal
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if mode == "dies":
     import threading
     threading.Timer(0.3, lambda: (print("out of paper", flush=True), os.kill(os.getpid(), 9))).start()

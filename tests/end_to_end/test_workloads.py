@@ -150,7 +150,7 @@ def test_threads_that_are_refused_leave_the_work_to_the_others(builds: Path, tmp
     java, alone = jvm(range(11, 1000)), {"threads": 200, "prerun": 0, "iterations": 1}
     built("java-threads", builds)
     with limited_tasks(100, store=Store(tmp_path / "state", None, tasks=controller_tree(TASKS))):
-        said = threads(builds, java, refused="fewer", jvm_options=["-Xlog:os+thread=off"], **alone)
+        said = threads(builds, java, refused="fewer", jvm_options=[*QUICK, "-Xlog:os+thread=off"], **alone)
         failed = run("java-threads", builds, java, **alone)
     (started,), (tasks,) = said.values["started"], said.values["tasks"]
     assert 0 < started < tasks == 100 and started > 50

@@ -35,7 +35,7 @@ def argv(program: str, asked: Asked, seconds: float) -> list[str]:
 
 
 def read(text: str) -> Told:
-    """Read the object that k6 hands to handleSummary, with its metrics by name, or in a list since 1.5.
+    """Read the object that k6 hands to handleSummary, with its metrics by name, or, if 1.5 is told so, in a list.
 
     Raises:
         ValueError: it is something else, or tells of no answer.
@@ -53,7 +53,9 @@ def read(text: str) -> Told:
         raise ValueError(f"no {error} where its summary has it") from error
     if requests <= wrong or window_s <= 0:
         raise ValueError(f"no right answer to {requests} requests")
-    times = {ours: took[theirs] / 1000 for theirs, ours in _TIMES.items() if took.get(theirs) is not None}
+    # In a list "p(90)" is called "p90".
+    told = {ours: took.get(theirs, took.get(ours)) for theirs, ours in _TIMES.items()}
+    times = {name: ms / 1000 for name, ms in told.items() if ms is not None}
     return Told(requests + never, wrong + never, float(window_s), times)
 
 

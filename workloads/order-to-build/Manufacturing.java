@@ -17,6 +17,7 @@ final class Manufacturing {
     private final Keys keys;
     private final Suppliers suppliers;
     private final Backlog backlog;
+    private final EarlyMessages early = new EarlyMessages(EarlyMessages.LIMIT_MS);
     private final long stationMs;
 
     /** What is built: a work order, of an item, so many. */
@@ -39,7 +40,10 @@ final class Manufacturing {
         return "work order " + build.work() + " finished";
     }
 
-    /** Builds what a large order asks for, a work order for each line; nothing if its message was dealt with before. */
+    /**
+     * Builds what a large order asks for, a work order for each line; nothing if its message was dealt with before. One that
+     * is there before its order is refused: it comes again.
+     */
     void buildFor(long message) throws SQLException, Refused {
         List<Build> builds = transactions.run(session -> {
             List<Build> found = new ArrayList<>();
@@ -50,6 +54,9 @@ final class Manufacturing {
                     found.add(new Build(keys.next("work_order"), line[0], line[1]));
                 }
                 begin(session, order, found);
+                early.found(message);
+            } else {
+                early.check(session, message);
             }
             return found;
         });

@@ -156,3 +156,13 @@ fn a_process_belongs_to_the_command_above_it_or_to_the_session_that_it_has_staye
     assert_eq!((all[0].user_ns, all[0].system_ns), (120 * crate::host::tick_ns(), 14 * crate::host::tick_ns()));
     assert_eq!(parse(1, "no such line"), None);
 }
+
+#[test]
+fn the_clock_of_a_process_knows_no_ticks_and_none_is_of_one_that_has_ended() {
+    let own = || crate::sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+    let (before, told, after) = (own(), crate::sys::process_cpu_ns(std::process::id() as i32).unwrap(), own());
+    assert!((before..=after).contains(&told), "{before} {told} {after}");
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    assert_eq!(crate::sys::process_cpu_ns(gone.id() as i32), None);
+}

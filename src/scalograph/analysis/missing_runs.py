@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 DEALS = 999
 FEWEST = 199  # enough for p = 0.005
 _WORK = 20_000_000  # deals times runs, at most: about a second
+_FEW = 8  # numbers whose ranks are counted sooner than their rows are sorted
 
 Counts = NDArray[np.float64]
 
@@ -98,18 +99,23 @@ def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> C
     mixed = [block for block in blocks if len({lost for _, lost in block}) == 2]
     size = sum(map(len, mixed))
     deals = 1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS))
-    counts = np.zeros((n, deals))  # a row each, so that a block is added at once
-    rng = np.random.default_rng(seed)
+    counts, rng, dealt = np.zeros((deals, n)), np.random.default_rng(seed), np.arange(1, deals)
     for block in mixed:
-        n_lost = sum(lost for _, lost in block)
-        ranks = rng.random((deals, len(block))).argsort(axis=1)
-        ranks[0] = [0 if lost else n_lost for _, lost in block]
-        places = [place for place, _ in block]
-        if len({*places}) == len(places):
-            counts[places] += (ranks < n_lost).T
-        else:  # a treatment with several runs in this block
-            np.add.at(counts, places, (ranks < n_lost).T)
-    return np.ascontiguousarray(counts.T)
+        places = np.array([place for place, _ in block])
+        happened = places[[lost for _, lost in block]]
+        np.add.at(counts[0], happened, 1)
+        for rank in _ranked(rng.random((deals, len(block)))[1:], happened.size):
+            counts[dealt, places[rank]] += 1
+    return counts
+
+
+def _ranked(drawn: Counts, n: int) -> Iterable[NDArray[np.intp]]:
+    """Rank each of the first n numbers of each row within it, from 0."""
+    if n > _FEW:
+        ranks = np.empty(drawn.shape, dtype=np.intp)
+        np.put_along_axis(ranks, drawn.argsort(axis=1), np.arange(drawn.shape[1])[None], axis=1)
+        return ranks[:, :n].T
+    return (np.count_nonzero(drawn < drawn[:, place, None], axis=1) for place in range(n))
 
 
 def _unequal(counts: Counts) -> Counts:

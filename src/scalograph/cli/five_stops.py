@@ -74,7 +74,8 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
         runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
         showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
-        session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+        ended = runner.ended
+        session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes, ended)
         if session.reason == "complete" and session.n_before and not session.n_made:
             n = session.n_before
             say(f"nothing left to run: {f'all {n:,} runs are' if n > 1 else 'its run is'} there")

@@ -1,11 +1,12 @@
 """The CPU scheduler of the whole machine: the kernel's own, or a program of sched_ext that lives as long as a run.
 
 Such a program loads its scheduler, and the kernel takes its own again when the program ends, however that is. So
-nothing need be written ahead: the program ends with us.
+nothing need be written ahead: the program ends with us. Some ship, as workloads: they are built when they are named.
 """
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,10 +21,15 @@ from scalograph.control.machine_control import MachineControl
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.study.shipped import shipped_workloads
 
 # The kernel's own; what facts call a kernel that takes no other, and one that has taken another already.
 DEFAULT, SCHEDULER, OTHER = "default", "scheduler", "another scheduler"
 _HOME = "sys/kernel/sched_ext"
+# What tells which scheduler is at work, and the name of one that is not the kernel's own; relative to a root.
+STATE, OPERATIONS = f"{_HOME}/state", f"{_HOME}/root/ops"
+# Where a program is that ships and was not built yet.
+SHIPS = ""
 _PROGRAM = re.compile(r"scx_[a-z0-9_]{1,40}", re.ASCII)
 # What some append to the name of their scheduler: version and architecture.
 _VERSION = re.compile(r"_\d+\..*", re.DOTALL)
@@ -38,8 +44,6 @@ _SAID = 300
 class SchedulerControl(MachineControl):
     """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
 
-    is_file = False
-
     def __init__(self) -> None:  # it is no file that is written, and has no record of a change
         self.name, self.called = "", SCHEDULER
 
@@ -51,12 +55,15 @@ class SchedulerControl(MachineControl):
             raise LevelError(f"scheduler {value} is refused here ({why})", "false", END_IT)
         if value == DEFAULT:
             return
-        if facts.accelerator is not None:
-            raise LevelError(f"scheduler {value} in a guest", DEFAULT, "start it on a machine")
         if why := facts.refused.get(SCHEDULER):
             raise LevelError(f"scheduler {value} is refused here ({why})", DEFAULT, FIX)
         if facts.schedulers is not None and value not in facts.schedulers:
-            raise LevelError(f"no program {value} on PATH", DEFAULT, "install it, or leave the level out")
+            known = ", ".join([DEFAULT, *facts.schedulers])
+            raise LevelError(f"no program {value} on PATH", f"one of {known}", "install it, or leave the level out")
+
+    def program(self, level: Level, facts: HostFacts) -> str:
+        """Return where the program of a level is; its name where that is not known."""
+        return (facts.schedulers or {}).get(str(level)) or str(level)
 
     @contextmanager
     def hold(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
@@ -73,7 +80,7 @@ class SchedulerControl(MachineControl):
         held = HeldSetting(self.called, before=in_force(root), asked=str(level))
         if why := why_another(root):
             raise HostError(SCHEDULER, why, DEFAULT, END_IT)
-        with _at_work(str(level), root):
+        with _at_work(str(level), self.program(level, facts), root):
             held.in_force = in_force(root)
             yield held
             held.at_end = in_force(root)
@@ -86,15 +93,23 @@ def in_force(root: Path = Path("/")) -> str:
     >>> in_force(Path("/nonexistent"))
     'default'
     """
-    state = _text(root / _HOME / "state")
+    return called_by(_text(root / STATE), _text(root / OPERATIONS))
+
+
+def called_by(state: str, operations: str) -> str:
+    """Return the scheduler that is at work, by what the kernel tells of its state and of its name.
+
+    >>> called_by("enabled", "lavd_1.0.8_x86_64"), called_by("disabled", ""), called_by("enabling", "lavd")
+    ('scx_lavd', 'default', 'enabling')
+    """
     if state in ("", "disabled"):
         return DEFAULT
-    return f"scx_{_VERSION.sub('', _text(root / _HOME / 'root/ops'))}" if state == "enabled" else state
+    return f"scx_{_VERSION.sub('', operations)}" if state == "enabled" else state
 
 
 def why_no_scheduler(root: Path = Path("/")) -> str | None:
     """Tell why this kernel takes no scheduler but its own; None if it takes one."""
-    return None if (root / _HOME / "state").exists() else "this kernel has no sched_ext"
+    return None if (root / STATE).exists() else "this kernel has no sched_ext"
 
 
 def why_another(root: Path = Path("/")) -> str | None:
@@ -103,17 +118,19 @@ def why_another(root: Path = Path("/")) -> str | None:
     return None if found == DEFAULT else f"{found} is at work, and not started by us"
 
 
-def installed(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the programs of sched_ext on PATH, in order of their names."""
-    found = set[str]()
-    for folder in environ.get("PATH", "").split(":"):
+def installed(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the programs of sched_ext by name: those on PATH with where they are, others that ship with `SHIPS`."""
+    found = {name.replace("-", "_"): SHIPS for name in shipped_workloads() if name.startswith("scx-")}
+    path = environ.get("PATH", "")
+    for folder in filter(None, path.split(":")):
         with suppress(OSError):
-            found |= {one.name for one in Path(folder).glob("scx_*") if os.access(one, os.X_OK)} if folder else set()
-    return tuple(sorted(name for name in found if _PROGRAM.fullmatch(name)))
+            names = [one.name for one in Path(folder).glob("scx_*") if _PROGRAM.fullmatch(one.name)]
+            found |= {name: str(Path(at).absolute()) for name in names if (at := shutil.which(name, path=path))}
+    return dict(sorted(found.items()))
 
 
 @contextmanager
-def _at_work(level: str, root: Path) -> Iterator[None]:
+def _at_work(level: str, path: str, root: Path) -> Iterator[None]:
     if level == DEFAULT:
         yield
         return
@@ -121,7 +138,7 @@ def _at_work(level: str, root: Path) -> Iterator[None]:
     with tempfile.TemporaryFile() as said:
         try:
             program = subprocess.Popen(
-                [*_TIED, level], stdin=null, stdout=null, stderr=said, start_new_session=True, cwd="/"
+                [*_TIED, path], stdin=null, stdout=null, stderr=said, start_new_session=True, cwd="/"
             )
         except OSError as error:
             raise HostError(SCHEDULER, f"setpriv: {error.strerror}", "that of util-linux", "install it") from error

@@ -39,11 +39,9 @@ class MachineControl(Control, ABC):
         setting: its kind.
         name: which one of its kind; empty if there is one only.
         called: what it is called in records, and for `--dangerous`.
-        is_file: whether it is what files of the kernel hold, and not what a program of ours does.
     """
 
     setting: Setting
-    is_file = True
 
     def __init__(self, name: str = "") -> None:
         self.name, self.called = name, called(self.setting, name)

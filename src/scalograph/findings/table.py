@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from pydantic import ValidationError
 
 from scalograph.analysis.steady import NEED, Kind, steady
@@ -23,19 +23,14 @@ from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
-from scalograph.study.responses import (
-    RATE,
-    Windows,
-    observer,
-    primary,
-    windows,
-)
+from scalograph.study.responses import RATE, Windows, observer, primary, windows
 from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE, Cause
 from scalograph.verdict.judge import Asked, Judgment, judge
@@ -119,7 +114,7 @@ class Table:
 
     `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
     are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
-    scales to.
+    scales to; `services` is how those ended that stayed up over runs.
     """
 
     study: Study
@@ -129,6 +124,7 @@ class Table:
     n_asked: list[int]
     rows: list[Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    services: list[ServicesEnded] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     started: str | None = None
@@ -155,7 +151,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
         ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
-    events = journal.read(file, torn, timelines=False)
+    events = journal.read(file, torn, whole=False)
     table = _begin(next(events), file)
     reading = _Reading(table, keep_observations)
     with _without_collection():
@@ -254,6 +250,8 @@ class _Reading:
                 table.ceiling = Ceiling.model_validate(event["ceiling"])
             elif kind == "note":
                 table.notes.append(note(event))
+            elif kind == "services":
+                table.services.append(convert(dict(event), ServicesEnded))
             elif kind == "end":
                 table.end_reason = str(event["reason"])
             self._adds = kind in ("ask", "run") or (self._adds and kind != "resume")

@@ -112,7 +112,7 @@ def _scheduler(facts: HostFacts) -> Check:
         return Check(name, "refused", "what is at work alone", why, END_IT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
-    found = f"the kernel has sched_ext; on PATH: {', '.join(facts.schedulers)}"
+    found = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
     return Check(name, "info", found, "none was started: it would be that of the whole machine")
 
 

@@ -97,7 +97,9 @@ class HostFacts(Value):
     reached: Literal["ssh"] | None = Field(default=None, description="how, if it is another machine; None: this one")
     environment: dict[str, str] = Field(default={}, description="of another machine: what its runs get of it")
     program: ProgramFile | None = Field(default=None, description="of another machine: what a command starts there")
-    schedulers: tuple[str, ...] | None = Field(default=None, description="programs of sched_ext; None: not known")
+    schedulers: dict[str, str] | None = Field(
+        default=None, description="programs of sched_ext and where they are, empty before it is built; None: not known"
+    )
     refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")
     granted_priority: int = Field(default=99, description="highest static priority of fifo and rr; 0: none")
     granted_nice: int = Field(default=-20, description="lowest nice value")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal, TypedDict
 
 import msgspec
 
@@ -23,6 +23,7 @@ from scalograph.protocol.written_file import is_at, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
+_BUFFER = 1 << 20  # a line of a run has kilobytes
 # Lists and tables in each other: ours are less than ten deep, and no writer of JSON goes down for ever.
 MAX_NESTED = 32
 # Journals of runs pack 3 to 8 times smaller; only what was made to fill a memory packs 1,000 times.
@@ -139,38 +140,42 @@ def now() -> str:
 Signed = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class AskEvent(msgspec.Struct):
+class _Planned(TypedDict):
+    at: str
+    run: str
+    block: Signed
+    replicate: Signed
+    warmup: bool
+
+
+class AskEvent(_Planned):
     """An `ask` event."""
 
     event: Literal["ask"]
-    at: str
-    run: str
-    block: Signed
     treatment: dict[str, bool | int | float | str]
-    replicate: Signed
-    warmup: bool
 
 
-class RunEvent(msgspec.Struct):
+class _Made(_Planned):
+    event: Literal["run"]
+    treatment: dict[str, Any]
+
+
+class RunEvent(_Made):
     """A `run` event."""
 
-    event: Literal["run"]
-    at: str
-    run: str
-    block: Signed
-    treatment: dict[str, Any]
-    replicate: Signed
-    warmup: bool
     record: Record
 
 
-class VerdictEvent(msgspec.Struct):
-    """A `verdict` event."""
-
+class _BriefVerdictEvent(TypedDict):
     event: Literal["verdict"]
     at: str
     run: str
     verdict: str
+
+
+class VerdictEvent(_BriefVerdictEvent):
+    """A `verdict` event."""
+
     causes: list[dict[str, float | str | None]]
 
 
@@ -186,8 +191,13 @@ class _BriefRecord(Record, frozen=True, kw_only=True):
     timeline: TimelineWidth | None = None  # type: ignore[assignment]
 
 
-class _BriefRunEvent(RunEvent):
+class _BriefRunEvent(_Made):
     record: _BriefRecord
+
+
+class _BriefAskEvent(TypedDict):
+    event: Literal["ask"]
+    at: str
 
 
 Decoders = Mapping[bytes, msgspec.json.Decoder[Any]]
@@ -198,22 +208,26 @@ _WHOLE: Decoders = {
     b"run": msgspec.json.Decoder(RunEvent),
     b"ver": msgspec.json.Decoder(VerdictEvent),
 }
-_BRIEF: Decoders = {**_WHOLE, b"run": msgspec.json.Decoder(_BriefRunEvent)}
+_BRIEF: Decoders = {
+    b"ask": msgspec.json.Decoder(_BriefAskEvent),
+    b"run": msgspec.json.Decoder(_BriefRunEvent),
+    b"ver": msgspec.json.Decoder(_BriefVerdictEvent),
+}
 
 
-def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> Iterator[dict[str, Any]]:
+def read(file: Path, torn: list[str] | None = None, whole: bool = True) -> Iterator[dict[str, Any]]:
     """The events of a journal, one at a time.
 
     Args:
         file: `journal.jsonl` or `journal.jsonl.gz`.
         torn: Receives a sentence when a torn last line was dropped.
-        timelines: decode them, nearly half of the work; else a record's timeline has `bin_ns` only.
+        whole: else timelines (nearly half of the work; `bin_ns` is left), what was asked and causes are not decoded.
 
     Raises:
         ProtocolError: the journal is unreadable; names the line.
     """
     with _opened(file) as stream:
-        yield from _events(stream, file.name, torn, _WHOLE if timelines else _BRIEF)
+        yield from _events(stream, file.name, torn, _WHOLE if whole else _BRIEF)
 
 
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
@@ -227,7 +241,7 @@ def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
 def _opened(file: Path) -> Iterator[BinaryIO]:
     """Open a journal; whatever ends its reading, the disk or a damaged gzip, is a broken journal."""
     try:
-        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb", _BUFFER) as stream:
             yield stream  # type: ignore[misc]
     except (OSError, EOFError, zlib.error) as error:
         raise ProtocolError(str(file), f"cannot be read: {error}", "a journal", "take a whole copy") from error
@@ -265,7 +279,7 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
     """One event; of a `run` the record is checked."""
     if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
-            return msgspec.structs.asdict(decoder.decode(line))
+            return decoder.decode(line)  # type: ignore[no-any-return]
         except UNREADABLE:
             pass  # said below
     where = f"{name}:{number}"
@@ -281,7 +295,7 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
         found = f'event "{event["event"]}", protocol {event.get("protocol")}'
         raise ProtocolError(where, found, "a `study` event of protocol 1", "analyze it with the release that wrote it")
     if event["event"] == "run":
-        return msgspec.structs.asdict(checked(event, RunEvent, f"{where}: a broken `run` event"))
+        return dict(checked(event, RunEvent, f"{where}: a broken `run` event"))
     return event
 
 

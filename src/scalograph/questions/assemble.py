@@ -28,6 +28,7 @@ from scalograph.findings.residue import residue
 from scalograph.findings.restored_settings import restored_sentences
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
+from scalograph.findings.service_ends import bad_ends
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
 from scalograph.findings.timelines import timelines
@@ -87,7 +88,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
         traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise),
+        warnings=[*table.warnings, *table.dropped, *bad_ends(table.services), *notes(table.notes, table.noise),
                   *restored_sentences(table.rows), *missed, *noted, *too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=degraded(table.rows), reproduce=list(reproduce), log=run_log(table, taken),

@@ -1,18 +1,30 @@
 """Stop 3, run: the one loop. Ask the planner, measure on the host, append to the journal, tell the planner."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
+from msgspec.structs import asdict
+
 from scalograph.design.planner import Planner
+from scalograph.findings.service_ends import bad_end
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.journal import EventTooLargeError
 from scalograph.protocol.record import Record
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judging, Judgment, judge
+
+# How services that stayed up over runs ended, since this was last asked; after the last run they are ended first.
+ServiceEnds = Callable[[bool], Sequence[ServicesEnded]]
+
+
+def none_ended(is_last: bool) -> Sequence[ServicesEnded]:
+    """Tell of no services: none stays up over runs."""
+    return ()
 
 
 class Instrument(Protocol):
@@ -126,12 +138,13 @@ class Ended(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What the loop works with: what measures, the journal, who is told, and how a record is judged."""
+    """What the loop works with: what measures, the journal, who is told, how a record is judged, and what has ended."""
 
     instrument: Instrument
     journal: Book
     progress: Progress
     judging: Judging = judge
+    ended: ServiceEnds = none_ended
 
 
 def run_study(
@@ -166,6 +179,7 @@ def run_study(
             n_made += 1
         if reason == "complete":
             reason = planner.gave_up or reason
+        _tell_ended(loop, is_last=True)
         loop.journal.append("end", reason=reason)
     return Ended(reason, interrupts.number, n_made)
 
@@ -206,6 +220,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
     if record.run.status == "interrupted" or (interrupts.number and record.run.status == "failed"):
         return False
+    _tell_ended(loop, is_last=False)
     record = _append_run(loop.journal, identity, record)
     if gate:
         gate.told(record)
@@ -217,6 +232,13 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     loop.progress.told(run, record, judgment)
     note(noted, loop, about="disturbed")
     return True
+
+
+def _tell_ended(loop: Loop, is_last: bool) -> None:
+    for one in loop.ended(is_last):
+        loop.journal.append("services", **asdict(one))
+        for text in bad_end(one):
+            loop.progress.noted(text, "services")
 
 
 def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> Record:

@@ -1,8 +1,11 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
+from collections.abc import Sequence
+
 from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
 from scalograph.findings.table import asked
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.record import MachineSetting, Record
 from scalograph.run.captured import Printed, Score
 from scalograph.run.functional import without_times
@@ -33,6 +36,10 @@ class Runner:
         record = record.with_figures(quota_cpus=spec.launches[0].quota_cpus)
         record = self._obeyed(spec, record.with_settings([MachineSetting(**vars(one)) for one in held or ()]))
         return without_times(self._as_asked(record), self._planned.design.study)
+
+    def ended(self, is_last: bool) -> Sequence[ServicesEnded]:
+        """Tell how services ended that stayed up over runs, as `Host.ended` does."""
+        return self._host.ended(is_last) if self._planned.design.study.workload.keep == "block" else ()
 
     def specification(self, run: Run) -> Specification:
         """Return what the host is asked for a run."""

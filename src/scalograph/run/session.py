@@ -15,7 +15,18 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.interrupts import interruption
 from scalograph.run.launches import sharing_note
-from scalograph.run.loop import Budget, Gate, Instrument, Loop, Progress, Silent, note, run_study
+from scalograph.run.loop import (
+    Budget,
+    Gate,
+    Instrument,
+    Loop,
+    Progress,
+    ServiceEnds,
+    Silent,
+    none_ended,
+    note,
+    run_study,
+)
 from scalograph.run.plan import Plan
 from scalograph.study import identity
 from scalograph.study.treatment import Run, as_run
@@ -40,9 +51,9 @@ class Session:
 
 
 def run_session(
-    planned: Plan, made: Results, instrument: Instrument, probe: str, progress: Showing,
-    accepted: Sequence[str] | None, gate: Gate | None = None,
-    machine: Mapping[str, Mapping[str, Any]] | None = None, notes: Sequence[tuple[str, str]] = (),
+    planned: Plan, made: Results, instrument: Instrument, probe: str, progress: Showing, accepted: Sequence[str] | None,
+    gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
+    notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = none_ended,
 ) -> Session:  # fmt: skip
     """Run a study, or go on with it, and keep every finished run.
 
@@ -56,6 +67,7 @@ def run_session(
         gate: what each block has to pass before it begins.
         machine: what was learned of the machine before the first run: events of the journal (`noise`, `ceiling`).
         notes: what a person should know later, each with what it is about.
+        service_ends: tells how services ended that stayed up over runs.
 
     Raises:
         StudyError: the study or the machine differs from the journal's.
@@ -78,9 +90,8 @@ def run_session(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, planner) as shown:
-            loop = Loop(instrument, book, shown, judging)
-            shared = sharing_note(planned) if accepted is None else None
-            for text, about in (*notes, (shared, "driver")):
+            loop = Loop(instrument, book, shown, judging, service_ends)
+            for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     return Session(made, ended.reason, n_before, ended.signal, ended.n_made)

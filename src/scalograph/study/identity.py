@@ -18,6 +18,8 @@ from scalograph.study.quick import quickened
 # A difference in these means another machine; one in the boot, the host's name or the governor does not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 USED_KEYS = ("jvms", "program", "fetched", "prepared", "files", "kernels")
+# Each kernel keeps some of the memory to itself, and another boot of it may keep a little more.
+KEPT_MEMORY = 1 / 32
 # Runs under another seed or of other treatments belong to another design: nothing makes both one study.
 NEVER = ("seed", "treatments")
 
@@ -110,7 +112,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
         ]
         if before["study_hash"] != now["study_hash"]:
             pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
-    return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
+    return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b) and not _is_kept(key, a, b)]
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
@@ -146,6 +148,12 @@ def _treatments(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
 def _content(value: Any) -> Any:
     """Return what identifies a value: a program is the same in any folder."""
     return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
+
+
+def _is_kept(key: str, a: Any, b: Any) -> bool:
+    """Tell whether so little of the memory differs that a kernel may keep it: no module of memory is that small."""
+    are_sizes = key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
+    return are_sizes and abs(a - b) <= KEPT_MEMORY * max(a, b)
 
 
 def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:

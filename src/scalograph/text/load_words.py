@@ -2,7 +2,6 @@
 
 from scalograph.text.format import number
 from scalograph.text.quantities import counted, percent
-from scalograph.text.scale import scale_for
 
 
 def of_granted(used: float, granted: float) -> str:
@@ -41,13 +40,3 @@ def fold(ratio: float) -> str:
     ('6.2-fold', '31-fold')
     """
     return f"{ratio:.{1 if ratio < 10 else 0}f}-fold"
-
-
-def short_time(seconds: float) -> str:
-    """Format a time without an interval.
-
-    >>> short_time(0.01234), short_time(2.0)
-    ('12.34 ms', '2 s')
-    """
-    scale = scale_for("s", [seconds])
-    return f"{number(seconds, scale)} {scale.unit}"

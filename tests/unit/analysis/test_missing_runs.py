@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
+from scalograph.analysis.missing_runs import Attempt, Fairness, _ranked, fairness
 
 LENGTH = {n: float(n) for n in range(1, 9)}
 LEVEL = 0.01
@@ -80,3 +80,10 @@ def test_nothing_lost_and_a_single_treatment_say_nothing() -> None:
     assert fairness(study(dict.fromkeys(LENGTH, 0.0), 1), LENGTH) is None
     assert fairness([Attempt(0, 1, True), Attempt(1, 1, False)], LENGTH) is None
     assert fairness([], LENGTH) is None
+
+
+@pytest.mark.parametrize("n", [0, 3, 8, 9, 20])
+def test_few_numbers_are_ranked_as_all_are(n: int) -> None:
+    drawn = np.random.default_rng(1).random((5, 20))
+    whole = drawn.argsort(axis=1).argsort(axis=1)[:, :n].T
+    assert [rank.tolist() for rank in _ranked(drawn, n)] == whole.tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.control.control import LevelError, control
 from scalograph.control.discover import discover
-from scalograph.control.ext_scheduler import SCHEDULER, SchedulerControl, in_force, installed
+from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl, in_force, installed
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -108,22 +108,29 @@ def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_p
     program(home, "scx_simple", "")
     program(home, "scx_Not", "")
     (tmp_path / "scx_plain").write_text("")
-    assert [name for name in installed() if (tmp_path / name).exists()] == ["scx_simple"]
+    found = installed()
+    assert [name for name, path in found.items() if path.startswith(str(tmp_path))] == ["scx_simple"]
+    assert found["scx_fifo"] == SHIPS
     ours = control("scheduler")
-    there = FREE.model_copy(update={"schedulers": ("scx_simple",)})
+    there = FREE.model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
     assert ours.resolve(["default", "scx_simple", False], there) == ["default", "scx_simple", False]
     old = FREE.model_copy(update={"refused": {SCHEDULER: "this kernel has no sched_ext"}})
-    guest = FREE.model_copy(update={"accelerator": "tcg"})
     for level, facts, expected in (
         ("scx_simple", old, "this kernel has no sched_ext"),
         ("scx_rusty", there, "no program scx_rusty on PATH"),
-        ("scx_simple", guest, "in a guest"),
         ("/bin/sh", there, "default, or a program such as scx_simple"),
         ("simple", there, "default, or a program such as scx_simple"),
     ):
         with pytest.raises(LevelError, match=expected):
             ours.resolve([level], facts)
         assert ours.resolve(["default"], facts) == ["default"]
+
+
+def test_a_program_that_is_not_on_path_is_started_where_the_facts_have_it(home: Path, tmp_path: Path) -> None:
+    program(home, "main", TAKEN.format(home=home, ops="fifo"))
+    built = FREE.model_copy(update={"schedulers": {"scx_fifo": str(tmp_path / "main")}})
+    with SchedulerControl().hold("scx_fifo", built) as held:
+        assert held is not None and held.in_force == "scx_fifo"
 
 
 def test_a_kernel_without_sched_ext_says_so(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None
     lines = [json.dumps(json.loads(line), separators=(",", ":")) for line in file.read_text().splitlines()]
     file.write_text("\n".join(lines) + "\n")
     whole = [event["record"] for event in journal.read(file) if event["event"] == "run"]
-    brief = [event["record"] for event in journal.read(file, timelines=False) if event["event"] == "run"]
+    brief = [event["record"] for event in journal.read(file, whole=False) if event["event"] == "run"]
     assert [record.timeline is None for record in brief] == [record.timeline is None for record in whole]
     assert {record.timeline is None for record in brief} == {True, False}
     assert [record.run for record in brief] == [record.run for record in whole]

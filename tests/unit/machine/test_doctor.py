@@ -350,9 +350,9 @@ def test_nobody_is_refused_by_name_and_errno(nobody: Any) -> None:
 def test_a_scheduler_that_was_not_started_is_not_granted(tmp_path: Path) -> None:
     root = bare(tmp_path, 1)
     write(root / "sys/kernel/sched_ext/state", "disabled\n")
-    facts = discover(root, ()).model_copy(update={"schedulers": ("scx_simple",)})
+    facts = discover(root, ()).model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
     (found,) = (c for c in examine(facts, NOTHING, root, {"PATH": ""}, root).checks if c.name == "control: scheduler")
-    assert (found.status, found.found) == ("info", "the kernel has sched_ext; on PATH: scx_simple")
+    assert (found.status, found.found) == ("info", "the kernel has sched_ext; programs: scx_simple")
 
 
 def test_a_user_without_a_home_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from scalograph.design.planner import Design
 from scalograph.design.replay import replay, seconds_per_block, timed_runs
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
+from scalograph.protocol.ended_services import EndedService, ServicesEnded
 from scalograph.protocol.journal import Journal
 from scalograph.protocol.record import Record
 from scalograph.run import loop
@@ -487,3 +488,23 @@ def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(tmp_path
         signal.SIGTERM,
     )
     book.close()
+
+
+KILLED = EndedService(name="web", stop_signal="TERM", stopped_by="KILL", stop_ns=5_000_000_000, signal=9)
+
+
+def test_how_services_ended_is_journaled_where_it_is_known_and_the_last_ones_before_the_end(tmp_path: Path) -> None:
+    file, progress, asked = tmp_path / "journal.jsonl", Told(), list[bool]()
+
+    def ended(is_last: bool) -> list[ServicesEnded]:
+        asked.append(is_last)
+        block = {2: 0, 22: 1}.get(len(asked))
+        return [] if block is None else [ServicesEnded(block=block, services=[KILLED], n_survivors=0)]
+
+    with closing(started(file)) as book:
+        run_study(GridPlanner(small()), Loop(FakeHost(), book, progress, ended=ended), Budget(None))
+    assert asked == [False] * 21 + [True]
+    events = [event["event"] for event in journal.read(file)]
+    assert events[:8] == ["study", "ask", "run", "verdict", "ask", "services", "run", "verdict"]
+    assert events[-2:] == ["services", "end"]
+    assert len(progress.notes) == 2 and "had to be killed after block 1" in progress.notes[0]

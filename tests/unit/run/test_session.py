@@ -223,6 +223,20 @@ def test_only_jvms_that_treatments_use_are_compared(tmp_path: Path) -> None:
         run(java(jvms=HOST.jvms[::-1]), made, [])
 
 
+def test_memory_that_another_kernel_keeps_is_no_other_machine(tmp_path: Path) -> None:
+    def sized(memory_bytes: int | None) -> Plan:
+        return planned(tmp_path / "study", memory_bytes=memory_bytes)
+
+    plan = sized(1 << 30)
+    made = begin(plan, tmp_path / "results")
+    run(plan, made)
+    for memory in (1000 << 20, 1054 << 20):
+        run(sized(memory), made, [])
+    for other in (980 << 20, 1 << 31, None):
+        with pytest.raises(StudyError, match=r"resume: memory_bytes: .*--accept-difference memory_bytes"):
+            run(sized(other), made, [])
+
+
 def test_jvms_of_a_factor_are_compared_whatever_their_order(tmp_path: Path) -> None:
     factor = '[factors.jvm]\ncontrol = "jvm"\nlevels = ["25", "17"]\n'
     plan = planned(tmp_path / "study", '["{java}", "{n}"]', more=factor)

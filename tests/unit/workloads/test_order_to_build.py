@@ -111,7 +111,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def printed(path: str, program: str) -> str:
     """What a program prints that comes to a good end."""
-    argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", path, f"shop.{program}"]
+    argv = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, f"shop.{program}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -134,6 +134,12 @@ def test_a_large_order_waits_for_room_and_nobody_for_it(path: str) -> None:
 @needs_java
 def test_a_step_in_the_transaction_of_its_message_is_undone_with_it_and_not_done_twice(path: str) -> None:
     assert printed(path, "Joined") == "locked\ndealt with\naudited\n"
+
+
+@needs_java
+def test_a_message_that_comes_before_its_order_comes_again_and_is_built_once(path: str) -> None:
+    twice = "its order is not there yet\ndealt with\n"
+    assert printed(path, "Early") == f"{twice}open 0\n{twice}audited\ngiven up\n"
 
 
 @needs_java

@@ -9,6 +9,7 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import curve_factor, varied
 from scalograph.findings.run_records import named_records
 from scalograph.findings.sample import Sample, grouped
+from scalograph.findings.service_ends import told_ends
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
@@ -18,7 +19,7 @@ from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import MOST_GROUPS, MOST_POINTS, LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
 from scalograph.questions.throughput.model_end import ended_by
-from scalograph.questions.throughput.model_parts import RunPart, run_parts
+from scalograph.questions.throughput.model_parts import STOP, RunPart, run_parts, stop_parts
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables
 from scalograph.questions.throughput.tables_parts import parts_table
@@ -35,7 +36,13 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
         parts.append(run_parts(record))
         if (run := driven_run(record)) is not None:
             driven[name] = run
-    return told(table, taken, driven, parts)
+    return told(table, taken, driven, _with_stops(parts, table))
+
+
+def _with_stops(parts: list[list[RunPart]], table: Table) -> list[list[RunPart]]:
+    """The parts of runs, and the ends of services that stayed up: of these, runs tell not the last ones."""
+    stops = [stop_parts(one) for one in table.services]
+    return [[part for part in run if part.what != STOP] for run in parts] + stops if stops else parts
 
 
 def told(table: Table, taken: Taken, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
@@ -172,7 +179,8 @@ def _kept(table: Table) -> list[str]:
     """What is to be known of services that stayed up."""
     if table.study.workload.keep == "run":
         return []
-    return ["services stayed up over runs of a block: what a run left in them, those after it met"]
+    met = "services stayed up over runs of a block: what a run left in them, those after it met"
+    return [met + told_ends(table.services)]
 
 
 def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:

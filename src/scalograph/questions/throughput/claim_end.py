@@ -1,9 +1,10 @@
 """What ends it, in words, and what was ruled out."""
 
 from scalograph.questions.throughput.document import LoadedGroup, PartUse
-from scalograph.text.load_words import cpus_named, fold, of_granted, short_time
+from scalograph.text.load_words import cpus_named, fold, of_granted
 from scalograph.text.quantities import counted, percent
 from scalograph.text.short_names import listed
+from scalograph.text.units import format_duration
 
 # Parts that are told to be ruled out, and what grows by more than this has waited.
 MOST, GROWN = 3, 1.5
@@ -62,6 +63,8 @@ def _unresolved(one: LoadedGroup) -> str:
         return f"{listed([amount(one, part) for part in one.ended_by])} are too much alike to say which ends it"
     if one.state == "rising":
         return ""
+    if one.ended_by:
+        return f"{_full(one, one.ended_by[0])}; who has one waits for a CPU: which of the two ends it is not resolved"
     waits = f", and tasks wait {percent(one.waited)} of their time for one" if one.waited is not None else ""
     return f"what ends it is not resolved: no CPU is used up{waits}"
 
@@ -74,7 +77,7 @@ def _full(one: LoadedGroup, part: PartUse) -> str:
     if part.kind == "wrong":
         return f"{percent(part.share)} of the requests {WRONG.get(part.names[0], 'get a wrong answer')}"
     if part.kind == "pool":
-        wait = f", and a request waits {short_time(part.wait_s)} for one" if part.wait_s else ""
+        wait = f", and a request waits {format_duration(part.wait_s)} for one" if part.wait_s else ""
         return f"all {round(granted)} of the pool are in use ({of_granted(used, granted)}){wait}"
     if part.kind == "driver":
         return "the driver gives out first"

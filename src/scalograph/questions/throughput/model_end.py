@@ -72,7 +72,8 @@ class LoadEnd:
 
     Attributes:
         kind: of the part; where none is full: `pool`, if that of a service is always in use, `backlog`, if connections
-            are dropped, `wrong`, if requests get no right answer, else `inside`; `not resolved`: two are full.
+            are dropped, `wrong`, if requests get no right answer, else `inside`; `not resolved`: two are
+            full, or those who have something of a pool wait for a CPU.
         parts: those that are full, or nearly.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
@@ -105,7 +106,7 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     parts = [one for one in parts if one is not pool]
     full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
     if not full and pool and holds_for_cpu(runs):
-        return LoadEnd("not resolved", (), tuple(parts), waited, grows)
+        return LoadEnd("not resolved", (pool,), tuple(parts), waited, grows)
     if not full and is_bounded and (lost := pool or _lost(runs)):
         return LoadEnd(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(one.kind == "cpu" for one in parts):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent
 
@@ -62,3 +63,12 @@ def _of_driver(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
     for phase in phases:
         yield RunPart(driver, phase.name, (phase.end_ns - phase.start_ns) / 1e9)
     yield RunPart(driver, END, ((record.run.wall_ns or 0) - phases[-1].end_ns) / 1e9)
+
+
+def stop_parts(ended: ServicesEnded) -> list[RunPart]:
+    """Return how long services that stayed up over runs took to end, copies of one together."""
+    found = dict[str, float]()
+    for one in reversed(ended.services):
+        if one.stop_ns is not None:
+            found[one.name] = found.get(one.name, 0.0) + one.stop_ns / 1e9
+    return [RunPart(name, STOP, seconds) for name, seconds in found.items()]

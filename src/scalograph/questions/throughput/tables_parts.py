@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from scalograph.protocol.findings import Column, TableDoc
-from scalograph.questions.throughput.model_parts import RunPart
+from scalograph.questions.throughput.model_parts import WHOLE, RunPart
 
 ID = "seconds-by-part"
 _NOTE = (
@@ -16,7 +16,8 @@ _NOTE = (
 def parts_table(runs: Sequence[Sequence[RunPart]]) -> list[TableDoc]:
     """Return the table of these runs, each with its parts in order; none where no run has any."""
     longest = max(runs, key=len, default=[])
-    keys = dict.fromkeys((part.process, part.what) for run in (longest, *runs) for part in run)
+    order = dict.fromkeys((part.process, part.what) for run in (longest, *runs) for part in run)
+    keys = sorted(order, key=lambda key: key[1] == WHOLE)  # their sum is the last
     seconds = {key: [part.seconds for run in runs for part in run if (part.process, part.what) == key] for key in keys}
     if not seconds:
         return []

@@ -68,9 +68,10 @@ def _nothing(table: Table, found: Tunables) -> str:
     if not found.decided:
         none = f"none of {n} is" if n > 1 else "it is not"
         return f"Cannot be said: {none} seen to matter, but a setting{aside} may change the {what} by up to {most}."
-    none = f"None of {n} matters" if n > 1 else "It does not matter"
     if all(one.label == "equivalent" for one in found.settings):
+        none = f"None of {n} matters" if n > 1 else "It does not matter"
         return f"{none}: all are equivalent to the default within {two_digits(100 * found.margin)} %."
+    none = f"None of {n} is seen to matter" if n > 1 else "It is not seen to matter"
     return f"{none}: no setting{aside} changes the {what} by more than {most}."
 
 

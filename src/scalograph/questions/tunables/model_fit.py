@@ -146,25 +146,37 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
         return None
     _, residuals = _robust(columns, logs)
     clip = clip_at(residuals, freedom)
-    drawn, kept = np.clip(residuals, -clip, clip), float(np.mean(np.abs(residuals) <= clip))
+    drawn = np.clip(residuals, -clip, clip)
     sd = float(np.sqrt(np.square(drawn).sum() / freedom))
-    # Huber's correction for a share of residuals that are drawn in (1981, 7.6.2).
-    correction = (1 + used / n * (1 - kept) / kept) / kept if kept else 1.0
-    return _Noise(sd, sd * correction, freedom, clip)
+    return _Noise(sd, sd * _correction(residuals, clip, used), freedom, clip)
+
+
+def _correction(residuals: FloatArray, clip: float, used: int) -> float:
+    """Huber's correction for a share of residuals that are drawn in (1981, 7.6.2)."""
+    kept = float(np.mean(np.abs(residuals) <= clip))
+    return (1 + used / len(residuals) * (1 - kept) / kept) / kept if kept else 1.0
+
+
+def suffice(n_runs: int, n_columns: int) -> bool:
+    """Tell whether so many runs are enough for outliers to be seen beside so many coefficients."""
+    return SEEN_FROM * (n_runs - n_columns) >= n_runs
 
 
 def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> FloatArray:
     """Return the logs with those of slowed runs drawn towards what all settings together make of them.
 
-    Beside the effects of all factors an outlier is seen; beside those of none it is one of many that lie far off.
+    Beside the effects of all factors an outlier is seen; beside those of none it is one of many that lie far off. What
+    is left of the noise is as much larger as estimates from drawn-in residuals spread more than it tells, so that an F
+    of these logs is one (pseudo-values: P. J. Bickel, Another look at robustness, Scand. J. Statist. 3, 1976).
     """
     whole = np.hstack([indicators(blocks), dummies(rows, n_levels)[0]])
-    freedom = len(logs) - whole.shape[1]
-    if SEEN_FROM * freedom < len(logs):
+    n, used = whole.shape
+    if not suffice(n, used):
         return logs
     _, residuals = _robust(whole, logs)
-    clip = clip_at(residuals, freedom)
-    return np.asarray(logs - residuals + np.clip(residuals, -clip, clip))
+    clip = clip_at(residuals, n - used)
+    drawn = _correction(residuals, clip, used) * np.clip(residuals, -clip, clip)
+    return np.asarray(logs - residuals + drawn)
 
 
 def clip_at(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:

@@ -30,6 +30,8 @@ class TunablesPlan(SearchPlan):
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
             return f"{n}, one at a time: {first} runs"
         most = min(search.course.most, self.most_runs)
+        if most < first:
+            return f"{n}; {counted(most, 'run')} at most, too few to compare them: the first block has {first}"
         return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
 
 

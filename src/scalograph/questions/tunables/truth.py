@@ -23,9 +23,11 @@ class TunedProgram:
 
     Attributes:
         gains: log performance of each level of each factor; the first one, the default, has 0.
+        fails: setting with which every run fails, by the places of its factor and its level.
     """
 
     gains: tuple[tuple[float, ...], ...]
+    fails: tuple[int, int] | None = None
 
     @property
     def active(self) -> set[int]:
@@ -41,6 +43,10 @@ class TunedProgram:
     def log(self, settings: Settings) -> float:
         """Return the log performance of a treatment, without noise."""
         return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
+
+    def works(self, settings: Settings) -> bool:
+        """Tell whether runs of a treatment end well."""
+        return self.fails is None or settings[self.fails[0]] != self.fails[1]
 
 
 def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (3,) * N_FACTORS) -> TunedProgram:
@@ -71,6 +77,9 @@ def search(
     """
     course = TunablesCourse(made.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
     while (level := course.next_level) is not None:
-        off = float(run_scores(rng, (1,), noise)[0])
-        course.add(level, off * exp(-made.log(course.steps[level])))
+        settings = course.steps[level]
+        if made.works(settings):
+            course.add(level, float(run_scores(rng, (1,), noise)[0]) * exp(-made.log(settings)))
+        else:
+            course.fail(level)
     return course

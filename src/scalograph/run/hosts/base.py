@@ -1,4 +1,4 @@
-"""What a host is: six verbs, all that is ever done on a machine. A further one is a file and a row of the registry."""
+"""What a host is: seven verbs, all that is done on a machine. A further one is a file and a row of the registry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.quiet import Look
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.events import CopyEvent, Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.plan import Plan
@@ -179,6 +180,12 @@ class Host(Protocol):
         Raises:
             HostError: no further run can be made here.
             KeyboardInterrupt: a signal came that ends more than the run.
+        """
+
+    def ended(self, is_last: bool) -> Sequence[ServicesEnded]:
+        """Tell how services ended that stayed up over runs (`keeps_services`), since it was last asked.
+
+        Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.
         """
 
     def close(self) -> None:

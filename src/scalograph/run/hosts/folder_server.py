@@ -70,12 +70,14 @@ def serving(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = Fal
 
 
 def _options(virtiofsd: str, folder: Path, is_read_only: bool) -> Sequence[str]:
+    # The machine's files are read again and again, compilers above all; nothing changes them for a guest.
+    kept = "cache=always" if is_read_only else "cache=auto"
     # That of QEMU itself changes its root; its successor would need rights for that.
     if Path(virtiofsd).parent.name == "qemu":
         source = re.sub(r"[\\,]", r"\\\g<0>", str(folder))  # a comma alone would begin another option
-        return ("-o", f"source={source}", "-o", "sandbox=chroot", "-o", "log_level=err")
+        return ("-o", f"source={source}", "-o", "sandbox=chroot", "-o", "log_level=err", "-o", kept)
     refusing = (_READ_ONLY,) if is_read_only and _READ_ONLY in _help(virtiofsd) else ()
-    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error", *refusing)
+    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error", f"--{kept}", *refusing)
 
 
 def _help(virtiofsd: str) -> str:

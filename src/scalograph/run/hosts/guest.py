@@ -31,7 +31,7 @@ from scalograph.run.hosts.guest_process import (
     GuestProcess,
     GuestPrograms,
 )
-from scalograph.run.hosts.guest_settings import GuestSetting, guest_settings, lines, read_back
+from scalograph.run.hosts.guest_settings import GuestSetting, guest_settings, lines, read_back, scheduler_of
 from scalograph.run.hosts.kernel_packages import kernel, offered
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
@@ -114,7 +114,9 @@ class GuestHost(LocalHost):
             tell("the CPUs of guests are emulated here: functional, not timing; figures of time are left out")
         known = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
         self._guest_facts = self._guest_facts.model_copy(update=known)
-        return super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
+        ready = super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
+        _refuse_unprintable(*map(Path, (ready.facts.schedulers or {}).values()))
+        return ready
 
     def _try_settings(self, planned: Plan) -> None:
         """Refuse conditions of this machine; that a setting is refused, its run will tell."""
@@ -138,7 +140,8 @@ class GuestHost(LocalHost):
     def _measured(self, spec: Specification, folder: Path) -> Record:
         launch = spec.launches[0]
         machine = self._machine(launch.kernel or DEFAULT_KERNEL, folder, launch.boot_options)
-        machine = replace(machine, settings=lines(self._settings, machine.n_cpus))
+        settings, program = lines(self._settings, machine.n_cpus), scheduler_of(self._settings)
+        machine = replace(machine, settings=settings, scheduler=program)
         with scratch("guest") as boot:
             process = GuestProcess(self._programs, machine, boot)
             record = measure(self._line(spec, folder), process, note)
@@ -193,7 +196,8 @@ def as_guest(machine: HostFacts) -> HostFacts:
     """Return what a guest of a machine is: as many CPUs, each a core of its own, and a part of its memory."""
     cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
     outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)
-    kept = {name: getattr(machine, name) for name in ("distribution", "compiler", "architecture", "cpu_model", "jvms")}
+    same = ("distribution", "compiler", "architecture", "cpu_model", "jvms", "schedulers")
+    kept = {name: getattr(machine, name) for name in same}
     memory = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
     return HostFacts(cpus=cpus, memory_bytes=memory, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
 

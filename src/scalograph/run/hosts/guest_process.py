@@ -50,6 +50,7 @@ class GuestMachine:
         folder: of the run, the only one of the machine that it may change; it has the same name in the guest.
         probe: path of the program that makes the run.
         settings: files of /proc and /sys that it reads, and what it writes there (`guest_settings.lines`).
+        scheduler: path of the program of sched_ext that it starts before its run; empty for none.
     """
 
     kernel: Path
@@ -60,6 +61,7 @@ class GuestMachine:
     folder: Path
     probe: str
     settings: str = ""
+    scheduler: str = ""
 
 
 class GuestProcess(ProbeProcess):
@@ -147,8 +149,10 @@ class GuestProcess(ProbeProcess):
         return ""
 
     def _prepare(self) -> None:
-        told = {"folder": f"{self._machine.folder}\n", "probe": f"{self._machine.probe}\n"}
-        for name, text in (told | {"settings": self._machine.settings}).items():
+        machine = self._machine
+        told = {"folder": machine.folder, "probe": machine.probe, "scheduler": machine.scheduler}
+        texts = {name: f"{line}\n" for name, line in told.items()} | {"settings": machine.settings}
+        for name, text in texts.items():
             (self._boot / name).write_text(text, encoding="utf-8")
         modules = sorted((self._machine.kernel / MODULES).iterdir())
         (self._boot / "initramfs").write_bytes(initramfs(Path(self._programs.busybox).read_bytes(), modules))

@@ -9,6 +9,7 @@ from msgspec.structs import replace as replace_part
 
 from scalograph.control.control import Launch
 from scalograph.errors import HostError
+from scalograph.protocol.ended_services import EndedService, ServicesEnded
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.run.hosts.base import Specification
@@ -66,6 +67,22 @@ class _Held:
         stop = before.stop_ns if before and before.name == one.name else None
         return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
 
+    def ended(self, record: Record) -> ServicesEnded:
+        """Return how they ended, by the record of their probe."""
+        exits = {copy.command: copy for copy in record.copies}
+        services = [
+            EndedService(
+                name=one.name, stop_signal=service.stop_signal, stopped_by=one.stopped_by, stop_ns=one.stop_ns,
+                exit_code=exits[i].exit_code if i in exits else None, signal=exits[i].signal if i in exits else None,
+            )
+            for i, (one, launch) in enumerate(zip(record.processes, self.services, strict=False))
+            if (service := launch.service) is not None
+        ]  # fmt: skip
+        return ServicesEnded(
+            block=self.block, services=services, n_survivors=record.run.n_survivors,
+            reason=record.run.reason if record.run.status == "failed" else None,
+        )  # fmt: skip
+
 
 class HeldServices:
     """Services of one block at a time, of a host that starts probes here."""
@@ -81,6 +98,7 @@ class HeldServices:
         """
         self._process, self._folder = process, folder
         self._held: _Held | None = None
+        self._ended: list[ServicesEnded] = []
 
     def measure(self, spec: Specification, folder: Path) -> Record:
         """Carry out a run, after starting its services where none are up, or others.
@@ -102,7 +120,7 @@ class HeldServices:
         driver = replace(spec, launches=launches[-1:], running=held.running)
         record = held.told(measure(driver.line(folder), self._process(), note))
         if record.run.status != "ok":
-            return _with_last_words(record, self.close(), len(held.pids))
+            return self._failed(record, len(held.pids))
         return held.with_start(record, before) if is_first else record
 
     def close(self) -> Record | None:
@@ -111,7 +129,23 @@ class HeldServices:
         if held is None:
             return None
         with held.folders:
-            return held.holder.close()
+            record = held.holder.close()
+        if record.run.status != "interrupted":
+            self._ended.append(held.ended(record))
+        return record
+
+    def ended(self) -> list[ServicesEnded]:
+        """Return how services ended that did since this was last asked, but for those whose failure a run tells."""
+        told, self._ended = self._ended, []
+        return told
+
+    def _failed(self, record: Record, n: int) -> Record:
+        """End the services after a run that failed; return it with what they said last, where they failed too."""
+        last = self.close()
+        if last is None or last.run.status != "failed" or record.run.status != "failed":
+            return record
+        self._ended.pop()
+        return _with_last_words(record, last, n)
 
     def _serving(self, spec: Specification) -> tuple[Launch, ...]:
         """What a run starts, filled, if its services are those that are up; else nothing."""
@@ -151,10 +185,8 @@ def _as_started(launches: Sequence[Launch]) -> list[Launch]:
     return [replace(launch, values={}) for launch in launches]
 
 
-def _with_last_words(record: Record, last: Record | None, n: int) -> Record:
-    """A failed run with the reason of its n services, and what they said, where they failed too."""
-    if last is None or last.run.status != "failed" or record.run.status != "failed":
-        return record
+def _with_last_words(record: Record, last: Record, n: int) -> Record:
+    """A failed run with the reason of its n services, which failed too, and what they said."""
     services = [copy for copy in last.copies if copy.command < n]
     drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
     return replace_part(record.failed(last.run.reason or ""), copies=[*services, *drivers])

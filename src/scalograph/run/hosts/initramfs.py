@@ -33,6 +33,7 @@ mount --move /run "/root$folder"
 mount --move /proc /root/proc
 mount --move /sys /root/sys
 mount --move /dev /root/dev
+mknod /dev/null c 1 3
 ln -s /proc/self/fd /root/dev/fd
 ln -s fd/0 /root/dev/stdin
 ln -s fd/1 /root/dev/stdout
@@ -52,13 +53,29 @@ keep before
 while read -r path value; do
     [ -z "$value" ] || echo "$value" > "/root/$path"
 done < /boot/settings
-keep in_force
 for port in /root/dev/vport*p1; do break; done
 { uname -r; cat /root/proc/cmdline /root/sys/devices/system/cpu/online; } > /boot/booted
 mv /boot/booted /boot/up
+IFS= read -r scheduler < /boot/scheduler
+if [ "$scheduler" ]; then
+    chroot /root "$scheduler" &
+    started=$! tries=300
+    until state=$(cat /root/sys/kernel/sched_ext/state 2>&1); [ "$state" = enabled ]; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] && kill -0 "$started" || poweroff -f
+        sleep 0.1
+    done
+fi
+keep in_force
 chroot /root "$probe" <> "$port" >&0
 code=$?
 keep at_end
+if [ "$scheduler" ]; then
+    kill -TERM "$started"
+    (sleep 10; kill -KILL "$started") &
+    wait "$started"
+fi
+keep after
 echo $code > /boot/exit
 sync
 poweroff -f

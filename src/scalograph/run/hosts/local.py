@@ -13,8 +13,10 @@ from scalograph.control.discover import discover
 from scalograph.control.kernel_counters import passed, read_counters
 from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
+from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
+from scalograph.run.built_schedulers import with_schedulers
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.held_services import HeldServices
 from scalograph.run.hosts.probe import (
@@ -86,7 +88,7 @@ class LocalHost:
 
     def _built(self, planned: Plan, tell: Tell) -> Plan:
         """Make the program ready where it will run."""
-        return build_planned(planned, tell)
+        return with_schedulers(build_planned(planned, tell))
 
     def _is_there(self, program: str, path: str | None) -> bool:
         """Whether the host has a program, in the folders of a PATH or by its own path."""
@@ -171,6 +173,12 @@ class LocalHost:
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
         return measure(spec.line(folder), self._process(), note)
+
+    def ended(self, is_last: bool) -> list[ServicesEnded]:
+        """Tell how services ended that stayed up over runs; after the last run those that are up are ended first."""
+        if is_last:
+            self._services.close()
+        return self._services.ended()
 
     def close(self) -> None:
         """End services that outlive their run."""

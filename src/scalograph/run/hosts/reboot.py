@@ -4,12 +4,10 @@ Without that program nothing is booted, and it alone has the rights for it. What
 the kernel gives of itself and by a new boot_id. The study goes on in the same journal, and there in a folder made anew.
 """
 
-import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from scalograph.control.apply import apply
 from scalograph.control.control import HeldSetting, Launch
@@ -18,32 +16,25 @@ from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.ssh import SshHost, machine_of
-from scalograph.run.hosts.ssh_client import UnreachableError, call, last_line, script
+from scalograph.run.hosts.ssh_boot import (
+    HOWTO,
+    PROGRAM,
+    Boot,
+    begin_boot,
+    called_reboot,
+    first_of_killed,
+    forget_first,
+    installed_kernels,
+    running,
+)
 from scalograph.run.hosts.ssh_machine import SshMachine
 from scalograph.run.interrupts import interruption, kept
 from scalograph.run.plan import Plan
 from scalograph.study.treatment import Treatment
+from scalograph.text.units import format_duration
 
-PROGRAM = "scalograph-boot"
 # A server may test its memory for minutes; then what starts with it takes CPUs for a while.
 BOOT_S, SETTLE_S, PAUSE_S = 900.0, 180.0, 5.0
-_ASK_S = 60.0
-_RELEASE = re.compile(r"[0-9][\w.+~-]{0,63}", re.ASCII)
-_NOW = re.compile(r"([0-9][\w.+~-]{0,63})\n([0-9a-f-]{36})\n", re.ASCII)
-NOW = "uname -r && cat /proc/sys/kernel/random/boot_id"
-BOOT = f'exec {PROGRAM} "$1"'
-_HOWTO = "see docs/howto/another-machine.md"
-
-
-def _called(name: str) -> str:
-    return f"--host reboot:{name}"
-
-
-class Boot(NamedTuple):
-    """A boot of the machine: the release of its kernel, and what the kernel calls that boot."""
-
-    release: str
-    boot_id: str
 
 
 def connect(name: str, wait_s: float | None = None) -> Host:
@@ -66,16 +57,19 @@ class RebootHost(SshHost):
 
     def __init__(self, machine: SshMachine) -> None:
         super().__init__(machine)
-        self._tell: Tell = lambda text: None
+        self._tell: Tell | None = None
         if machine.find(machine.facts.environment.get("PATH", ""), [PROGRAM]) == [None]:
-            found, fix = f"no program {PROGRAM}", f"put it there: {_HOWTO}"
-            raise HostError(_called(machine.name), found, "one that boots a kernel by its release", fix)
-        files = call(machine.name, ("ls", "/boot")).splitlines()
-        named = (file.removeprefix("vmlinuz-") for file in files if file.startswith("vmlinuz-"))
-        self._releases = tuple(sorted(release for release in named if _RELEASE.fullmatch(release)))
+            found, fix = f"no program {PROGRAM}", f"put it there: {HOWTO}"
+            raise HostError(called_reboot(machine.name), found, "one that boots a kernel by its release", fix)
+        self._releases = installed_kernels(machine.name)
         if not self._releases:
-            raise HostError(_called(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME")
-        self._first = self._running = self._asked()
+            raise HostError(
+                called_reboot(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME"
+            )
+        self._running = running(machine.name)
+        first = first_of_killed(machine.name, self._running.release)
+        self._first = first if first and first in self._releases else self._running.release
+        self._boot_until = 0.0
 
     def facts(self) -> HostFacts:
         """Return what that machine is; its kernel and its boot are those of each run."""
@@ -83,7 +77,7 @@ class RebootHost(SshHost):
         return super().facts().model_copy(update=known)
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Do so as over ssh.
+        """Do so as over ssh; tell of a kernel that a killed start has left running.
 
         Raises:
             HostError: the study has a `setup`; or as of `SshHost`.
@@ -92,6 +86,9 @@ class RebootHost(SshHost):
             fix = "do it before each run: workload.prepare"
             raise HostError("workload.setup", "before reboots, which may undo it", "a study without", fix)
         self._tell = tell
+        if self._first != self._running.release:
+            left = f"{self._machine.name} runs kernel {self._running.release} since a start that was killed"
+            tell(f"{left}: at the end {self._first} is booted, which ran before")
         return super().ready(planned, tell)
 
     @contextmanager
@@ -109,26 +106,42 @@ class RebootHost(SshHost):
             yield held
 
     def close(self) -> None:
-        """End the connection, and boot the kernel that was found at first, without waiting for it."""
+        """End the connection; boot the kernel that was found at first, without waiting for it, if any run was asked."""
         super().close()
-        if self._running.release == self._first.release:
+        if self._tell is None:
             return
         try:
-            if self._asked().release != self._first.release:
-                self._start(self._first.release)
+            if self._at_last().release == self._first:
+                forget_first(self._machine.name)
+            else:
+                self._begin(self._first)
         except HostError as error:
-            self._tell(f"it may still run another kernel than at first, {self._first.release}: {error}")
+            self._said(f"it may still run another kernel than at first, {self._first}: {error}")
 
-    def _start(self, release: str) -> None:
-        """Have the kernel booted. Raises HostError where the program there says why not."""
-        self._tell(f"{self._machine.name}: boots kernel {release}")
+    def _at_last(self) -> Boot:
+        """Return what runs at the end; a boot that goes on still is waited for, as long as it may take."""
+        if self._running.release == self._first:
+            return self._running
+        if time.monotonic() >= self._boot_until:
+            return running(self._machine.name)
+        left = f"another Ctrl-C leaves it to the next start to boot kernel {self._first}"
+        self._said(f"waiting until {self._machine.name} is up; {left}")
+        return self._awaited()
+
+    def _said(self, text: str) -> None:
+        if self._tell is not None:
+            self._tell(text)
+
+    def _begin(self, release: str) -> None:
+        """Have a kernel booted: of a boot that does not end, nothing is known. Raises HostError."""
+        name = self._machine.name
+        self._said(f"{name}: boots kernel {release}")
+        self._running, self._boot_until = Boot("", self._running.boot_id), time.monotonic() + BOOT_S
         try:
-            call(self._machine.name, script(BOOT, release), limit_s=_ASK_S)
-        except UnreachableError:
-            pass  # it may take the connection along
-        except HostError as error:
-            found = f"{PROGRAM} {release}: {error.problems[0].found}"
-            raise HostError(_called(self._machine.name), found, "a reboot into that kernel", _HOWTO) from None
+            begin_boot(name, release, self._first)
+        except HostError:
+            self._boot_until = 0.0
+            raise
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
         record = super()._measured(spec, folder)
@@ -139,56 +152,55 @@ class RebootHost(SshHost):
 
     def _booted(self, release: str) -> None:
         """Boot a kernel, and make the folder there anew. The lock there is held until that machine goes down."""
-        before = self._asked()
-        if before.release != release:
-            self._running = Boot("", before.boot_id)  # of a boot that does not end, nothing is known
-            self._start(release)
+        self._running = running(self._machine.name)
+        if self._running.release != release:
+            began = time.monotonic()
+            self._begin(release)
             self._machine.close()
-            before = self._back(release, before.boot_id)
-        self._running = before
+            if self._awaited().release != release:
+                found = f"{PROGRAM} {release} booted {self._running.release}"
+                raise HostError(called_reboot(self._machine.name), found, f"kernel {release}", HOWTO)
+            self._said(f"{self._machine.name}: up after {format_duration(time.monotonic() - began)}")
         self._machine.close()
         self._machine.ensure()
         self._refuse_other_cpus(release)
         self._settled()
 
-    def _asked(self) -> Boot:
-        answer = call(self._machine.name, script(NOW), limit_s=_ASK_S)
-        if (found := _NOW.fullmatch(answer)) is None:
-            raise HostError(_called(self._machine.name), f"told {last_line(answer)}", "its kernel and its boot", _HOWTO)
-        return Boot(found[1], found[2])
+    def _awaited(self) -> Boot:
+        """Return the boot that comes up, of whichever kernel it is. On its way down and up a machine says many things.
 
-    def _back(self, release: str, boot_id: str) -> Boot:
-        """Return the boot that came up, once it answers."""
-        until = time.monotonic() + BOOT_S
-        while time.monotonic() < until:
+        Raises:
+            HostError: none does in time.
+            KeyboardInterrupt: a signal came meanwhile.
+        """
+        before, said = self._running.boot_id, "it goes on as before"
+        while time.monotonic() < self._boot_until:
             if (number := kept()) is not None:
                 raise interruption(number)
             time.sleep(PAUSE_S)
-            with suppress(UnreachableError):
-                if (now := self._asked()).boot_id != boot_id:
-                    return self._as_asked(release, now)
-        found = f"not booted {BOOT_S:g} s after {PROGRAM} {release}"
-        raise HostError(_called(self._machine.name), found, "an answer from a new boot", "look at its console")
-
-    def _as_asked(self, release: str, now: Boot) -> Boot:
-        self._running = now
-        if now.release != release:
-            found = f"{PROGRAM} {release} booted {now.release}"
-            raise HostError(_called(self._machine.name), found, f"kernel {release}", _HOWTO)
-        return now
+            try:
+                now = running(self._machine.name)
+            except HostError as error:
+                said = error.problems[0].found
+                continue
+            if now.boot_id != before:
+                self._running, self._boot_until = now, 0.0
+                return now
+        found = f"not booted {BOOT_S:g} s after {PROGRAM}: {said}"
+        raise HostError(called_reboot(self._machine.name), found, "an answer from a new boot", "look at its console")
 
     def _refuse_other_cpus(self, release: str) -> None:
         """Refuse a kernel under which masks would mean other CPUs."""
         before, now = ([one.cpu for one in facts.cpus] for facts in (self._machine.facts, self._machine.told()))
         if before != now:
             found = f"CPUs {now} under kernel {release}"[:200]
-            raise HostError(_called(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
+            raise HostError(called_reboot(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
 
     def _settled(self) -> None:
         """Wait until nothing that starts with the machine has its CPUs, within a limit."""
         until = time.monotonic() + SETTLE_S
         while not (seen := self.look()).quiet and kept() is None:
             if time.monotonic() > until:
-                self._tell(f"{self._machine.name} is busy {SETTLE_S:g} s after its boot: {seen}")
+                self._said(f"{self._machine.name} is busy {SETTLE_S:g} s after its boot: {seen}")
                 return
             time.sleep(PAUSE_S)

@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from scalograph.questions.throughput.answer_points import used_parts
+from scalograph.questions.throughput.claim_end import ended
+from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_end import ended_by
 
@@ -106,7 +109,15 @@ def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_o
 def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
     web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
-    assert ended_by([replace(run(web), pool=PoolUse(2, 1.95, 0.06))], 0.01).kind == "not resolved"
+    found = ended_by([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
+    assert (found.kind, [part.kind for part in found.parts]) == ("not resolved", ["pool"])
+    told = LoadedGroup(
+        group={}, factor="clients", is_clients=True, points=[], ends=found.kind, ended_by=used_parts(found.parts)
+    )
+    assert ended(told) == (
+        "all 2 of the pool are in use (1.95 of 2), and a request waits 13.5 ms for one; "
+        "who has one waits for a CPU: which of the two ends it is not resolved"
+    )
 
 
 @pytest.mark.parametrize(("ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.questions.throughput.model_parts import run_parts
+from scalograph.protocol.ended_services import EndedService, ServicesEnded
+from scalograph.questions.throughput.model_parts import RunPart, run_parts, stop_parts
 from scalograph.questions.throughput.tables_parts import parts_table
 
 from ...records import read, recorded
@@ -50,3 +51,15 @@ def test_every_part_of_a_run_is_timed_and_copies_count_together() -> None:
 
 def test_a_run_of_one_program_has_no_parts() -> None:
     assert run_parts(read(recorded(9.5))) == [] and parts_table([[]]) == parts_table([]) == []
+
+
+def test_services_that_stayed_up_tell_when_they_were_ended_and_the_sum_is_the_last_row() -> None:
+    times = {"database": 0.25, "page": 0.5}
+    services = [
+        EndedService(name=name, stop_signal="TERM", stopped_by="TERM", stop_ns=round(s * S))
+        for name, s in [*times.items(), ("page", 0.5)]
+    ]
+    stops = stop_parts(ServicesEnded(block=0, services=[*services, EndedService(name="front", stop_signal="TERM")]))
+    assert stops == [("page", "stop", 1.0), ("database", "stop", 0.25)]
+    (table,) = parts_table([[RunPart("page", "start until ready", 1.0), RunPart("", "whole run", 2.0)], stops])
+    assert [row[1] for row in table.rows] == ["start until ready", "stop", "stop", "whole run"]

@@ -80,7 +80,8 @@ def booting_stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -
     first = {"release": KERNELS[0], "boot_id": f"{0:08d}-0000-4000-8000-000000000000", "silent": "0"}
     for name, text in first.items():
         (state / name).write_text(f"{text}\n")
-    stand_in(folder, patch, _SILENT.format(state=state) + there)
+    home = "HOME=$TMPDIR; export HOME; unset XDG_STATE_HOME\n"
+    stand_in(folder, patch, home + _SILENT.format(state=state) + there)
     program(folder, "uname", f'[ "$1" = -r ] && exec cat {state}/release\nexec /bin/uname "$@"')
     program(folder, "cat", f'case "$1" in */boot_id) set {state}/boot_id ;; esac\nexec /bin/cat "$@"')
     program(folder, "ls", f"printf '%s\\n' config-x vmlinuz-{' vmlinuz-'.join(KERNELS)} vmlinuz-old")

@@ -56,3 +56,4 @@ def test_the_machine_s_files_are_read_only_by_their_server_where_it_offers_that(
     probe.measure(SPEC, process)
     words = {tag: (tmp_path / "boot" / f"{tag}.words").read_text().split() for tag in ("host", "boot", "run")}
     assert {tag for tag, found in words.items() if "--readonly" in found} == ({"host"} if offers else set())
+    assert {tag for tag, found in words.items() if "--cache=always" in found} == {"host"}

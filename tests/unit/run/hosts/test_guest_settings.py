@@ -51,6 +51,7 @@ def test_what_it_read_is_told_as_of_a_machine(tmp_path: Path) -> None:
     found = {one.held.name: (one.held.before, one.held.asked, one.held.in_force, one.held.at_end) for one in settings}
     assert found == {
         "vm.swappiness": ("60", "7", "7", ""), "online": ("0-2", "0", "0", ""), "thp": ("always", "never", "never", ""),
+        "scheduler": ("", "default", "", ""),
     }  # fmt: skip
 
 

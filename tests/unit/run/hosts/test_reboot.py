@@ -1,5 +1,6 @@
 """A machine that is booted with the kernel of a run: what is asked of it, and each way in which that fails."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.host_names import connected
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.hosts.reboot import RebootHost
+from scalograph.run.hosts.ssh_boot import first_of_killed
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
@@ -75,9 +77,62 @@ def test_the_kernel_of_a_run_is_booted_and_the_first_one_at_the_end(state: Path,
     assert asked(state) == [NEW, OLD]
     assert [one.run.status for one in records] == ["ok"] * 3
     assert [str(one.boot_id)[:8] for one in records] == ["00000000", "00000001", "00000001"]
-    assert [text for text in said if "busy" not in text] == [f"there: boots kernel {kernel}" for kernel in asked(state)]
+    told = [text for text in said if "busy" not in text and "up after" not in text]
+    assert told == [f"there: boots kernel {kernel}" for kernel in asked(state)] and len(told) < len(said)
+    assert not first_kernel(tmp_path).exists()
     machine = made.first_event("probe")["machine"]
     assert (machine["reached"], machine["kernel"], machine["boot_id"]) == ("ssh", None, None)
+
+
+def first_kernel(folder: Path) -> Path:
+    return folder / "far" / ".local/state/scalograph/first-kernel"
+
+
+def test_what_a_killed_start_left_is_told_and_put_right_by_the_next(state: Path, tmp_path: Path) -> None:
+    with planned(tmp_path, []) as (host, made):
+        assert measured(host, made, NEW).run.status == "ok"
+        host._tell = None  # as if it had been killed: nothing is done at its end
+    assert first_kernel(tmp_path).read_text() == f"{OLD} {NEW}\n"
+    with connected("reboot:there") as planning:
+        assert planning.facts().offered_kernels == (OLD, NEW)
+    assert asked(state) == [NEW]
+    said = list[str]()
+    with planned(tmp_path, said) as (host, made):
+        assert measured(host, made, NEW).run.status == "ok"
+    left = f"there runs kernel {NEW} since a start that was killed: at the end {OLD} is booted, which ran before"
+    assert [text for text in said if "busy" not in text] == [left, f"there: boots kernel {OLD}"]
+    assert asked(state) == [NEW, OLD] and not first_kernel(tmp_path).exists()
+
+
+def test_what_is_kept_of_a_first_kernel_counts_only_while_the_one_booted_instead_runs(
+    state: Path, tmp_path: Path
+) -> None:
+    first_kernel(tmp_path).parent.mkdir(parents=True)
+    for kept, found in ((f"{NEW} {OLD}", NEW), (f"{NEW} 6.9.9-other", None), (f"{OLD} {OLD}", None), ("a b", None)):
+        first_kernel(tmp_path).write_text(f"{kept}\n")
+        assert first_of_killed("there", OLD) == found
+    first_kernel(tmp_path).write_text(f"6.9.9-gone {OLD}\n")
+    with planned(tmp_path, []):
+        pass
+    assert not first_kernel(tmp_path).exists() and not asked_anything(state)
+
+
+def asked_anything(state: Path) -> bool:
+    return (state / "asked").exists()
+
+
+def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = list[str]()
+    with planned(tmp_path, said) as (host, made):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(reboot, "kept", lambda: signal.SIGINT)
+            measured(host, made, NEW)
+        assert asked(state) == [NEW]
+    assert asked(state) == [NEW, OLD]
+    waiting = f"waiting until there is up; another Ctrl-C leaves it to the next start to boot kernel {OLD}"
+    assert said == [f"there: boots kernel {NEW}", waiting, f"there: boots kernel {OLD}"]
 
 
 def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
@@ -85,15 +140,22 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
 ) -> None:
     boots = (tmp_path / "ssh-programs" / "scalograph-boot").read_text()
     with planned(tmp_path, []) as (host, made):
+        (tmp_path / "far" / ".local").write_text("no folder")
+        with pytest.raises(HostError, match=r"^--host reboot:there: .*mkdir: "):
+            measured(host, made, NEW)
+        assert not asked_anything(state)
+        (tmp_path / "far" / ".local").unlink()
         program(tmp_path, "scalograph-boot", "echo 'no such entry' >&2; exit 1")
         with pytest.raises(HostError, match=r"^--host reboot:there: scalograph-boot 6.12.1-far: no such entry, "):
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", "exit 0")
         monkeypatch.setattr(reboot, "BOOT_S", 0.05)
-        with pytest.raises(HostError, match=r"not booted 0.05 s after scalograph-boot 6.12.1-far, expected an answer"):
+        with pytest.raises(HostError, match=r"not booted 0.05 s after scalograph-boot: it goes on as before"):
             measured(host, made, NEW)
         monkeypatch.setattr(reboot, "BOOT_S", 20.0)
-        program(tmp_path, "scalograph-boot", boots.replace("${BOOTS:-$1}", "6.9.9-other"))
+        # On its way up it has no programs for a moment.
+        program(tmp_path, "uname", f'rm {state}/odd 2>/dev/null && exit 127\n[ "$1" = -r ] && exec cat {state}/release')
+        program(tmp_path, "scalograph-boot", boots.replace("${BOOTS:-$1}", "6.9.9-other") + f"\ntouch {state}/odd")
         with pytest.raises(
             HostError, match=r"scalograph-boot 6.12.1-far booted 6.9.9-other, expected kernel 6.12.1-far"
         ):

@@ -1,0 +1,34 @@
+"""How services that stayed up ended: what is a warning, and what only its time is told of."""
+
+from scalograph.findings.service_ends import MOST_ENDS, bad_ends, told_ends
+from scalograph.protocol.ended_services import EndedService, ServicesEnded
+
+
+def ended(block: int = 0, stopped_by: str = "TERM", wanted: str = "TERM", **more: object) -> ServicesEnded:
+    service = EndedService(name="web", stop_signal=wanted, stopped_by=stopped_by, stop_ns=1_500_000_000)
+    return ServicesEnded(block=block, services=[service], **more)  # type: ignore[arg-type]
+
+
+def test_services_that_end_as_asked_are_told_by_their_time() -> None:
+    as_asked = [ended(n_survivors=0), ended(1, "KILL", "KILL", n_survivors=0)]
+    assert [*bad_ends(as_asked)] == []
+    assert told_ends(as_asked) == "; ended 2 times, each within 1.5 s"
+    assert told_ends([]) == told_ends([ServicesEnded(block=0, services=[])]) == ""
+
+
+def test_one_that_was_killed_or_left_processes_is_a_warning() -> None:
+    assert [*bad_ends([ended(1, "KILL", n_survivors=2)])] == [
+        "service web had to be killed after block 2: it ran on for 1.5 s after TERM",
+        "services left 2 processes after block 2, killed then",
+    ]
+    assert [*bad_ends([ended(-1, n_survivors=1)])] == ["services left 1 process after the warm-up runs, killed then"]
+
+
+def test_after_a_failure_the_others_are_killed_and_that_is_no_news() -> None:
+    why = "service web ended while drivers worked (exit code 3)"
+    assert [*bad_ends([ended(0, "KILL", reason=why)])] == [f"{why}, after block 1"]
+
+
+def test_of_many_the_first_are_told() -> None:
+    found = [*bad_ends([ended(block, "KILL") for block in range(MOST_ENDS + 3)])]
+    assert len(found) == MOST_ENDS + 1 and found[-1].startswith("so 3 more times")
