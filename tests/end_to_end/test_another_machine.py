@@ -87,7 +87,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         subprocess.Popen([SSHD, "-D", "-e", "-f", folder / "config"], stderr=log) as serving,
     ):
         try:
-            until = time.monotonic() + 10
+            until = time.monotonic() + 60
             while "Server listening" not in (said := (folder / "log").read_text()):
                 if serving.poll() is not None or time.monotonic() > until:
                     pytest.skip(f"sshd does not start: {said.strip()}")

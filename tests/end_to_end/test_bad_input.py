@@ -148,7 +148,8 @@ def test_a_program_outside_the_study(tmp_path: Path) -> None:
     ],
 )
 def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: str, reason: str) -> None:
-    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="500ms", more=ONCE)
+    command = f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']"
+    file = study(tmp_path, command, timeout="500ms" if status == "timeout" else "10s", more=ONCE)
     done = in_process("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     runs = [event for event in journal(tmp_path / "results") if event["event"] == "run"]

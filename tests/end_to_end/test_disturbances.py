@@ -76,9 +76,11 @@ def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
             found = record(probe, spin(2.5), tmp_path)
         finally:
             neighbor.kill()
-    told = causes(found)["neighbor"]
+    assert "neighbor" in causes(found)
     if found.run.neighbors is not None:
-        assert Path(sys.executable).resolve().name[:15] in told or "python" in told
+        # By its number: others may have taken more of that CPU, and the text names two.
+        (taken_ns,) = (one.taken_ns for one in found.run.neighbors if one.pid == neighbor.pid)
+        assert found.run.wall_ns and taken_ns >= 0.02 * found.run.wall_ns
 
 
 def test_a_stopped_process_is_told(probe: Sequence[str], tmp_path: Path) -> None:

@@ -615,7 +615,7 @@ def test_one_that_never_gets_ready_is_ended(
     token: str, probe: Sequence[str], command: Callable[..., dict[str, Any]]
 ) -> None:
     asked = [command("gating"), command("never-ready", token=token)]
-    record = measure(spec(*asked, events=True, ready_timeout_ns=SECOND // 5), probe)
+    record = measure(spec(*asked, events=True, ready_timeout_ns=SECOND // 2), probe)
     assert record.run.status == "timeout"
     assert "copy 1" in (record.run.reason or "")
     assert "ready" in (record.run.reason or "")

@@ -12,12 +12,13 @@ from .shell import in_process, machine
 pytestmark = [machine, needs_probe]
 SERVER = Path(__file__).resolve().parents[2] / "benchmarks/queueing_server.py"
 WORK_S, LOCK_S = 0.01, 0.01
+STEADY_S = 0.6
 
 
 @pytest.mark.usefixtures("driver")
 def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     serve = f"{sys.executable} {SERVER} {{port}} fixed 4:{1e3 * WORK_S:g} 1:{1e3 * LOCK_S:g}"
-    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "100ms", "--steady", "600ms", "--warmup", 1)
+    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "100ms", "--steady", f"{1e3 * STEADY_S:g}ms", "--warmup", 1)
     page = ("--get", "http://127.0.0.1:{port}/", "--pool", "/pool")
     done = in_process(
         "load", "--serve", serve, *page, "--clients", "1,8", *times, "--json", "-o", "results", cwd=tmp_path
@@ -30,9 +31,11 @@ def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
         if event["event"] == "run"
         for part in event["record"]["values"]
     }
-    # By the queue's own arithmetic no answer is too early, however late this machine wakes anybody up.
-    assert told[1]["rate"] <= 1.1 / (WORK_S + LOCK_S) and told[1]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
-    assert told[8]["rate"] <= 1.1 / LOCK_S and told[8]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
+    # By the queue's own arithmetic no answer is too early, however late this machine wakes anybody up. One that lay
+    # there when the window began counts in it: one of each client at most.
+    for clients, each_s in ((1, WORK_S + LOCK_S), (8, LOCK_S)):
+        assert told[clients]["rate"] <= (STEADY_S / each_s + clients + 1) / STEADY_S
+        assert told[clients]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
     assert all(values["errors"] == 0 and values["ceiling"] > 3 * values["rate"] for values in told.values())
     # Of the four that come before the lock, more are not in use, whatever this machine keeps it waiting for.
     assert all(values["pool_size"] == 4 and 0 < values["pool_busy"] <= 4 for values in told.values())

@@ -14,6 +14,7 @@ from .shell import environment, in_process, machine, scalograph, simulated
 from .test_resume import runs
 
 PARTS = ("one", "two")
+WALLS = {f"sleep 0.05{n}": 0.05 for n in (1, 2)}
 
 
 def made(folder: Path) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
 
 def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
     """On a machine whose times are made up: no noise of a few runs decides what the claim comes to."""
-    file, env = catalogue(tmp_path), simulated(tmp_path, {f"sleep 0.05{n}": 0.05 for n in (1, 2)})
+    file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
     begun = ("reproduce", "--catalogue", file, "-o", "results")
     assert in_process(*begun, cwd=tmp_path, env=env).returncode in (0, 5)
     before = runs(tmp_path / "results" / "one")
@@ -120,15 +121,16 @@ def said_disturbed(folder: Path) -> None:
 
 
 def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
-    file = catalogue(tmp_path)
-    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
+    """On a machine whose times are made up: on one that stays busy the old result would stay."""
+    file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
+    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env)
     before = {name: (tmp_path / "results" / name / "journal.jsonl").read_bytes() for name in PARTS}
     said_disturbed(tmp_path / "results" / "one")
     again = ["reproduce", "--resume", "--again", "-o", "results", "--catalogue", "published.toml"]
-    short = in_process(*again, "--budget", "1s", cwd=tmp_path)
+    short = in_process(*again, "--budget", "1s", cwd=tmp_path, env=env)
     assert "it ends here" in short.stderr and set(states(tmp_path / "results").values()) == {"done"}
     said_disturbed(tmp_path / "results" / "one")
-    done = in_process(*again, cwd=tmp_path)
+    done = in_process(*again, cwd=tmp_path, env=env)
     assert done.returncode in (0, 5) and "one: once more; " in done.stderr and "the new result stays" in done.stderr
     assert (tmp_path / "results" / "one" / "journal.jsonl").read_bytes() != before["one"]
     assert set(states(tmp_path / "results").values()) == {"done"}
