@@ -64,7 +64,9 @@ def test_one_process_uses_one_cpu_whatever_it_believes(folder: Path) -> None:
 
 def test_what_takes_as_long_on_each_count_uses_one_cpu(tmp_path: Path) -> None:
     """On a machine whose times are made up: on a real one the CPUs may differ in what others leave of them."""
-    done = in_process("find", "effective-cpus", "--json", "--", "true", cwd=tmp_path, env=simulated(tmp_path, {"true": 0.1}))
+    done = in_process(
+        "find", "effective-cpus", "--json", "--", "true", cwd=tmp_path, env=simulated(tmp_path, {"true": 0.1})
+    )
     found = document(done)
     assert (done.returncode, found["decided"], found["k_eff"]) == (0, True, 1), done.stderr
 
