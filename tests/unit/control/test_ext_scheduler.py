@@ -16,8 +16,8 @@ from scalograph.protocol.record import MachineSetting, unmeasured
 FREE = HostFacts(cpus=())
 # A kernel that sees its program end takes its own scheduler again.
 TAKEN = """\
-mkdir -p {home}/root && echo {ops} > {home}/root/ops && echo enabled > {home}/state
 trap 'echo disabled > {home}/state; rm -r {home}/root; exit 0' INT
+mkdir -p {home}/root && echo {ops} > {home}/root/ops && echo enabled > {home}/state
 while :; do sleep 0.02; done
 """
 

@@ -106,7 +106,7 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(tmp_path: Path, numbe
     before = signal.signal(number, signal.default_int_handler)  # whatever the shell left
     book = started(file)
     try:
-        assert run_study(GridPlanner(small()), Loop(FakeHost(), book, progress), Budget(None)) == (
+        assert run_study(GridPlanner(small()), Loop(FakeHost(), book, progress), Budget(None))[:2] == (
             "interrupted",
             signal.SIGTERM if number == signal.SIGHUP else number,
         )
@@ -483,7 +483,7 @@ class HeardByProbe(FakeHost):
 
 def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(tmp_path: Path) -> None:
     book = started(tmp_path / "journal.jsonl")
-    assert run_study(GridPlanner(small()), Loop(HeardByProbe(), book, Told()), Budget(None)) == (
+    assert run_study(GridPlanner(small()), Loop(HeardByProbe(), book, Told()), Budget(None))[:2] == (
         "interrupted",
         signal.SIGTERM,
     )
