@@ -194,6 +194,13 @@ def live(tmp_path: Path) -> Store:
     return Store(tmp_path / "state", None, cpu_time=cpu_tree())
 
 
+def throttled(leaf: Path) -> bool:
+    """Compute without a pause; tell whether the kernel has ever held the group back."""
+    subprocess.run([sys.executable, "-c", SPIN], check=True)
+    figures = dict(line.split() for line in (leaf / "cpu.stat").read_text().splitlines())
+    return int(figures["nr_throttled"]) > 0
+
+
 @pytest.mark.xdist_group("machine")
 @granted
 def test_a_quota_of_the_kernel(live: Store) -> None:
@@ -203,9 +210,7 @@ def test_a_quota_of_the_kernel(live: Store) -> None:
     with limited(0.2, store=live):
         leaf = tree.own_folder()
         assert leaf is not None and leaf.name.startswith("scalograph-")
-        subprocess.run([sys.executable, "-c", SPIN], check=True)
-        figures = dict(line.split() for line in (leaf / "cpu.stat").read_text().splitlines())
-        assert int(figures["nr_throttled"]) > 0
+        assert any(throttled(leaf) for _ in range(20)), "a hypervisor may leave it less than its quota for a while"
         assert cpu_quota() == 0.2
     assert (tree.own_folder(), cpu_quota()) == (own, before)
     assert not leaf.exists()
