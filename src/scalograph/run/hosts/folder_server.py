@@ -90,7 +90,7 @@ def _help(virtiofsd: str) -> str:
 def _wait_for(socket: Path, server: FolderServer) -> None:
     until = time.monotonic() + _START_S
     while not socket.exists():
-        if server.has_ended() or time.monotonic() > until:
+        if (server.has_ended() and not socket.exists()) or time.monotonic() > until:
             found = f"virtiofsd: {server.last_line()!a}"
             raise NotStartedError("guest", found, "its socket", "try it by hand, as root")
         time.sleep(0.01)
