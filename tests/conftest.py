@@ -27,7 +27,7 @@ LONGEST = ("machine", "browser")
 
 # How long an example takes on a busy machine decides nothing; each start draws other ones.
 settings.register_profile(
-    "any machine", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+    "any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )  # fmt: skip
 settings.load_profile("any machine")
 

@@ -53,7 +53,7 @@ def told_to_move(draw: Draw) -> Iterator[bool]:
 @pytest.mark.parametrize("factor", [1.3, 2.0])
 def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
     runs = list[int]()
-    assert is_share(searched(partial(jump, factor=factor), noise, runs), 0.95, rather_than=0.6)
+    assert is_share(searched(partial(jump, factor=factor), noise, runs), 0.95, rather_than=0.7)
     # 23 on average over many programs (the benchmark); of a few, one may take twice as many.
     assert np.median(runs) <= 23 and np.mean(runs) <= 23 + 2 * np.std(runs) / len(runs) ** 0.5
 
@@ -68,7 +68,7 @@ def test_a_place_that_moves_is_told() -> None:
 
 
 def test_a_place_that_stays_is_not() -> None:
-    assert is_share(told_to_move(partial(jump, factor=2.0)), 0.03, rather_than=0.45)
+    assert is_share(told_to_move(partial(jump, factor=2.0)), 0.03, rather_than=0.35)
 
 
 def test_a_wrong_answer_is_counted_as_one() -> None:

@@ -13,7 +13,7 @@ from scalograph.questions.break_even.truth_search import asked
 from scalograph.simulate.noise import HIGH
 
 
-def pooled(n_pairs: int, blind: bool = False, odd: bool = False, n_cases: int = 2) -> float:
+def pooled(n_pairs: int, blind: bool = False, odd: bool = False, n_cases: int = 3) -> float:
     """The error that nine of ten points stay below."""
     rng = np.random.default_rng(17)
     known = [Axis("other", axis.low, axis.high) for axis in axes(3)] if blind else None

@@ -35,7 +35,7 @@ def none_is_shown(found: list[SweptCurve]) -> bool:
 @pytest.mark.parametrize(("noise", "shape"), [*((noise, "flat") for noise in NOISES), ("normal", "cap")])
 def test_where_there_is_none_hardly_any_is_told(noise: str, shape: str) -> None:
     studies = told(noise, [SHAPES[shape]] * N_CURVES)
-    assert is_share(map(none_is_shown, studies), 0.97, rather_than=0.75)
+    assert is_share(map(none_is_shown, studies), 0.97, rather_than=0.85)
 
 
 def test_one_of_three_times_what_can_be_seen_is_told_with_its_size() -> None:

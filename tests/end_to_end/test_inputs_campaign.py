@@ -10,7 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 # Others than the campaign begins with.
-FIRST, N = 1_000_000, 120
+FIRST, N = 1_000_000, 250
 
 
 @pytest.fixture(scope="module")
