@@ -18,7 +18,7 @@ from scalograph.study.quick import quickened
 # A difference in these means another machine; one in the boot, the host's name or the governor does not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 USED_KEYS = ("jvms", "program", "fetched", "prepared", "files", "kernels")
-# Each kernel keeps some of the memory to itself, and another boot of it may keep a little more.
+# Each kernel keeps some of the memory to itself: where it is a factor, that is no other machine.
 KEPT_MEMORY = 1 / 32
 # Runs under another seed or of other treatments belong to another design: nothing makes both one study.
 NEVER = ("seed", "treatments")
@@ -112,7 +112,9 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
         ]
         if before["study_hash"] != now["study_hash"]:
             pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
-    return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b) and not _is_kept(key, a, b)]
+        is_booted = before["machine"].get("kernel") is None and now["machine"].get("kernel") is None
+    differing = [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
+    return [one for one in differing if not (is_booted and _is_kept(one))]
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
@@ -150,9 +152,10 @@ def _content(value: Any) -> Any:
     return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
 
 
-def _is_kept(key: str, a: Any, b: Any) -> bool:
+def _is_kept(one: Difference) -> bool:
     """Tell whether so little of the memory differs that a kernel may keep it: no module of memory is that small."""
-    are_sizes = key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
+    a, b = one.before, one.now
+    are_sizes = one.key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
     return are_sizes and abs(a - b) <= KEPT_MEMORY * max(a, b)
 
 

@@ -224,17 +224,19 @@ def test_only_jvms_that_treatments_use_are_compared(tmp_path: Path) -> None:
 
 
 def test_memory_that_another_kernel_keeps_is_no_other_machine(tmp_path: Path) -> None:
-    def sized(memory_bytes: int | None) -> Plan:
-        return planned(tmp_path / "study", memory_bytes=memory_bytes)
+    def sized(memory_bytes: int | None, kernel: str | None = None) -> Plan:
+        return planned(tmp_path / "study", memory_bytes=memory_bytes, kernel=kernel)
 
-    plan = sized(1 << 30)
-    made = begin(plan, tmp_path / "results")
+    plan, fixed = sized(1 << 30), sized(1 << 30, "6.1")
+    made, other = begin(plan, tmp_path / "results"), begin(fixed, tmp_path / "others")
     run(plan, made)
+    run(fixed, other)
     for memory in (1000 << 20, 1054 << 20):
         run(sized(memory), made, [])
-    for other in (980 << 20, 1 << 31, None):
+    wrong = [(sized(memory), made) for memory in (980 << 20, 1 << 31, None)]
+    for again, earlier in (*wrong, (sized((1 << 30) - 1, "6.1"), other)):
         with pytest.raises(StudyError, match=r"resume: memory_bytes: .*--accept-difference memory_bytes"):
-            run(sized(other), made, [])
+            run(again, earlier, [])
 
 
 def test_jvms_of_a_factor_are_compared_whatever_their_order(tmp_path: Path) -> None:
