@@ -1,6 +1,5 @@
 """Whether to believe a study: one sentence, what it does to the result, and why."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -36,7 +35,6 @@ _REMEDIES = {
 MOST_POINTS = 3
 # Percent: a larger effect is no measure of what can be seen.
 SEEN = 1000.0
-BY_CHANCE = 0.82  # half of 1.64: the standard deviation of a count is half the root of the runs
 
 
 def trust(
@@ -108,20 +106,19 @@ def _rejected(table: Table, ok: Sequence[Row]) -> str:
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:
-    """Whether most runs are disturbed; where half of them are, chance makes it a few more."""
-    return _count(ok, "contaminated") > REJECT * len(ok) + BY_CHANCE * math.sqrt(len(ok))
+    """Whether more than half of the runs are disturbed."""
+    return n_disturbed(ok) > REJECT * len(ok)
 
 
 def _remedies(ok: Sequence[Row]) -> Iterable[str]:
     """What to do where most runs are disturbed."""
     if _is_busy(ok):
-        ((cause, n),) = Counter(_cause(row) for row in ok if row.verdict == "contaminated").most_common(1)
-        if cause in _REMEDIES and n > REJECT * _count(ok, "contaminated"):
-            yield _REMEDIES[cause]
+        causes = Counter(_cause(row) for row in ok if row.verdict == "contaminated")
+        yield from (_REMEDIES[cause] for cause, n in causes.items() if cause in _REMEDIES and 2 * n > causes.total())
 
 
 def _disturbed(ok: Sequence[Row]) -> str:
-    return f"{_count(ok, 'contaminated'):,} of {counted(len(ok), 'run')} were disturbed"
+    return f"{n_disturbed(ok):,} of {counted(len(ok), 'run')} were disturbed"
 
 
 def _count(ok: Sequence[Row], verdict: str) -> int:

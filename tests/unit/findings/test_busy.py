@@ -66,7 +66,7 @@ def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) 
     assert (rejected.level, rejected.responses) == ("reject", {})
 
 
-@pytest.mark.parametrize(("n_blocks", "is_rejected"), [(5, False), (6, True)])
+@pytest.mark.parametrize(("n_blocks", "is_rejected"), [(4, False), (5, True)])
 def test_a_claim_is_withheld_for_disturbed_runs_where_the_verdict_rejects_them(
     tmp_path: Path, n_blocks: int, is_rejected: bool
 ) -> None:
