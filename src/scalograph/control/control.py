@@ -1,6 +1,6 @@
 """The interface of a control: a level becomes part of a launch, or a setting that is held for a while."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,7 +9,7 @@ from scalograph.protocol.by_name import imported
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, row_of
-from scalograph.study.known_names import no_such
+from scalograph.study.known_names import meant, no_such
 from scalograph.study.program import Service
 
 Level = bool | int | float | str
@@ -79,6 +79,12 @@ class LevelError(ValueError):
     def __init__(self, found: str, expected: str, fix: str) -> None:
         super().__init__(f"{found}, expected {expected}; {fix}" if expected else f"{found}; {fix}")
         self.found, self.expected, self.fix = found, expected, fix
+
+
+def no_such_level(found: str, level: Level, known: Iterable[str], fix: str = "correct it") -> LevelError:
+    """Return the error of a level that is none of the known ones. `fix` is told if none was probably meant."""
+    names = list(known)
+    return LevelError(found, f"one of {', '.join(names)}", meant(level, names) or fix)
 
 
 class Control:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from scalograph.control.control import LevelError
+from scalograph.control.control import no_such_level
 from scalograph.control.held_settings import KernelValue
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.settings import Setting, SettingChange
 from scalograph.protocol.facts import HostFacts
-from scalograph.study.known_names import meant
 
 HUGE_PAGES = ("always", "madvise", "never")
 # The kernel keeps more memory free as soon as huge pages may be made, and leaves it at that.
@@ -22,8 +21,7 @@ class HugePagesControl(MachineControl):
     def check(self, value: str, facts: HostFacts) -> None:
         """Raise LevelError for another word."""
         if value not in HUGE_PAGES:
-            fix = meant(value, HUGE_PAGES) or "correct it"
-            raise LevelError(f"thp {value!r}", "one of " + ", ".join(HUGE_PAGES), fix)
+            raise no_such_level(f"thp {value!r}", value, HUGE_PAGES)
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
         """Return what is undone: the setting, then the memory that the kernel keeps free."""

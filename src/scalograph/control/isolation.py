@@ -14,7 +14,7 @@ from scalograph.control.cgroups import (
     read,
     v1_mount,
 )
-from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
 from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
@@ -22,7 +22,6 @@ from scalograph.control.store import Store, changed, lock_machine
 from scalograph.control.topology import parse_cpu_list
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.study.known_names import meant
 from scalograph.text.cpu_list import format_cpu_list
 
 ISOLATIONS = ("shared", "exclusive")
@@ -89,8 +88,7 @@ class IsolationControl(Control):
         """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
         for level in levels:
             if level not in ISOLATIONS:
-                fix = meant(level, ISOLATIONS) or "correct it"
-                raise LevelError(f"isolation {level!r}", "one of " + ", ".join(ISOLATIONS), fix)
+                raise no_such_level(f"isolation {level!r}", level, ISOLATIONS)
             if level == "exclusive" and ISOLATION in facts.refused:
                 found = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
                 raise LevelError(found, "shared", "leave it out; `scalograph doctor` says what would help")

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
-from scalograph.study.known_names import meant
 
 # What the distribution builds of one source.
 CONFIGURATIONS = ("generic", "cloud", "rt")
@@ -54,9 +53,8 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
 def _refuse_uninstalled(level: Level, facts: HostFacts) -> None:
     """Refuse a release that the machine which is booted does not have."""
     if level not in facts.offered_kernels:
-        expected = f"one of {', '.join(facts.offered_kernels)}"
-        fix = meant(level, facts.offered_kernels) or "correct the level"
-        raise LevelError(f"kernel {str(level)[:60]!r}, which is not installed there", expected, fix)
+        found = f"kernel {str(level)[:60]!r}, which is not installed there"
+        raise no_such_level(found, level, facts.offered_kernels)
 
 
 def _refuse_missing(level: Level, facts: HostFacts) -> None:

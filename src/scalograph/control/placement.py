@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.study.known_names import meant
 
 PLACEMENTS = tuple(ORDERS)
 
@@ -38,8 +37,7 @@ def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
 
 def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
     if placement not in ORDERS:
-        fix = meant(placement, PLACEMENTS) or "correct it"
-        raise LevelError(f"placement {placement!r}", "one of " + ", ".join(PLACEMENTS), fix)
+        raise no_such_level(f"placement {placement!r}", placement, PLACEMENTS)
     return ORDERS[placement]
 
 
