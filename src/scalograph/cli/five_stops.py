@@ -24,6 +24,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
 from scalograph.study.model import Study
+from scalograph.text.quantities import counted
 from scalograph.text.units import format_duration
 
 
@@ -77,8 +78,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         ended = runner.ended
         session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes, ended)
         if session.reason == "complete" and session.n_before and not session.n_made:
-            n = session.n_before
-            say(f"nothing left to run: {f'all {n:,} runs are' if n > 1 else 'its run is'} there")
+            say(f"nothing left to run, {counted(session.n_before, 'run')} done before")
         return session
 
 

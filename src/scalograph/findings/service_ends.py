@@ -15,7 +15,7 @@ def bad_ends(ended: Sequence[ServicesEnded]) -> Iterator[str]:
     found = [text for one in ended for text in bad_end(one)]
     yield from found[:MOST_ENDS]
     if len(found) > MOST_ENDS:
-        yield f"so {len(found) - MOST_ENDS} more times when services ended"
+        yield f"and {counted(len(found) - MOST_ENDS, 'more such end')} of services"
 
 
 def bad_end(one: ServicesEnded) -> Iterator[str]:

@@ -31,4 +31,4 @@ def test_after_a_failure_the_others_are_killed_and_that_is_no_news() -> None:
 
 def test_of_many_the_first_are_told() -> None:
     found = [*bad_ends([ended(block, "KILL") for block in range(MOST_ENDS + 3)])]
-    assert len(found) == MOST_ENDS + 1 and found[-1].startswith("so 3 more times")
+    assert len(found) == MOST_ENDS + 1 and found[-1] == "and 3 more such ends of services"
