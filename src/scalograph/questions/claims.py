@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.doubts import worst_cause
-from scalograph.findings.names import short
+from scalograph.findings.names import short, title
 from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.trust import unusable
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
+from scalograph.text.short_names import listed
 
 NOTHING = "Cannot be said: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 55
@@ -41,6 +42,13 @@ def unsaid(table: Table, taken: Taken) -> str:
     runs = [row for sample in taken.values() for row in sample.every]
     n_failed = sum(sample.n_failed for sample in taken.values())
     return unusable(table, runs, n_failed, primary(table) in cpu_times(table.study))[0]
+
+
+def untold(table: Table, taken: Taken, response: str) -> str:
+    """Say that no run tells a response, and what runs tell instead: emulated guests, say, tell counts and no times."""
+    told = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
+    instead = f"; runs tell {listed([title(table, name) for name in told])}" if told else ""
+    return f"no run tells {title(table, response)}{instead}"
 
 
 def worst_disturbance(table: Table) -> str:

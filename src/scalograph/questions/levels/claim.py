@@ -10,7 +10,7 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import kind
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
-from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.claims import fitting, unsaid, untold
 from scalograph.questions.levels.claim_single import single_claim
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest, spread
 from scalograph.questions.matrices import columns_of, matrix, rows
@@ -39,7 +39,7 @@ def claim(table: Table, taken: Taken) -> Claim:
     if why := unsaid(table, taken):
         sentences = [f"Cannot be said: {why}."]
     elif not known:
-        sentences = [f"Cannot be said: no run tells {title(table, name)}."]
+        sentences = [f"Cannot be said: {untold(table, taken, name)}."]
     elif alone:
         return alone
     elif len(known) == 1:

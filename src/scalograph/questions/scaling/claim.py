@@ -9,7 +9,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
-from scalograph.questions.claims import fitting, unpaired, unsaid
+from scalograph.questions.claims import fitting, unpaired, unsaid, untold
 from scalograph.questions.scaling.claim_matrix import speedup_matrix
 from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead, named
 from scalograph.questions.scaling.model_contrasts import Compared, compared, unmeasured
@@ -56,7 +56,7 @@ def _incomparable(table: Table, taken: Taken) -> str:
     factor, name = curve_factor(table), title(table, how.response)
     known = [sample for sample in taken.values() if sample.scores(how.response)]
     if not known:
-        return f"no run tells {name}"
+        return untold(table, taken, how.response)
     if any(min(sample.scores(how.response)) <= 0 for sample in known):
         return f"{name} of 0 or less has no speedup"
     return unpaired(table, known, {factor: table.study.baseline[factor]})

@@ -40,7 +40,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
 
 
 def _with_stops(parts: list[list[RunPart]], table: Table) -> list[list[RunPart]]:
-    """The parts of runs, and the ends of services that stayed up: of these, runs tell not the last ones."""
+    """The parts of runs, and the ends of services that stayed up: runs do not tell the last of these."""
     stops = [stop_parts(one) for one in table.services]
     return [[part for part in run if part.what != STOP] for run in parts] + stops if stops else parts
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, title, varying
+from scalograph.findings.names import short, varying
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
-from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.claims import fitting, unsaid, untold
 from scalograph.questions.throughput.claim_end import ended, left_over
 from scalograph.questions.throughput.claim_matrix import rate_matrix
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
@@ -31,7 +31,7 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
         groups: those of the highest rates first.
     """
     figure = f"response {primary(table)}"
-    why = unsaid(table, taken) or ("" if groups else f"no run tells {title(table, primary(table))}")
+    why = unsaid(table, taken) or ("" if groups else untold(table, taken, primary(table)))
     if why:
         return Claim(sentences=[f"Cannot be said: {why}."], answered=False, figure=figure)
     one = groups[0]
