@@ -1,7 +1,6 @@
 package shop;
 
 import java.sql.SQLException;
-import java.util.Map;
 
 /**
  * A broker that delivers a message before the database has committed its order, and again only if it was refused. Prints what
@@ -39,28 +38,19 @@ final class Early implements Messages {
     }
 
     public static void main(String[] words) throws Exception {
-        String url = new Arguments(words).url;
-        Pool own = new Pool(url, 1);
-        Pool pool = new Pool(url, 2);
-        own.run(session -> {
-            Schema.create(session);
-            return Population.fill(session, 1);
-        });
-        Keys keys = new Keys(own);
+        Filled filled = new Filled(words, 2);
         Backlog backlog = new Backlog(1, Backlog.LIMIT_MS);
-        Suppliers suppliers = new Suppliers(pool, keys, 0);
         Early early = new Early();
-        early.manufacturing = new Manufacturing(pool, keys, suppliers, backlog, 0);
-        OrderEntry entry = new OrderEntry(pool, keys, early, backlog);
+        early.manufacturing = new Manufacturing(filled.pool, filled.keys, filled.suppliers, backlog, 0);
+        OrderEntry entry = new OrderEntry(filled.pool, filled.keys, early, backlog);
         entry.order(7, 10, 12, true);
-        System.out.println("open " + pool.run(session -> session.count("SELECT COUNT(*) FROM message WHERE is_done = 0")));
+        System.out.println("open "
+                + filled.pool.run(session -> session.count("SELECT COUNT(*) FROM message WHERE is_done = 0")));
         // It has given its room back.
         entry.order(7, 10, 12, true);
-        suppliers.deliver();
-        System.out.println(Audit.check(pool, Map.of("new_order", "0", "large_order", "2", "change_order", "0", "work_order",
-                "0", "unknown", "0")));
+        System.out.println(filled.audited(2));
         EarlyMessages impatient = new EarlyMessages(0);
-        pool.run(session -> {
+        filled.pool.run(session -> {
             impatient.check(session, 999_999);
             return null;
         });

@@ -17,17 +17,13 @@ final class Held {
     private final Manufacturing manufacturing;
     private final Operations operations;
 
-    private Held(String url) throws SQLException, Refused {
-        Pool own = new Pool(url, 1);
+    private Held(String[] words) throws SQLException, Refused {
         // One connection: whoever waits with it would be waited for by all.
-        pool = new Pool(url, 1);
-        own.run(session -> {
-            Schema.create(session);
-            return Population.fill(session, 1);
-        });
-        keys = new Keys(own);
+        Filled filled = new Filled(words, 1);
+        pool = filled.pool;
+        keys = filled.keys;
         Backlog backlog = new Backlog(ROOM, Backlog.LIMIT_MS);
-        manufacturing = new Manufacturing(this.breaking(), keys, new Suppliers(pool, keys, 0), backlog, 0);
+        manufacturing = new Manufacturing(this.breaking(), keys, filled.suppliers, backlog, 0);
         operations = new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing);
     }
 
@@ -48,7 +44,7 @@ final class Held {
     }
 
     public static void main(String[] words) throws Exception {
-        Held held = new Held(new Arguments(words).url);
+        Held held = new Held(words);
         held.ask("large", "/large-orders", 7);
         held.ask("large", "/large-orders", 7);
         Operations.Reply[] late = new Operations.Reply[1];

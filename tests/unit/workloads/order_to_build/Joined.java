@@ -1,7 +1,6 @@
 package shop;
 
 import java.sql.SQLException;
-import java.util.Map;
 
 /**
  * A message that is dealt with in one transaction of its own, as an application server does it: its last step fails after it
@@ -34,24 +33,16 @@ final class Joined implements Transactions {
     }
 
     public static void main(String[] words) throws Exception {
-        String url = new Arguments(words).url;
-        Pool own = new Pool(url, 1);
-        Pool pool = new Pool(url, 1);
-        own.run(session -> {
-            Schema.create(session);
-            return Population.fill(session, 1);
-        });
-        Keys keys = new Keys(own);
+        Filled filled = new Filled(words, 1);
         Backlog backlog = new Backlog(1, Backlog.LIMIT_MS);
-        Joined joined = new Joined(pool);
-        Manufacturing manufacturing = new Manufacturing(joined, keys, new Suppliers(joined, keys, 0), backlog, 0);
-        new OrderEntry(pool, keys, new TableQueue(), backlog).order(7, 10, 12, true);
-        long message = pool.run(session -> session.count("SELECT MAX(m_id) FROM message"));
+        Joined joined = new Joined(filled.pool);
+        Suppliers suppliers = new Suppliers(joined, filled.keys, 0);
+        Manufacturing manufacturing = new Manufacturing(joined, filled.keys, suppliers, backlog, 0);
+        new OrderEntry(filled.pool, filled.keys, new TableQueue(), backlog).order(7, 10, 12, true);
+        long message = filled.pool.run(session -> session.count("SELECT MAX(m_id) FROM message"));
         joined.deal(manufacturing, message);
         joined.deal(manufacturing, message);
-        new Suppliers(pool, keys, 0).deliver();
-        System.out.println(Audit.check(pool, Map.of("new_order", "0", "large_order", "1", "change_order", "0", "work_order",
-                "0", "unknown", "0")));
+        System.out.println(filled.audited(1));
     }
 
     private void deal(Manufacturing manufacturing, long message) throws Refused {

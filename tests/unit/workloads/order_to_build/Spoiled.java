@@ -24,15 +24,10 @@ final class Spoiled {
     }
 
     public static void main(String[] words) throws Exception {
-        String url = new Arguments(words).url;
-        Pool own = new Pool(url, 1);
-        Pool pool = new Pool(url, 2);
-        own.run(session -> {
-            Schema.create(session);
-            return Population.fill(session, 1);
-        });
-        Keys keys = new Keys(own);
-        Suppliers suppliers = new Suppliers(pool, keys, 0);
+        Filled filled = new Filled(words, 2);
+        Pool pool = filled.pool;
+        Keys keys = filled.keys;
+        Suppliers suppliers = filled.suppliers;
         Backlog backlog = new Backlog(2, Backlog.LIMIT_MS);
         Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, 0);
         TableQueue queue = new TableQueue();
