@@ -68,11 +68,12 @@ public class Business {
         deliveries.cancel(true);
     }
 
+    /** Whatever it fails by, it is called again: a timer that has thrown would not be. */
     private static void deliver(Suppliers suppliers) {
         try {
             suppliers.deliver();
-        } catch (SQLException | Refused e) {
-            System.err.println("a delivery waits: " + e.getMessage());
+        } catch (SQLException | Refused | RuntimeException | Error e) {
+            System.err.println("a delivery waits: " + e);
         }
     }
 
