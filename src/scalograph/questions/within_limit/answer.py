@@ -8,6 +8,7 @@ from scalograph.findings.search_steps import retold
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.questions.within_limit.answer_growing import answered_share
 from scalograph.questions.within_limit.claim import limit_claim
 from scalograph.questions.within_limit.course import begin
 from scalograph.questions.within_limit.document import LimitedRun, WithinLimit
@@ -40,9 +41,11 @@ def within_limit(table: Table) -> WithinLimit | None:
     inside = [level for level in levels if level <= found.level]
     shown = max(found.always, found.never) < SURE
     value, low, high = (found.level, found.low, found.high) if shown else (None, None, None)
+    highest = inside[-1] if inside else None
     return WithinLimit(
         factor=search.what, response=primary(table), limit=limit, decided=found.is_known,
         crossing=Estimate(value, low, high, CREDIBLE, found.n, METHOD, () if shown else ("it lies outside the range",)),
-        highest=inside[-1] if inside else None, always=found.always, never=found.never,
+        highest=highest, always=found.always, never=found.never,
+        answered=answered_share(table, search.what, highest) if highest is not None else None,
         runs=[LimitedRun(level=n, over=over) for n, over in zip(course.at, course.over, strict=True)],
     )  # fmt: skip

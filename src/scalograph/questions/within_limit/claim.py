@@ -6,7 +6,7 @@ from scalograph.protocol.claim import Claim
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.model import SURE
 from scalograph.text.format import number
-from scalograph.text.quantities import counted, place
+from scalograph.text.quantities import counted, percent, place
 from scalograph.text.scale import scale_for
 from scalograph.text.spoken import is_resolved
 
@@ -30,9 +30,19 @@ def limit_claim(table: Table, found: WithinLimit | None) -> Claim:
         low, high = (place(x or 0) for x in (found.crossing.low, found.crossing.high))
         text = f"{limit[:1].upper()}{limit[1:]} is met up to {short(table, {found.factor: found.highest})}"
         text += f" [{low}, {high}] ({runs})."
-    return Claim(sentences=[text], answered=not text.startswith("Cannot"), figure=figure)
+    answered = not text.startswith("Cannot")
+    sentences = [text, *(_growing(found) if answered else [])]
+    return Claim(sentences=sentences, answered=answered, figure=figure)
 
 
 def _limit(table: Table, found: WithinLimit) -> str:
     scale = scale_for(table.study.responses[found.response].unit, [found.limit])
     return f"{number(found.limit, scale)} {scale.unit}".rstrip()
+
+
+def _growing(found: WithinLimit) -> list[str]:
+    """Warn where the limit is met only because a run ends."""
+    if found.answered is None:
+        return []
+    said = f"There only {percent(found.answered)} of what is sent is answered, and the others wait"
+    return [f"{said}: a longer window finds a lower level."]

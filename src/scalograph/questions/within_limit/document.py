@@ -22,6 +22,9 @@ class WithinLimit(Model):
     decided: bool
     crossing: Estimate = Field(description="level at which the typical response is at its limit")
     highest: int | None = Field(default=None, description="highest level of the study that meets it, most probably")
+    answered: float | None = Field(
+        default=None, description="share of what was sent there that was answered, where a queue grows"
+    )
     always: float = Field(description="probability that all levels meet it")
     never: float = Field(description="that none does")
     runs: list[LimitedRun] = Field(max_length=64)

@@ -56,6 +56,18 @@ class Queue(Simulated):
         return record(1.0, 1.0, status="failed" if rate >= self.failing_from else "ok", values={"p90_ns": [p90 * 1e9]})
 
 
+@dataclass
+class Loaded(Queue):
+    """A server that answers 300 requests a second, asked by a driver that tells of it."""
+
+    def measure(self, run: Run) -> Record:
+        rate = float(run.treatment["rate"])
+        answered = min(rate, 300.0)
+        (p90,) = super().measure(run).values[0].values["p90_ns"]
+        told = {"p90_ns": p90, "rate": answered, "requests": 5 * answered, "offered_rate": rate}
+        return record(1.0, 1.0, values={name: [value] for name, value in told.items()})
+
+
 def full_at(most: float) -> Callable[[float], float]:
     return lambda rate: 0.4 / (1 - rate / most) if rate < 0.999 * most else 400.0
 
@@ -122,3 +134,16 @@ def test_a_study_without_a_limit_is_journaled_as_before() -> None:
 def test_a_study_that_cannot_be_answered_is_refused(was: str, becomes: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
         parse(STUDY.replace(was, becomes))
+
+
+def test_where_a_queue_grows_the_limit_is_met_for_a_while_only(tmp_path: Path) -> None:
+    """A server of 300 requests a second, over 5 s: 9 of 10 of its answers come within 2 s up to nearly 550."""
+    queue = Loaded(times=lambda rate: max(0.1, 4.5 * (1 - 300 / rate)))
+    part, found = asked(tmp_path, queue)
+    assert part.highest is not None and part.answered == pytest.approx(300 / part.highest, rel=0.1)
+    assert found.claim is not None and "is answered, and the others wait" in found.claim.sentences[1]
+
+
+def test_where_all_is_answered_nothing_is_said_of_a_queue(tmp_path: Path) -> None:
+    part, found = asked(tmp_path, Loaded(times=full_at(300)))
+    assert part.answered is None and found.claim is not None and len(found.claim.sentences) == 1
