@@ -2,6 +2,11 @@
 
 from scalograph.text.format import number
 from scalograph.text.quantities import counted, percent
+from scalograph.text.scale import SILENT
+from scalograph.text.short_names import is_counted
+
+# Units that say no more than that it is a rate.
+_RATES = ("1/s", "/s", *SILENT)
 
 
 def of_granted(used: float, granted: float) -> str:
@@ -40,3 +45,14 @@ def fold(ratio: float) -> str:
     ('6.2-fold', '31-fold')
     """
     return f"{ratio:.{1 if ratio < 10 else 0}f}-fold"
+
+
+def rate_unit(title: str, unit: str) -> str:
+    """Name the unit of a rate by what it counts: requests, where its title does not say.
+
+    >>> rate_unit("pages", "1/s"), rate_unit("rate", "1/s"), rate_unit("pages", "1/min")
+    ('pages/s', 'requests/s', '1/min')
+    """
+    if unit not in _RATES:
+        return unit
+    return f"{title if is_counted(title) else 'requests'}/s"

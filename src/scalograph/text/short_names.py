@@ -9,6 +9,8 @@ from scalograph.text.format import level_text
 # What a title counts stands before these: "CPUs in the mask".
 _REST = re.compile(r" (?=in |of |per |for )")
 _KIND = "kind of "
+# Units of what a title in the plural counts: so many, or so many per second.
+COUNTS = ("", "1/s")
 # Titles of which the level says it all.
 _SILENT = ("version", "label")
 
@@ -20,13 +22,16 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     ('512 threads', '1 CPU in the mask', 'lock method')
     >>> short_setting("kind of thread", "virtual"), short_setting("-j", 8), short_setting("version", "stream")
     ('virtual threads', '-j 8', 'stream')
+    >>> short_setting("requests", 450, "1/s"), short_setting("rate", 450, "1/s")
+    ('450 requests/s', 'rate 450 1/s')
     >>> short_setting("a", "false"), short_setting("lock", "lock free")
     ('a false', 'lock free')
     """
     shown = level_text(level, unit)
     head, *rest = _REST.split(title, maxsplit=1)
-    if type(level) is int and not unit and is_counted(title):
-        return " ".join([f"{level:,}", one_of(head) if level == 1 else head, *rest])
+    if type(level) is int and unit in COUNTS and is_counted(title):
+        noun = one_of(head) if level == 1 and not unit else f"{head}{unit[1:]}"
+        return " ".join([f"{level:,}", noun, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
     says_it_all = isinstance(level, str) and (

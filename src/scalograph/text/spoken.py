@@ -8,7 +8,7 @@ from scalograph.protocol.plain import Level
 from scalograph.text.compact import NOT_RESOLVED, WIDEST, at_step
 from scalograph.text.format import level_text, number
 from scalograph.text.scale import PLAIN, Scale
-from scalograph.text.short_names import is_counted, short_setting
+from scalograph.text.short_names import COUNTS, is_counted, short_setting
 
 
 def is_resolved(e: Estimate) -> bool:
@@ -47,4 +47,6 @@ def amount(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
     if len(levels) == 1:
         return short_setting(title, levels[0], unit)
     told = joined.join(level_text(x) if isinstance(x, str | bool) else number(x) for x in levels)
-    return f"{told} {title}" if is_counted(title) and not unit else f"{title} {told} {unit}".rstrip()
+    if unit in COUNTS and is_counted(title):
+        return f"{told} {title}{unit[1:]}"
+    return f"{title} {told} {unit}".rstrip()

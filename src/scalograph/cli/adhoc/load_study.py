@@ -20,7 +20,7 @@ _LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]")
 _EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} in place of PORT"
 # Response, where it is read, unit, direction, title.
 _RESPONSES = (
-    ("rate", "value.rate", "1/s", "higher", "right answers"),
+    ("rate", "value.rate", "1/s", "higher", "requests"),
     ("p50", "value.p50_ns", "ns", "lower", "response time, median"),
     ("p90", "value.p90_ns", "ns", "lower", "response time, 90 %"),
     ("p99", "value.p99_ns", "ns", "lower", "response time, 99 %"),
@@ -198,7 +198,7 @@ def _levels(study: LoadStudy) -> Iterator[str]:
         if factor == "cpus":
             yield from ('control = "cpus"', 'title = "CPUs"')
         if factor == "rate":
-            yield from ('title = "asked for"', 'unit = "1/s"')
+            yield from ('title = "offered requests"', 'unit = "1/s"')
     counted = [(factor, min(counts)) for factor, text in study.factors.items() if len(counts := _counts(text)) > 1]
     for factor, least in counted[:1]:
         yield from ("", "[baseline]", f"{factor} = {least}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, varying
+from scalograph.findings.names import short, title, varying
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
@@ -13,13 +13,10 @@ from scalograph.questions.throughput.claim_end import ended, left_over
 from scalograph.questions.throughput.claim_matrix import rate_matrix
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
 from scalograph.questions.throughput.model_wrong import WRONG
-from scalograph.text.load_words import at_most_share
+from scalograph.text.load_words import at_most_share, rate_unit
 from scalograph.text.quantities import percent, times
-from scalograph.text.scale import SILENT, scale_for
+from scalograph.text.scale import scale_for
 from scalograph.text.spoken import is_resolved, spoken
-
-# Units that say no more than that it is a rate.
-_RATES = ("1/s", "/s", *SILENT)
 
 
 def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Claim:
@@ -67,11 +64,11 @@ def _driver_first(table: Table, one: LoadedGroup, point: LoadPoint) -> str:
 
 
 def _rate(table: Table, rate: Estimate) -> str:
-    unit = table.study.responses[primary(table)].unit
-    scale = scale_for("" if unit in _RATES else unit, [rate.value])
-    shown, named = spoken(rate, scale, ends=False), "requests/s" if unit in _RATES else scale.unit
+    response = primary(table)
+    scale = scale_for(rate_unit(title(table, response), table.study.responses[response].unit), [rate.value])
+    shown = spoken(rate, scale, ends=False)
     interval = spoken(rate, scale).removeprefix(shown).strip()
-    return " ".join(filter(None, (shown, named, interval)))
+    return " ".join(filter(None, (shown, scale.unit, interval)))
 
 
 def _setting(table: Table, one: LoadedGroup) -> str:

@@ -10,6 +10,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, Throughputs
 from scalograph.text.axes import Factors, Levels, place_of
 from scalograph.text.format import estimate
+from scalograph.text.load_words import rate_unit
 from scalograph.text.plots import MARGIN, at, axis, decades, faded, hover, line, reach
 from scalograph.text.scale import PLAIN, Scale, scale_for
 
@@ -28,8 +29,8 @@ def figures(findings: Findings) -> list[Figure]:
     if not drawn:
         return []
     factors = Factors(findings)
-    unit = next((r.unit for r in findings.study.responses if r.name == findings.study.primary), "")
-    rate = "requests/s" if unit in ("", "1/s") else unit
+    told = next((r for r in findings.study.responses if r.name == findings.study.primary), None)
+    rate = rate_unit(told.title, told.unit) if told else ""
     title = f"Throughput and response times over {factors[drawn[0].factor].title}"
     return [Figure("throughput", title, CAPTION, [_view(one, factors, rate) for one in drawn], choice="Curve")]
 

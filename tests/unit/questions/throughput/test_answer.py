@@ -82,6 +82,12 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     assert second.startswith("There the median request takes 14.0 ms, 99 % at most 80.0 ms; requests queue from")
 
 
+def test_what_is_carried_has_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(), STUDY.replace('unit = "1/s"', 'unit = "1/s"\ntitle = "pages"'))
+    assert found.claim is not None and "carries 100.0 pages/s [" in found.claim.sentences[0]
+    assert "pages/s" in str(figures(found)[0].views[0].plots[0].title)
+
+
 def test_the_setting_that_carries_most_is_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, made(servers=(1, 2)), STUDY)
     assert [one.group for one in groups(found)] == [{"servers": 2}, {"servers": 1}]
