@@ -12,6 +12,7 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 
 Vector = tuple[float, float, float]
+_CHOICES = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,23 @@ def _plus(x: Vector, p: Vector, u: float, q: Vector, v: float) -> Vector:
 
 
 def least(columns: FloatArray, target: FloatArray) -> Vector:
-    """Return the non-negative coefficients that fit best (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
-    from scipy.optimize import nnls
+    """Return the non-negative coefficients that fit best: of all choices of columns, the best one with none below 0.
 
+    What fits best is the plain fit of the columns that it uses. Scipy's takes a third of a second to import.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
     scale = np.sqrt((columns**2).sum(axis=0))
     scale[scale == 0] = 1.0
-    x, _ = nnls(columns / scale, target)
-    a, b, c = x / scale
+    basis, triangle = np.linalg.qr(columns / scale)
+    seen, best = basis.T @ target, np.zeros(3)
+    rest = float(seen @ seen)
+    for kept in _CHOICES:
+        found = np.linalg.lstsq(triangle[:, kept], seen, rcond=None)[0]
+        left = seen - triangle[:, kept] @ found
+        if (found >= 0).all() and (left_over := float(left @ left)) < rest:
+            best, rest = np.zeros(3), left_over
+            best[kept] = found
+    a, b, c = best / scale
     return float(a), float(b), float(c)
