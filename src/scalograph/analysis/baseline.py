@@ -56,17 +56,21 @@ class ComparedColumns:
 def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidence: float) -> ComparedColumns:
     """Return Welch contrasts of independent runs; all scores above zero, at least one of the baseline."""
     centers = {n: center(np.log(x)) for n, x in samples.items() if x.size}
-    found = {n: welch(np.log(samples[baseline]), np.log(samples[n])) for n in centers if n != baseline}
+    found = unpaired_contrasts(samples, baseline)
     usable = [centers[n] for n, c in found.items() if c.df > 0]
     level = welch_level(centers[baseline], usable, confidence) if usable else confidence
     return ComparedColumns(found, level, confidence)
 
 
-def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> ComparedColumns:
-    """Return paired contrasts of block means for levels that share 2 blocks with the baseline; scores above zero."""
-    means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
-    shared = _shared(means, baseline)
-    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if len(ids) >= NEEDED_PAIRS}
+def unpaired_contrasts(samples: Mapping[int, FloatArray], baseline: int) -> dict[int, Contrast]:
+    """Return the same contrasts without the confidence that they have together, which takes longer."""
+    base = np.log(samples[baseline])
+    return {n: welch(base, np.log(x)) for n, x in samples.items() if x.size and n != baseline}
+
+
+def blocked_columns(means: Means, baseline: int, confidence: float) -> ComparedColumns:
+    """Return paired contrasts of levels that share 2 blocks with the baseline, from the `block_logs` of each level."""
+    found = blocked_contrasts(means, baseline)
     if not found:
         return ComparedColumns(found, confidence, confidence)
     complete = _common(means, (baseline, *found))
@@ -75,11 +79,17 @@ def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks,
     return ComparedColumns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
 
 
-def unpaired(scores: Mapping[int, Scores], baseline: int, blocks: Blocks) -> dict[int, str]:
+def blocked_contrasts(means: Means, baseline: int) -> dict[int, Contrast]:
+    """Return the same contrasts without the confidence that they have together, which takes longer."""
+    shared = _shared(means, baseline)
+    return {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if len(ids) >= NEEDED_PAIRS}
+
+
+def unpaired(means: Means, baseline: int) -> dict[int, str]:
     """Tell for each level that is not paired with the baseline why its runs are not."""
-    shared = _shared({n: block_logs(n, x, blocks) for n, x in scores.items()}, baseline)
+    shared = _shared(means, baseline)
     need = f"need >= {NEEDED_PAIRS} blocks that hold the baseline and this level to pair runs"
-    few = {n: len(shared.get(n, ())) for n in scores if n != baseline}
+    few = {n: len(shared.get(n, ())) for n in means if n != baseline}
     return {n: f"{need}, have {count}: not paired" for n, count in few.items() if count < NEEDED_PAIRS}
 
 

@@ -12,7 +12,7 @@ within strata. Both are exact here, even for few runs, unlike chi-square.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ _FEW = 8  # numbers whose ranks are counted sooner than their rows are sorted
 Counts = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """A run that was planned and succeeded: the block it is dealt in, its treatment, and whether it was left out."""
 
     block: Hashable

@@ -13,6 +13,8 @@ from typing import Literal
 from scalograph.analysis.baseline import (
     Blocks,
     ComparedColumns,
+    Means,
+    block_logs,
     blocked_columns,
     unpaired,
     unpaired_columns,
@@ -98,9 +100,10 @@ def speedup(
     singles = {n: _single(samples, n, baseline, better, confidence) for n in samples}
     bands: dict[int, Estimate] = {}
     if samples[baseline].size and has_logs(*samples.values()):
-        columns = _columns(scores, samples, baseline, blocks, confidence)
+        means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
+        columns = _columns(samples, means, baseline, confidence)
         columns = columns.flipped() if better == "higher" else columns
-        reasons = unpaired(scores, baseline, blocks) if blocks is not None else {}
+        reasons = unpaired(means, baseline) if means is not None else {}
         singles = {n: e.warned(reasons[n]) if n in reasons else e for n, e in singles.items()} | columns.singles()
         bands = columns.bands()
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
@@ -120,15 +123,11 @@ def _check(levels: list[int], work: str, better: str, cpus: int | None, confiden
 
 
 def _columns(
-    scores: Mapping[int, Scores],
-    samples: Mapping[int, FloatArray],
-    baseline: int,
-    blocks: Blocks | None,
-    confidence: float,
+    samples: Mapping[int, FloatArray], means: Means | None, baseline: int, confidence: float
 ) -> ComparedColumns:
-    if blocks is None:
+    if means is None:
         return unpaired_columns(samples, baseline, confidence)
-    return blocked_columns(scores, baseline, blocks, confidence)
+    return blocked_columns(means, baseline, confidence)
 
 
 def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:

@@ -83,8 +83,11 @@ def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
-    found = [(row.scores[name], row.run, row.verdict) for row in sample.every if name in row.scores]
-    scores, runs, verdicts = map(list, zip(*found, strict=True)) if found else ([], [], [])
+    read = [row.scores.get(name) for row in sample.every]
+    scores, runs, verdicts = [score for score in read if score is not None], sample.names, sample.verdicts
+    if len(scores) < len(read):
+        told = [(run, verdict) for score, run, verdict in zip(read, runs, verdicts, strict=True) if score is not None]
+        runs, verdicts = [run for run, _ in told], [verdict for _, verdict in told]
     kept = sample.rows(name)
     lost = set(runs).difference([row.run for row in kept]) if len(kept) < len(runs) else ()
     return PointResponse(
@@ -95,13 +98,13 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
 
 def estimated(table: Table, sample: Sample, name: str) -> Estimate:
     """A response of a treatment, as the rule that ended the runs looked at them, where one did."""
-    rule, scores = stopping(table.study), sample.scores(name)
-    if is_count(table.study.responses[name]) and (known := known_count(scores, table.study.protocol.confidence)):
+    rule, values, confidence = stopping(table.study), sample.values(name), table.study.protocol.confidence
+    if is_count(table.study.responses[name]) and (known := known_count(sample.scores(name), confidence)):
         return replace(known, warnings=(WARNING,)) if name in sample.whole else known
     by_rule = rule is not None and name == primary(table)
-    found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
-    if name == primary(table) and common_step(scores) is not None:  # of one score throughout nothing is known
-        found = widened(found, scores)
+    found = rule.estimate(sample.scores(name)) if rule and by_rule else summarize(values, confidence)
+    if name == primary(table) and common_step(values) is not None:  # of one score throughout nothing is known
+        found = widened(found, values)
     if table.study.responses[name].unit in NEVER_NEGATIVE:
         found = found.from_zero()
     return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found

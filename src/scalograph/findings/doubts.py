@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import expm1, log
 
+import numpy as np
+
 from scalograph.analysis.modes import common_modes
 from scalograph.findings.counts import is_count
 from scalograph.findings.names import brief
@@ -82,7 +84,8 @@ def _declared(table: Table, residue: Sequence[str]) -> Iterable[Doubt]:
 
 def _two_modes(table: Table, samples: Sequence[Sample]) -> Iterable[Doubt]:
     name = primary(table)
-    logs = [[log(score) for score in sample.scores(name) if score > 0] for sample in samples]
+    every = (sample.values(name) for sample in samples)
+    logs = [np.log(values[values > 0]).tolist() for values in every]
     if found := common_modes(logs, table.study.seed % 2**32):
         far = found.apart > log(FAR_APART)
         apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(found.apart))} %"

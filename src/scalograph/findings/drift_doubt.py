@@ -37,7 +37,7 @@ def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[Doubt]:
 def drifted(table: Table, taken: Sequence[Sample]) -> Drift | None:
     """How alike neighboring blocks are in the primary response; None where it cannot be told."""
     response = primary(table)
-    blocks = sorted({block for sample in taken for block in sample.blocks(response)})
+    blocks = sorted(set[int]().union(*(sample.blocks(response) for sample in taken)))
     n = min(len(blocks), MOST)
     place = {block: index * n // len(blocks) for index, block in enumerate(blocks)}
     return drift([_series(sample, response, place, n) for sample in taken], table.study.seed % 2**32) if n else None
@@ -54,6 +54,7 @@ def _series(sample: Sample, response: str, place: dict[int, int], n: int) -> lis
 
 def _half(taken: Sequence[Sample], response: str, confidence: float) -> float:
     """Half the interval of a typical treatment, on logs."""
-    scores = [found for sample in taken if len(found := [s for s in sample.scores(response) if s > 0]) > 1]
-    halves = [t_quantile(confidence, len(s) - 1) * float(np.log(s).std(ddof=1)) / len(s) ** 0.5 for s in scores]
+    every = (values[values > 0] for values in (sample.values(response) for sample in taken))
+    logs = [np.log(values) for values in every if values.size > 1]
+    halves = [t_quantile(confidence, s.size - 1) * float(s.std(ddof=1)) / s.size**0.5 for s in logs]
     return median(halves) if halves else 0.0

@@ -9,16 +9,18 @@ Its coverage: benchmarks/statistics_trust.py.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.findings.answer import Taken
+from scalograph.findings.row import Row
 from scalograph.findings.sample import is_open
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 
 QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
@@ -27,41 +29,47 @@ LEAST_RUNS = 8  # of either kind, beside one of the other: fewer tell little of 
 _Z = 2.58  # 99 %: noise alone is to widen no bound
 
 Key = tuple[Level, ...]
-Logs = NDArray[np.float64]
+Numbers = NDArray[np.float64]
+
+
+class _Losses(NamedTuple):
+    """What was taken from the runs of a configuration.
+
+    Attributes:
+        most: what that may have cost each at most, as a share; infinite where nothing bounds it.
+        quiet: whether it was hardly anything.
+    """
+
+    most: Numbers
+    quiet: NDArray[np.bool_]
 
 
 def bounds(table: Table, taken: Taken) -> dict[Key, float]:
     """Bound the bias of each configuration's primary response, as a share; infinite where nothing bounds it."""
     name = primary(table)
-    counted = {key: sample.rows(name) for key, sample in taken.items() if sample.rows(name)}
-    cost = _cost([_by_kind(rows, name) for rows in counted.values()])
-    return {key: _bound(rows, None if is_open(taken[key]) else cost, cost or 0.0) for key, rows in counted.items()}
+    losses = {key: _losses(sample.rows(name)) for key, sample in taken.items() if sample.rows(name)}
+    cost = _cost([_by_kind(taken[key].values(name), lost.quiet) for key, lost in losses.items()])
+    return {key: _bound(lost, None if is_open(taken[key]) else cost, cost or 0.0) for key, lost in losses.items()}
 
 
-def _bound(rows: Sequence[Row], seen: float | None, least: float) -> float:
+def _losses(rows: Sequence[Row]) -> _Losses:
+    taken = np.array([row.taken for row in rows], dtype=np.float64)  # None becomes NaN
+    clean = np.array([row.verdict == "clean" for row in rows])
+    return _Losses(np.where(np.isnan(taken), np.inf, COST * taken), clean & (taken < QUIET))
+
+
+def _bound(lost: _Losses, seen: float | None, least: float) -> float:
     """Mean over the runs; what the study tells of others does not hold where most runs are unverified."""
-    each = [_most(row) if _is_quiet(row) else max(_most(row), least) if seen is None else seen for row in rows]
-    return math.fsum(each) / len(each)
+    each = np.where(lost.quiet, lost.most, np.maximum(lost.most, least) if seen is None else seen)
+    return math.fsum(each.tolist()) / each.size
 
 
-def _most(row: Row) -> float:
-    return math.inf if row.taken is None else COST * row.taken
-
-
-def _is_quiet(row: Row) -> bool:
-    return row.verdict == "clean" and row.taken is not None and row.taken < QUIET
-
-
-def _by_kind(rows: Iterable[Row], name: str) -> tuple[Logs, Logs]:
+def _by_kind(scores: Numbers, quiet: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
     """Logs of the quiet runs' scores, and of the others'."""
-    scores: Mapping[bool, list[float]] = {True: [], False: []}
-    for row in rows:
-        if row.scores[name] > 0:
-            scores[_is_quiet(row)].append(math.log(row.scores[name]))
-    return np.asarray(scores[True]), np.asarray(scores[False])
+    return np.log(scores[quiet & (scores > 0)]), np.log(scores[~quiet & (scores > 0)])
 
 
-def _cost(groups: Iterable[tuple[Logs, Logs]]) -> float | None:
+def _cost(groups: Iterable[tuple[Numbers, Numbers]]) -> float | None:
     """The upper end of what runs differ by that are not quiet; None where that may be chance, or too few are known."""
     both = [pair for pair in groups if pair[0].size and pair[1].size]
     if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < LEAST_RUNS:

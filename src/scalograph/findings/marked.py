@@ -122,10 +122,10 @@ def _reasons(table: Table, sample: Sample, off: float | None) -> Iterator[tuple[
         yield "disturbed", "rests on disturbed runs"
     elif len(sample.counted) == 1 and basis(table.study.question) == "treatments":
         yield "single", "one run"
-    if any(map(is_functional, sample.every)):
+    if sample.n_undecided and any(map(is_functional, sample.every)):
         yield "functional", "functional, not timing"
     if off is not None and not sample.falls_back:
-        open_runs = sum(row.verdict == "undecided" for row in sample.every)
+        open_runs = sample.n_undecided
         if is_open(sample) or off == math.inf:
             yield "unverified", f"{open_runs} of {n} runs unverified"
         else:

@@ -7,9 +7,10 @@ from statistics import median
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.names import short, varied
 from scalograph.findings.reason import Doubt
+from scalograph.findings.row import Row, keys
 from scalograph.findings.sample import REPEATED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 
 # Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
@@ -27,10 +28,11 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
     if primary(table) in cpu_times(table.study):
         return None
     planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    made = table.counted()
     attempts = [
         Attempt(row.block, key, row.verdict in REPEATED)
-        for row in table.counted()
-        if row.replicate < planned.get(key := row.key, 0)
+        for key, row in zip(keys(made), made, strict=True)
+        if row.replicate < planned.get(key, 0)
     ]
     length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
     return fairness(attempts, length, table.study.seed % 2**32)
@@ -77,9 +79,10 @@ def doubt(table: Table, found: Fairness | None) -> Iterable[Doubt]:
 def _worst(table: Table) -> tuple[str, float, float]:
     """The level at which the share of lost runs stands out most, for its number of runs; its share, and that of all."""
     made, lost = Counter[Key](), Counter[Key]()
-    for row in table.counted():
-        made[row.key] += 1
-        lost[row.key] += row.verdict in REPEATED
+    counted = table.counted()
+    for key, row in zip(keys(counted), counted, strict=True):
+        made[key] += 1
+        lost[key] += row.verdict in REPEATED
     overall, names = lost.total() / made.total(), list(table.study.factors)
     places = {(name, key[names.index(name)]) for name in varied(table) for key in made}
     shares = {}

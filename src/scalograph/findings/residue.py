@@ -1,20 +1,22 @@
 """What varied between runs and was not declared: two different set-ups must not be averaged unnoticed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from scalograph.findings.names import brief, curve_factor
+from scalograph.findings.row import Row, keys
 from scalograph.findings.sample import OtherLevels, others
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 
 
 def residue(table: Table) -> list[str]:
     """Each undeclared difference in words."""
     rows = table.counted()
+    setups = sorted({row.setup for row in rows})
     return [
         *_accepted(table),
-        *_setups(rows),
+        *_setups(setups),
         *_work(table, rows),
-        *_policies(table, rows),
+        *_policies(table, setups),
         *_frequency(rows),
         *_boots(table, rows),
     ]
@@ -26,9 +28,9 @@ def _accepted(table: Table) -> Iterable[str]:
         yield f"{brief(key)}: {brief(before)} before a resume, {brief(now)} after it; accepted as a difference"
 
 
-def _setups(rows: list[Row]) -> Iterable[str]:
+def _setups(setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
     for name, number in (("probe", 0), ("backend", 1), ("containment", 2)):
-        seen = sorted({row.setup[number] for row in rows})
+        seen = sorted({setup[number] for setup in setups})
         if len(seen) > 1:
             yield f"{name}: {', '.join(seen)} in one study; figures of different instruments are not compared"
 
@@ -44,7 +46,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
     factor = curve_factor(table)
     curves: dict[OtherLevels, set[int]] = {}
     # Most runs of a treatment do the same: few are left.
-    counted = {(row.key, row.work): row for row in rows if row.work is not None}
+    counted = {(key, row.work): row for key, row in zip(keys(rows), rows, strict=True) if row.work is not None}
     for (_, work), row in counted.items():
         curves.setdefault(others(row.treatment, factor), set()).add(work)
     if differing := [works for works in curves.values() if len(works) > 1]:
@@ -52,10 +54,10 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
         yield f"work: {told}, though the study declares it the same in all configurations"
 
 
-def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
+def _policies(table: Table, setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
     declared = {factor.control for factor in table.study.factors.values()}
     for control, index in (("policy", 3), ("nice", 4)):
-        seen = sorted({row.setup[index] for row in rows})
+        seen = sorted({setup[index] for setup in setups})
         if control not in declared and len(seen) > 1:
             yield f"{control}: {', '.join(seen)} in force"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from scalograph.findings.table import Row
+    from scalograph.findings.row import Row
 
 
 def side_by_side(rows: "Sequence[Row]") -> "list[Row]":

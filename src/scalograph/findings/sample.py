@@ -1,11 +1,17 @@
 """The runs of each treatment: all that succeeded, and those that the estimates rest on."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
+from scalograph.analysis.baseline import block_logs
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.flag import Flag
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row, keys
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
@@ -20,6 +26,27 @@ REPEATED = ("contaminated", "impossible")
 MOST_CHANGES = 3
 
 OtherLevels = tuple[tuple[str, Level], ...]
+
+
+class ScoreColumn:
+    """The runs of a sample that count for a response. Each is looked at once: a run is a wait for the memory."""
+
+    def __init__(self, rows: Iterable[Row], response: str) -> None:
+        self.rows = [row for row in rows if response in row.scores]
+        self.scores = [row.scores[response] for row in self.rows]
+        self.blocks = [row.block for row in self.rows]
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The scores as numbers to reckon with."""
+        values = np.array(self.scores, dtype=np.float64)
+        values.flags.writeable = False
+        return values
+
+    @cached_property
+    def block_logs(self) -> Mapping[Hashable, float]:
+        """The mean log score of each block; all scores are above zero."""
+        return block_logs(0, self.values, {0: self.blocks})
 
 
 @dataclass(frozen=True)
@@ -37,15 +64,33 @@ class Sample:
     n_failed: int
     by_cpu: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
-    # Every estimate asks for them anew, of up to 100,000 runs: each look at one of them is a wait for the memory.
-    _known: dict[str, tuple[list[Row], list[float], list[int]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    # Every estimate asks for them anew, of up to 100,000 runs.
+    _known: dict[str, ScoreColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the runs that succeeded are called."""
+        return [row.run for row in self.every]
+
+    @cached_property
+    def verdicts(self) -> list[str]:
+        """The verdict of each run that succeeded."""
+        return [row.verdict for row in self.every]
+
+    @cached_property
+    def courses(self) -> Counter[str]:
+        """How the iterations of the runs that count went."""
+        return Counter([row.course for row in self.counted])
 
     @cached_property
     def n_disturbed(self) -> int:
         """Runs that succeeded and are not counted as clean."""
-        return sum(row.verdict not in COUNTED for row in self.every)
+        return len(self.every) - sum(map(self.verdicts.count, COUNTED))
+
+    @property
+    def n_undecided(self) -> int:
+        """Runs that succeeded, of which nobody can tell whether they were disturbed."""
+        return self.verdicts.count("undecided")
 
     @property
     def falls_back(self) -> bool:
@@ -54,11 +99,19 @@ class Sample:
 
     def scores(self, response: str) -> list[float]:
         """Scores of the runs that count, in order."""
-        return self._found(response)[1].copy()
+        return self._found(response).scores.copy()
+
+    def values(self, response: str) -> FloatArray:
+        """The same as an array, shape (n,), that nobody changes."""
+        return self._found(response).values
 
     def blocks(self, response: str) -> list[int]:
         """The block of each of `scores`."""
-        return self._found(response)[2].copy()
+        return self._found(response).blocks.copy()
+
+    def block_logs(self, response: str) -> Mapping[Hashable, float]:
+        """The mean log score of each block; all scores are above zero."""
+        return self._found(response).block_logs
 
     def undivided(self) -> "Sample":
         """The sample with all runs that succeeded, as if none had been disturbed."""
@@ -66,17 +119,14 @@ class Sample:
 
     def rows(self, response: str) -> Sequence[Row]:
         """Runs that have a score and count for this response, in order."""
-        return self._found(response)[0]
+        return self._found(response).rows
 
-    def _found(self, response: str) -> tuple[list[Row], list[float], list[int]]:
-        """Those runs, their scores and their blocks."""
+    def _found(self, response: str) -> ScoreColumn:
         if response not in self._known:
             taken: Iterable[Row] = self.counted
             if response in self.by_cpu and not self.falls_back:
                 taken = (row for row in self.every if row.verdict != "impossible")
-            found = [(row, row.scores[response], row.block) for row in taken if response in row.scores]
-            rows, scores, blocks = map(list, zip(*found, strict=True)) if found else ([], [], [])
-            self._known[response] = rows, scores, blocks
+            self._known[response] = ScoreColumn(taken, response)
         return self._known[response]
 
 
@@ -88,9 +138,9 @@ def is_functional(row: Row) -> bool:
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     """The sample of each planned treatment, also of one that has no run yet."""
     rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.treatments}
-    for row in table.rows:
-        if not row.warmup:
-            rows.setdefault(row.key, []).append(row)
+    real = [row for row in table.rows if not row.warmup]
+    for key, row in zip(keys(real), real, strict=True):
+        rows.setdefault(key, []).append(row)
     names, by_cpu = list(table.study.factors), cpu_times(table.study)
     return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
 
@@ -116,11 +166,11 @@ def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tu
 
 def repeats(table: Table) -> int:
     """Count the runs that were made because another was disturbed; a search plans none of its later runs either."""
-    real = (row for row in table.rows if not row.warmup)
+    real = [row for row in table.rows if not row.warmup]
     if is_search(table.study.question):
         return sum("r" in row.run[1:] for row in real)  # e0007r1 is e0007 again
     planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    return sum(row.replicate >= planned.get(row.key, 0) for row in real)
+    return sum(row.replicate >= planned.get(key, 0) for key, row in zip(keys(real), real, strict=True))
 
 
 def cpu_times(study: Study) -> frozenset[str]:
@@ -151,14 +201,13 @@ def flags(sample: Sample) -> list[Flag]:
 
 def is_open(sample: Sample) -> bool:
     """Whether half of the runs or more could not be checked for disturbance."""
-    n = sum(row.verdict == "undecided" for row in sample.every)
-    return 2 * n >= len(sample.every) > 0
+    return 2 * sample.n_undecided >= len(sample.every) > 0
 
 
 def _undecided(sample: Sample) -> Iterable[Flag]:
     if is_open(sample):
-        n = sum(row.verdict == "undecided" for row in sample.every)
         functional = all(map(is_functional, sample.every))
+        n = sample.n_undecided
         text = "functional, not timing" if functional else f"{n} of {len(sample.every)} runs unverified: they count"
         yield Flag("undecided", text, n)
 
@@ -191,9 +240,8 @@ def _changed(sample: Sample) -> Iterable[Flag]:
 
 def _work(sample: Sample) -> Iterable[Flag]:
     works = [row.work for row in sample.every]
-    counted = [work for work in works if work is not None]
-    if counted and min(counted) != max(counted):
+    counted, n = {work for work in {*works} if work is not None}, works.count(None)
+    if len(counted) > 1:
         yield Flag("work differs", f"the work differs between runs: {min(counted):,} to {max(counted):,} units")
-    if counted and len(counted) < len(works):
-        n = len(works) - len(counted)
+    if counted and n:
         yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)

@@ -1,7 +1,8 @@
 """What the scores of a configuration look like, where a mean with an interval does not say it all."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.modes import Modes, modes
 from scalograph.findings.reason import Doubt
@@ -18,7 +19,7 @@ ALIKE_RUNS = 3
 
 def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
     """Return what a reader must know of the scores of a response."""
-    found = modes(sample.scores(name))
+    found = modes(sample.values(name))
     return [Flag(TWO_MODES, _told(found, table, name), 100 * (found.high / found.low - 1))] if found else []
 
 
@@ -29,14 +30,14 @@ def two_modes(table: Table, sample: Sample, name: str) -> str:
 
 def identical_doubt(samples: Iterable[Sample], name: str) -> Iterator[Doubt]:
     """Say how many configurations have identical scores: their intervals have no width, and that is no precision."""
-    read = [scores for sample in samples if len(scores := sample.scores(name)) >= ALIKE_RUNS]
+    read = [scores for sample in samples if len(scores := sample.values(name)) >= ALIKE_RUNS]
     if n := sum(map(_is_identical, read)):
         why = f"all runs of {n} of {counted(len(read), 'configuration')} have one score"
         yield Doubt(why, "the clock may be too coarse", whole=2 * n >= len(read))
 
 
-def _is_identical(scores: Sequence[float]) -> bool:
-    return len(scores) >= ALIKE_RUNS and min(scores) == max(scores) != 0
+def _is_identical(scores: FloatArray) -> bool:
+    return len(scores) >= ALIKE_RUNS and bool(scores.min() == scores.max() != 0)
 
 
 def _told(found: Modes, table: Table, name: str) -> str:

@@ -79,7 +79,7 @@ def gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, S
     if how is None:
         return {}
     points = speedup(
-        {_int(s.treatment[factor]): s.scores(how.response) for s in members},
+        {_int(s.treatment[factor]): s.values(how.response) for s in members},
         baseline=_int(table.study.baseline[factor]),
         work="per-worker" if how.per_worker else "total",
         better="lower" if how.kind == "time" else "higher",
@@ -101,7 +101,7 @@ def over_before(table: Table, factor: str, members: Sequence[Sample]) -> dict[Le
 
 
 def _over(how: Gain, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
-    was, is_ = before.scores(how.response), now.scores(how.response)
+    was, is_ = before.values(how.response), now.values(how.response)
     times = ratio(was, is_, confidence) if how.kind == "time" else ratio(is_, was, confidence)
     growth = _int(now.treatment[factor]) / _int(before.treatment[factor]) if how.per_worker else 1.0
     return times.scaled(growth).plus(-1)

@@ -37,11 +37,13 @@ def _late(study: Study, sample: Sample) -> Iterable[Flag]:
 
 def _settled_late(study: Study, sample: Sample) -> list[int]:
     """First steady iterations that lie past the warm-up and would move the median: past a tenth of what counts."""
+    if not any(map(sample.courses.get, ("warm-up", "slowdown"))):
+        return []
     first, counted = study.protocol.warmup, study.protocol.iterations - study.protocol.warmup
     settled = [row.settled for row in sample.counted if row.course in ("warm-up", "slowdown")]
     return [n for n in settled if n is not None and n > first + counted / 10]
 
 
 def _slowed(sample: Sample) -> Iterable[Flag]:
-    if n := sum(row.course == "slowdown" for row in sample.counted):
+    if n := sample.courses["slowdown"]:
         yield Flag("slowdown", f"becomes slower in {n} of {len(sample.counted)} runs before it is steady", n)

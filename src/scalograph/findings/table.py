@@ -9,16 +9,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from msgspec import Struct, convert
+from msgspec import convert
 from pydantic import ValidationError
 
-from scalograph.analysis.steady import NEED, Kind, steady
+from scalograph.analysis.steady import NEED, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
 from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.restored_settings import restored
+from scalograph.findings.row import Row
 from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
@@ -32,10 +33,12 @@ from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import RATE, Windows, observer, primary, windows
 from scalograph.study.scalars import Level, short
-from scalograph.verdict.cause import SHARE, Cause
+from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Asked, Judgment, judge
 from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
+
+__all__ = ["Row", "Table", "asked", "load"]
 
 T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.
@@ -46,66 +49,6 @@ _TOO_FEW = steady(())
 # Of one treatment: no design has more.
 MAX_RUNS = 1_000_000_000
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
-
-
-class Row(Struct, frozen=True, gc=False):
-    """One run. `scores` has one number for each response that the run yielded; times are seconds.
-
-    `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
-    `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
-    `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
-    ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
-    the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
-    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others had of what it
-    wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
-    changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
-    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's. `boot`
-    numbers the boots of its machine, from the first of the study.
-    A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
-    `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
-    """
-
-    run: str
-    block: int
-    replicate: int
-    warmup: bool
-    treatment: Mapping[str, Level]
-    status: str
-    reason: str | None
-    verdict: str
-    causes: tuple[Cause, ...]
-    observations: Mapping[str, tuple[float, ...]]
-    scores: Mapping[str, float]
-    work: int | None = None
-    n_cpus: int = 1
-    per_cpu_ns: tuple[int, ...] = ()
-    degraded: tuple[tuple[str, str, str], ...] = ()
-    setup: tuple[str, ...] = ()
-    timeline_line: int | None = None
-    n_survivors: int = 0
-    course: Kind = "not assessed"
-    settled: int | None = None
-    wall_s: float | None = None
-    cpu_s: float | None = None
-    read_bytes: int | None = None
-    n_major_faults: int | None = None
-    frequency_hz: int | None = None
-    finish_s: tuple[float, ...] = ()
-    tail: Histogram | None = None
-    trace_line: int | None = None
-    last_words: str = ""
-    start_s: float | None = None
-    taken: float | None = None
-    changed: tuple[str, ...] = ()
-    kept_to: str = ""
-    settings: tuple[tuple[str, str, str], ...] = ()
-    counters: Mapping[str, int] | None = None
-    boot: int = 1
-
-    @property
-    def key(self) -> tuple[Level, ...]:
-        """The levels of the treatment, in the order of the study's factors."""
-        return tuple(self.treatment.values())
 
 
 @dataclass

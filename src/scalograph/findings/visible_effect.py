@@ -26,9 +26,7 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
     of n runs has its median below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
     """
-    groups = [
-        np.log(s) for s in (np.asarray(sample.scores(response)) for sample in samples) if len(s) > 1 and s.min() > 0
-    ]
+    groups = [np.log(s) for s in (sample.values(response) for sample in samples) if len(s) > 1 and s.min() > 0]
     if not groups:
         return None
     sd = median(_sd(group.std(ddof=1), len(group) - 1) for group in groups)
@@ -54,8 +52,10 @@ class Visible:
 
     def beside(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
         """The table, with the smallest effect on a response that these samples can show added to its note."""
+        if not any(column.kind == "estimate" for column in doc.columns):
+            return doc
         told = self._sentence(list(samples), response)
-        if not told or told in self._said or not any(column.kind == "estimate" for column in doc.columns):
+        if not told or told in self._said:
             return doc
         self._said.add(told)
         return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})

@@ -41,7 +41,7 @@ def is_unsteady(sample: Sample) -> bool:
 
 def n_unsteady(sample: Sample) -> int:
     """Runs that count and have no steady state."""
-    return sum(row.course == "no steady state" for row in sample.counted)
+    return sample.courses["no steady state"]
 
 
 def _whole(study: Study, sample: Sample) -> Sample:

@@ -1,13 +1,12 @@
 """All pairs of configurations that differ in one factor: which differ for sure, beside all the others."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
 
-from scalograph.analysis.baseline import block_logs
 from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast, paired, welch
@@ -85,7 +84,7 @@ def spread(taken: Taken, response: str) -> float | None:
 
 
 def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference]:
-    usable = [s for s in taken.values() if s.scores(response) and min(s.scores(response)) > 0]
+    usable = [s for s in taken.values() if s.values(response).size and s.values(response).min() > 0]
     for members in grouped(usable, factor).values():
         for one, other in combinations(members, 2):
             if (response in one.whole) != (response in other.whole):
@@ -99,12 +98,8 @@ def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference
 
 def _contrast(one: Sample, other: Sample, response: str) -> Contrast:
     """Log ratio, paired within the blocks that hold both; of independent runs where there are fewer than two."""
-    a, b = (_by_block(sample, response) for sample in (one, other))
+    a, b = one.block_logs(response), other.block_logs(response)
     shared = [block for block in a if block in b]
     if len(shared) > 1:
         return paired(np.array([a[k] for k in shared]), np.array([b[k] for k in shared]))
-    return welch(np.log(one.scores(response)), np.log(other.scores(response)))
-
-
-def _by_block(sample: Sample, response: str) -> dict[Hashable, float]:
-    return block_logs(1, sample.scores(response), {1: sample.blocks(response)})
+    return welch(np.log(one.values(response)), np.log(other.values(response)))

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
 from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.answer import Answer, Taken
@@ -54,7 +57,7 @@ def _with_law(table: Table, how: Gain, curve: Curve, members: Sequence[Sample]) 
 def _law(
     table: Table, how: Gain, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
 ) -> LawDoc:
-    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
+    smallest = min(_size(sample, curve.factor) for sample in members if sample.values(how.response).size)
     return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
 
 
@@ -67,20 +70,22 @@ def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float 
     """The law of one curve; None where it has too few sizes, or figures of two kinds (decision 0008)."""
     if len({how.response in sample.whole for sample in members}) > 1:
         return None
-    points = [(_size(sample, factor), score) for sample in members for score in sample.scores(how.response)]
-    if len({size for size, _ in points}) < N_PARAMETERS or min(score for _, score in points) <= 0:
+    known = [(_size(sample, factor), values) for sample in members if (values := sample.values(how.response)).size]
+    if len({size for size, _ in known}) < N_PARAMETERS or min(float(values.min()) for _, values in known) <= 0:
         return None
-    rates = [throughput(how, size, score) for size, score in points]
+    sizes = np.concatenate([np.full(values.size, size) for size, values in known])
+    scores = np.concatenate([values for _, values in known])
     try:
-        return fit_usl([size for size, _ in points], rates, confidence=confidence)
+        return fit_usl(sizes, _throughput(how, sizes, scores), confidence=confidence)
     except ValueError:  # points on no such curve at all
         return None
 
 
-def throughput(how: Gain, size: float, score: float) -> float:
-    """Work per time of a run: of an elapsed time its inverse; times the workers where each does the same."""
-    each = score if how.kind == "rate" else 1 / score
-    return each * size if how.per_worker else each
+def _throughput(how: Gain, sizes: FloatArray, scores: FloatArray) -> FloatArray:
+    """Work per time of each run: of an elapsed time its inverse; times the workers where each does the same."""
+    with np.errstate(over="ignore"):  # what no float can hold is no point of a curve
+        each = scores if how.kind == "rate" else 1 / scores
+        return each * sizes if how.per_worker else each
 
 
 def _size(sample: Sample, factor: str) -> float:

@@ -70,13 +70,15 @@ def _curve(table: Table, how: Gain, taken: Taken, curve: Curve, bumps: list[Bump
 
 def _costs(how: Gain, level: int, sample: Sample) -> dict[int, float]:
     """Time for the same work, in each block; a run that was made again may stand in the block of another."""
+    blocks, scores = sample.blocks(how.response), sample.scores(how.response)
+    costs = scores if how.kind == "time" else [1 / score if score else 0.0 for score in scores]
+    costs = [cost / level for cost in costs] if how.per_worker else costs
+    if len({*blocks}) == len(blocks):  # as in nearly all studies
+        return {block: max(cost, 0.0) for block, cost in zip(blocks, costs, strict=True)}
     found: dict[int, list[float]] = {}
-    for block, score in zip(sample.blocks(how.response), sample.scores(how.response), strict=True):
-        cost = score if how.kind == "time" else 1 / score if score else 0.0
-        found.setdefault(block, []).append(cost / level if how.per_worker else cost)
-    # Where a block holds one run, as in nearly all studies, its mean is that one.
-    means = {block: costs[0] if len(costs) == 1 else _mean(costs) for block, costs in found.items()}
-    return {block: mean if mean > 0 else 0.0 for block, mean in means.items()}
+    for block, cost in zip(blocks, costs, strict=True):
+        found.setdefault(block, []).append(cost)
+    return {block: max(every[0] if len(every) == 1 else _mean(every), 0.0) for block, every in found.items()}
 
 
 def _mean(costs: Collection[float]) -> float:

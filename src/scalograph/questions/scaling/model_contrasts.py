@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scalograph.analysis.baseline import ComparedColumns, blocked_columns, unpaired_columns
+from scalograph.analysis.baseline import blocked_contrasts, unpaired_contrasts
 from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast
@@ -122,16 +122,12 @@ def states(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
 
 def contrasts_of(table: Table, how: Gain, taken: Taken, curve: Curve, base: int) -> dict[int, Contrast]:
     """Compare the levels of a curve with one of them, as log throughput over its; empty where nothing tells."""
-    samples = {int(point.level): taken[key(table, curve, point)] for point in curve.points}
-    scores = {n: sample.scores(how.response) for n, sample in samples.items() if sample.scores(how.response)}
-    if base not in scores or min(min(values) for values in scores.values()) <= 0:
+    response, every = how.response, {int(point.level): taken[key(table, curve, point)] for point in curve.points}
+    known = {n: sample for n, sample in every.items() if sample.values(response).size}
+    if base not in known or min(float(sample.values(response).min()) for sample in known.values()) <= 0:
         return {}
-    confidence = table.study.protocol.confidence
-    columns: ComparedColumns = blocked_columns(
-        scores, base, {n: samples[n].blocks(how.response) for n in scores}, confidence
-    )
-    if not columns.contrasts:
-        columns = unpaired_columns({n: np.asarray(values) for n, values in scores.items()}, base, confidence)
-    columns = columns if how.kind == "time" else columns.flipped()
-    more = {n: log(n / base) if how.per_worker else 0.0 for n in columns.contrasts}
-    return {n: replace(c, delta=c.delta + more[n]) for n, c in columns.contrasts.items()}
+    found = blocked_contrasts({n: sample.block_logs(response) for n, sample in known.items()}, base)
+    found = found or unpaired_contrasts({n: sample.values(response) for n, sample in known.items()}, base)
+    found = found if how.kind == "time" else {n: contrast.flipped() for n, contrast in found.items()}
+    more = {n: log(n / base) if how.per_worker else 0.0 for n in found}
+    return {n: replace(contrast, delta=contrast.delta + more[n]) for n, contrast in found.items()}
