@@ -122,6 +122,8 @@ def _shared(means: Means, baseline: int) -> Shared:
 def _common(means: Means, levels: Sequence[int]) -> list[Hashable]:
     """Return the blocks that hold all these levels, in the order of the first."""
     first, *rest = (means[n] for n in levels)
+    if len(rest) == 1:
+        return [block for block in first if block in rest[0]]
     shared = set(first).intersection(*rest)
     return [block for block in first if block in shared]
 

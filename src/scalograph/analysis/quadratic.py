@@ -12,6 +12,8 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 
 Vector = tuple[float, float, float]
+# A further column that takes less off the sum of squares, as a share of all of it, fits rounding.
+_ROUNDING = 1e-24
 _CHOICES = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
 
 
@@ -94,10 +96,11 @@ def least(columns: FloatArray, target: FloatArray) -> Vector:
     basis, triangle = np.linalg.qr(columns / scale)
     seen, best = basis.T @ target, np.zeros(3)
     rest = float(seen @ seen)
+    rounding = _ROUNDING * rest
     for kept in _CHOICES:
         found = np.linalg.lstsq(triangle[:, kept], seen, rcond=None)[0]
         left = seen - triangle[:, kept] @ found
-        if (found >= 0).all() and (left_over := float(left @ left)) < rest:
+        if (found >= 0).all() and (left_over := float(left @ left)) < rest - rounding:
             best, rest = np.zeros(3), left_over
             best[kept] = found
     a, b, c = best / scale

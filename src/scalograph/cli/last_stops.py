@@ -33,6 +33,7 @@ def analyze(
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduce
+    from scalograph.findings.uncollected import without_collection
     from scalograph.machine.ceiling.joined import joined
     from scalograph.profile.profile_tables import profiled
     from scalograph.questions.assemble import findings
@@ -40,7 +41,8 @@ def analyze(
     read = table.load(results.journal_of(source), keep_observations=False)
     read = read if claims is None else replace(read, study=with_claims(read.study, claims))
     folder = results.at(source)
-    found = findings(read, folder.folder, reproduce(read.study, folder.study, read.machine))
+    with without_collection():
+        found = findings(read, folder.folder, reproduce(read.study, folder.study, read.machine))
     found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
     file = to or folder.findings
     if keep:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import median
 
+import numpy as np
+
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
@@ -122,6 +124,7 @@ def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
 
 def _shares(sample: Sample) -> list[float]:
     """Mean share of the tree's CPU time on each CPU."""
-    totals = [(row.per_cpu_ns, total) for row in sample.counted if (total := sum(row.per_cpu_ns))]
-    shares = [[ns / total for ns in per_cpu] for per_cpu, total in totals]
-    return [sum(column) / len(shares) for column in zip(*shares, strict=False)]
+    known = [row.per_cpu_ns for row in sample.counted if any(row.per_cpu_ns)]
+    n_cpus, totals = min(map(len, known), default=0), np.array([*map(sum, known)], dtype=np.float64)
+    shares = np.array([per_cpu[:n_cpus] for per_cpu in known], dtype=np.float64) / totals[:, None] if known else totals
+    return [float(share) for share in shares.mean(axis=0)] if known else []

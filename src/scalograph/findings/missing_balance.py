@@ -40,9 +40,8 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
 
 def _length(rows: Sequence[Row]) -> float:
     """Seconds of a run, of the clean ones where there are any: what disturbs a run makes it longer."""
-    walls = [(row.verdict in REPEATED, row.wall_s) for row in rows if row.wall_s is not None]
-    clean = [wall for disturbed, wall in walls if not disturbed]
-    return median(clean or [wall for _, wall in walls] or [0.0])
+    clean = [row.wall_s for row in rows if row.wall_s is not None and row.verdict not in REPEATED]
+    return median(clean or [row.wall_s for row in rows if row.wall_s is not None] or [0.0])
 
 
 def sentence(found: Fairness) -> str:

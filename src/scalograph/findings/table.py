@@ -1,8 +1,6 @@
 """A journal as a tidy table: one row for each run, its treatment, its scores, and what varied undeclared."""
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +21,7 @@ from scalograph.findings.row import Row
 from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
+from scalograph.findings.uncollected import without_collection
 from scalograph.protocol import journal
 from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.events import Record
@@ -97,7 +96,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     events = journal.read(file, torn, whole=False)
     table = _begin(next(events), file)
     reading = _Reading(table, keep_observations)
-    with _without_collection():
+    with without_collection():
         for number, event in enumerate(events, start=2):
             reading.take(event, number)
         table.rows = side_by_side(table.rows)
@@ -138,18 +137,6 @@ def _machine(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def _seconds(at: str | None) -> float:
     return datetime.fromisoformat(str(at)).timestamp()
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Rows hold no cycles: to look for them again and again takes a third of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 class _Reading:

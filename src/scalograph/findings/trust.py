@@ -122,7 +122,7 @@ def _disturbed(ok: Sequence[Row]) -> str:
 
 
 def _count(ok: Sequence[Row], verdict: str) -> int:
-    return sum(row.verdict == verdict for row in ok)
+    return [row.verdict for row in ok].count(verdict)
 
 
 def _unmade(table: Table) -> str:
@@ -173,7 +173,7 @@ def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_
 
 def _timed(ok: Sequence[Row]) -> list[Row]:
     """Runs that could have been verified: of others is told that they show no times."""
-    return [row for row in ok if not is_functional(row)]
+    return [row for row in ok if row.verdict != "undecided" or not is_functional(row)]
 
 
 def _cause(row: Row) -> str:
