@@ -113,7 +113,7 @@ def test_right_answers_count(tmp_path: Path) -> None:
         recorded("k6"),
         read("k6", HOME / "drivers/k6-metrics-in-a-list.json"),
     )
-    assert scores(oha) == pytest.approx([5930 / 3.0025])
+    assert scores(oha) == pytest.approx([476 / 3.002729963])
     assert scores(k6) == pytest.approx([51 / 3.001184912]) and scores(listed) == pytest.approx([52 / 3.001589679])
     exported = {"metrics": {"http_reqs": {"count": 100, "rate": 50}, "http_req_failed": {"value": 0.1}}}
     assert scores(read("k6", given(tmp_path, json.dumps(exported)))[0]) == pytest.approx([45.0])
