@@ -21,11 +21,12 @@ SHARED = 0.5
 _STEPS = 50
 
 
-def borrowed(contrasts: Sequence[Contrast]) -> list[Contrast]:
+def borrowed(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) -> list[Contrast]:
     """Return the contrasts with standard errors and degrees of freedom that the others support.
 
     Args:
         contrasts: of one study, each of pairs or of runs like those of the others.
+        lenders: those whose spread is known, where these are more than the contrasts themselves.
 
     Returns:
         The same differences; unchanged where fewer than three have a spread.
@@ -37,7 +38,7 @@ def borrowed(contrasts: Sequence[Contrast]) -> list[Contrast]:
     >>> one.df
     4
     """
-    known = [c for c in contrasts if c.df > 0 and c.se > 0]
+    known = [c for c in lenders or contrasts if c.df > 0 and c.se > 0]
     if len(known) < FEWEST:
         return list(contrasts)
     df = np.array([c.df for c in known])

@@ -1,7 +1,7 @@
 """The figures that decide a claim of a paper, as estimates from the runs of this study.
 
-Two configurations are compared within blocks where they share some; the figures of one claim lend each other what they
-know of their spread.
+Two configurations are compared within blocks where they share some; figures of one response lend each other what they
+know of their spread, whichever claim they are of.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,18 +67,42 @@ class _Pair:
     bottom: WantedLevels
 
 
-def measured_figures(table: Table, taken: Taken, claim: PublishedClaim) -> list[FigureHere]:
+Lenders = Mapping[str, Sequence[Contrast]]
+
+
+def lenders(table: Table, taken: Taken, claims: Iterable[PublishedClaim]) -> Lenders:
+    """Return, by response, what claims compare, each two configurations once.
+
+    Args:
+        table: the runs.
+        taken: the sample of each treatment.
+        claims: all of the study.
+    """
+    found: dict[str, dict[object, Contrast]] = {}
+    for claim in claims:
+        if claim.quantity or claim.stack or claim.kind == "value":
+            continue
+        response = claim.response or primary(table)
+        for pair in pairs_of(table, claim, claim_levels(table, claim)):
+            one = _compared(table, taken, response, pair)
+            if isinstance(one, _Known) and one.contrast:
+                found.setdefault(response, {}).setdefault(one.configurations, one.contrast)
+    return {response: [*contrasts.values()] for response, contrasts in found.items()}
+
+
+def measured_figures(table: Table, taken: Taken, claim: PublishedClaim, lending: Lenders) -> list[FigureHere]:
     """Estimate the figures of a claim that is about responses.
 
     Args:
         table: the runs.
         taken: the sample of each treatment.
         claim: of kind value, ratio, flat or order.
+        lending: what the claims of the study compare, by response.
     """
     levels = claim_levels(table, claim)
     if claim.kind == "value":
         return [_value(table, taken, claim, level) for level in levels]
-    return _ratios(table, taken, claim, [*pairs_of(table, claim, levels)])
+    return _ratios(table, taken, claim, [*pairs_of(table, claim, levels)], lending)
 
 
 def claim_levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
@@ -128,11 +152,13 @@ def _center(scores: Sequence[float], confidence: float, is_count: bool) -> Estim
     return known or widened(summarize(scores, confidence), scores)
 
 
-def _ratios(table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair]) -> list[FigureHere]:
+def _ratios(
+    table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair], lending: Lenders
+) -> list[FigureHere]:
     response = claim.response or primary(table)
     found = [_compared(table, taken, response, pair) for pair in pairs]
     contrasts = [one for one in found if isinstance(one, _Known) and one.contrast]
-    lent = borrowed([one.contrast for one in contrasts if one.contrast])
+    lent = borrowed([one.contrast for one in contrasts if one.contrast], lending.get(response, ()))
     known = {id(one): replace(one, contrast=contrast) for one, contrast in zip(contrasts, lent, strict=True)}
     return [one if isinstance(one, FigureHere) else known.get(id(one), one).figure() for one in found]
 
@@ -147,6 +173,11 @@ class _Known:
     bottom: Sample
     contrast: Contrast | None
     disturbed: tuple[Row, ...]
+
+    @property
+    def configurations(self) -> frozenset[tuple[Level, ...]]:
+        """Which two are compared: one over the other is as spread as the other over the one."""
+        return frozenset(tuple(side.treatment.values()) for side in (self.top, self.bottom))
 
     def figure(self) -> FigureHere:
         common = dict(self.top.treatment.items() & self.bottom.treatment.items())

@@ -7,11 +7,12 @@ needs no correction), and does not hold if one fails at a confidence that is sha
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import FigureHere, measured_figures, mostly_disturbed, spell
+from scalograph.findings.claim_figures import FigureHere, Lenders, lenders, measured_figures, mostly_disturbed, spell
 from scalograph.findings.claim_pairs import surface_figures
 from scalograph.findings.claim_words import figures_in_words, profile_words
 from scalograph.findings.doubts import n_disturbed, worst_cause
@@ -56,14 +57,9 @@ def decided_claims(table: Table, taken: Taken, offered: Offered, at_levels: Look
         offered: what its question has to offer for claims of kinds `location` and `count`.
         at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
     """
-    published = table.study.published
-    return [_decided(table, taken, offered, at_levels, claim) for claim in (published.claims if published else ())]
-
-
-def _decided(
-    table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
-) -> DecidedClaim:
-    return decided_by(table, claim, *_figures(table, taken, offered, at_levels, claim))
+    claims = table.study.published.claims if table.study.published else []
+    figures = _Figures(table, taken, offered, at_levels, lenders(table, taken, claims))
+    return [decided_by(table, claim, *figures.of(claim)) for claim in claims]
 
 
 def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequence[FigureHere]) -> DecidedClaim:
@@ -87,20 +83,28 @@ def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequenc
     )  # fmt: skip
 
 
-def _figures(
-    table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
-) -> tuple[str, Sequence[FigureHere]]:
-    """What decides the claim, and what that is in words."""
-    if claim.stack:
-        return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
-    if claim.quantity:
-        offer = offered(claim.quantity)
-        return offer.words, _offered(table, taken, offer, claim)
-    if at_levels is not None and claim.kind != "value":
-        figures = surface_figures(table, at_levels, claim)
-    else:
-        figures = measured_figures(table, taken, claim)
-    return figures_in_words(table, claim, figures), figures
+@dataclass(frozen=True)
+class _Figures:
+    """The figures of the claims of one study."""
+
+    table: Table
+    taken: Taken
+    offered: Offered
+    at_levels: Lookup | None
+    lending: Lenders
+
+    def of(self, claim: PublishedClaim) -> tuple[str, Sequence[FigureHere]]:
+        """Return what decides a claim, and what that is in words."""
+        if claim.stack:
+            return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
+        if claim.quantity:
+            offer = self.offered(claim.quantity)
+            return offer.words, _offered(self.table, self.taken, offer, claim)
+        if self.at_levels is not None and claim.kind != "value":
+            figures = surface_figures(self.table, self.at_levels, claim)
+        else:
+            figures = measured_figures(self.table, self.taken, claim, self.lending)
+        return figures_in_words(self.table, claim, figures), figures
 
 
 def _offered(table: Table, taken: Taken, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
