@@ -53,7 +53,8 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
 def _along(table: Table, curve: Curve, taken: Mapping[Key, Sample]) -> list[Objection]:
     baseline = table.study.baseline[curve.factor]
     # Levels that count no workers have no n: nothing to hold physics against.
-    if table.study.factors[curve.factor].control is not None or not isinstance(baseline, int):
+    is_placed = table.study.factors[curve.factor].control is not None
+    if is_placed or table.study.is_driven or not isinstance(baseline, int):
         return []
     observed = [_observed(table.study, p, taken[key(table, curve, p)]) for p in curve.points if _counts(p)]
     return objections(observed, baseline, table.study.work)

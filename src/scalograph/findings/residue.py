@@ -40,8 +40,7 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
 
     A driver sends for a time: how much it sends is the result.
     """
-    driven = any(process.role == "driver" for process in table.study.workload.process)
-    if table.study.work != "total" or driven:
+    if table.study.work != "total" or table.study.is_driven:
         return
     factor = curve_factor(table)
     curves: dict[OtherLevels, set[int]] = {}

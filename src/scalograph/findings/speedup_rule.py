@@ -116,8 +116,11 @@ def _int(level: Any) -> int:
 
 
 def _cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
-    """CPUs that the runs of a curve could use, as the kernel gave them back; None where the curve itself is of CPUs."""
-    if table.study.factors[factor].control == "cpus":
+    """CPUs that the runs of a curve could use, as the kernel gave them back; None where they bound no speedup.
+
+    The curve itself is of CPUs; or of clients, and many of them wait for a service at once.
+    """
+    if table.study.factors[factor].control == "cpus" or table.study.is_driven:
         return None
     return max((row.n_cpus for sample in members for row in sample.every), default=None)
 

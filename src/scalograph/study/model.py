@@ -261,6 +261,11 @@ class Study(StudyPart):
     quick: Quick = Quick()
 
     @property
+    def is_driven(self) -> bool:
+        """Whether a driver sends services what they do: it waits for them, and is no worker on their CPUs."""
+        return any(process.role == "driver" for process in self.workload.process)
+
+    @property
     def is_counted(self) -> bool:
         """Whether counters of the kernel are kept of each run: a factor may move them, or a response reads one."""
         rows = (row_of(factor.control) for factor in self.factors.values() if factor.control)

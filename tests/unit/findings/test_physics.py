@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ..flags import texts
 from ..records import recorded
 from ..study.example import VALID
@@ -62,3 +64,27 @@ def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) ->
     assert flags[1] == []
     assert len(flags[2]) == 1
     assert flags[2][0].startswith("CPU time depends on the CPUs: the baseline takes 1.5 s of CPU time on 2 CPUs and 1")
+
+
+PROCESSES = """\
+[[workload.process]]
+name = "server"
+role = "service"
+argv = ["serve"]
+ready = { line = "ready" }
+
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["drive", "{threads}"]
+"""
+
+
+def test_clients_of_a_service_are_no_workers_on_its_cpus(tmp_path: Path) -> None:
+    """A service that waits for something else answers four clients at once, on whatever CPUs it has."""
+    driven = ONE_FACTOR.replace('[workload]\ncommand = ["./prog", "-t", "{threads}"]\n', PROCESSES)
+    found = found_in(tmp_path, study({1: (1.6, 0.1, 60), 4: (0.4, 0.1, 60)}, n_cpus=2), driven)
+    point = at(found, 4)
+    assert point.speedup is not None and point.speedup.value == pytest.approx(4)
+    assert point.efficiency is not None and point.efficiency.value == pytest.approx(1)
+    assert [texts(point.flags) for point in found.curves[0].points] == [[], []] and point.doubt == ""
