@@ -10,6 +10,7 @@ import pytest
 
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
+from scalograph.text.reproduction_words import COLUMNS
 
 from .test_report_browser import CONTRAST
 
@@ -59,6 +60,15 @@ def test_the_first_screen_has_the_count_the_verdict_and_the_table(browser: Any, 
             box = page.locator(what).first.bounding_box()
             assert box["y"] + box["height"] <= 1000 and box["width"] > 0
         assert page.locator("#counts tbody tr").count() == 3
+
+
+def test_counts_of_every_outcome_stand_beside_the_verdict(browser: Any, tmp_path: Path) -> None:
+    document = Reproduction.model_validate_json(EXAMPLES.read_text(encoding="utf-8").splitlines()[0])
+    document.studies[0].outcomes = {f"S0-{n}": outcome for n, outcome in enumerate(COLUMNS)}
+    write(document, tmp_path / "page.html")
+    with visited(browser, tmp_path / "page.html", viewport={"width": 1300, "height": 900}) as page:
+        assert page.locator("#counts thead th").count() == 2 + len(COLUMNS)
+        assert page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#counts .scroll'))") == 0
 
 
 def test_links_of_the_table_lead_to_the_studies(browser: Any, file: Path) -> None:
