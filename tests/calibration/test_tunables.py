@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from math import exp
 
 import numpy as np
+import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.course import TunablesCourse
 from scalograph.questions.tunables.course_order import array_block
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
 from scalograph.questions.tunables.model_fit import fit
+from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio
 from scalograph.questions.tunables.model_ranks import sensitivity_ranks
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW, Noise
+from scalograph.study.model import ONE_AT_A_TIME
 
 from .sequential import is_share
 
@@ -60,3 +64,28 @@ def test_ranks_of_factors_hold_where_some_tie() -> None:
             yield all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be))
 
     assert is_share(held(), 0.95, rather_than=0.7)
+
+
+def contrasts(first: float, second: float) -> Iterator[Estimate]:
+    """Two factors of four settings over three of one, of these standard deviations, by five runs of each setting."""
+    many, few = (0.0, first, -first, first, -first), (0.0, 2**0.5 * second)
+    made, draw = TunedProgram((many,) * 2 + (few,) * 3), np.random.default_rng(73)
+    while True:
+        found = search(made, draw, LOW, ONE_AT_A_TIME, 5).fitted()
+        assert found is not None
+        yield group_ratio(GroupSpread(found, (0, 1)), GroupSpread(found, (2, 3, 4)), 0.95, len(made.gains))
+
+
+def is_inside(ratio: Estimate, truth: float) -> bool:
+    return (ratio.low or 0.0) <= truth and (ratio.high is None or truth <= ratio.high)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02, 0.08])
+def test_groups_as_strong_as_each_other_are_not_told_apart(spread: float) -> None:
+    assert is_share((is_inside(one, 1.0) for one in contrasts(spread, spread)), 0.95, rather_than=0.7)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.08, 0.02), (0.02, 0.08)])
+def test_the_interval_of_two_groups_holds_the_truth_and_tells_them_apart(first: float, second: float) -> None:
+    said = (is_inside(one, first / second) and not is_inside(one, 1.0) for one in contrasts(first, second))
+    assert is_share(said, 0.95, rather_than=0.7)

@@ -25,6 +25,12 @@ def figures_in_words(table: Table, claim: PublishedClaim, figures: Sequence[Figu
     return ", ".join([f"{response}{how}", *where, *each])
 
 
+def groups_in_words(claim: PublishedClaim) -> str:
+    """Say what is compared with what: "mean change by the factors of caches over that by those of swapping"."""
+    first, second = claim.groups
+    return f"mean change by the factors of {first} over that by those of {second}"
+
+
 def profile_words(claim: PublishedClaim) -> str:
     """Say what a profile is asked for: "share of the samples in Thread.yield < ForkJoinPool.scan"."""
     stack = " < ".join(".".join(method.split(".")[-2:]) for method in claim.stack)

@@ -14,18 +14,18 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
 from scalograph.findings.claim_figures import FigureHere, Lenders, lenders, measured_figures, mostly_disturbed, spell
 from scalograph.findings.claim_pairs import surface_figures
-from scalograph.findings.claim_words import figures_in_words, profile_words
+from scalograph.findings.claim_words import figures_in_words, groups_in_words, profile_words
 from scalograph.findings.doubts import n_disturbed, worst_cause
-from scalograph.findings.names import short, varying
+from scalograph.findings.names import short, title, varying
 from scalograph.findings.published import Lookup
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
 from scalograph.questions.registry import is_search
-from scalograph.study.published_claim import PublishedClaim
+from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import counted
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import few, listed
 
 
 class OfferHere(NamedTuple):
@@ -44,6 +44,8 @@ class OfferHere(NamedTuple):
 
 # A profile is taken after the runs, and lies beside their journal.
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"
+# Factors that a reason names; of more, how many there are.
+MOST_IDLE = 3
 Offered = Callable[[str], OfferHere]
 Bounds = tuple[float | None, float | None]
 
@@ -97,6 +99,8 @@ class _Figures:
         """Return what decides a claim, and what that is in words."""
         if claim.stack:
             return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
+        if claim.groups:
+            return groups_in_words(claim), _of_groups(self.table, self.offered(CONTRAST), claim)
         if claim.quantity:
             offer = self.offered(claim.quantity)
             return offer.words, _offered(self.table, self.taken, offer, claim)
@@ -126,6 +130,19 @@ def _offered(table: Table, taken: Taken, offer: OfferHere, claim: PublishedClaim
         disturbed = _disturbed(table, taken, {**where, **one.group})
         made.append(FigureHere(label, lambda _, e=one.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
     return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
+
+
+def _of_groups(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
+    """The first group over the second, if all factors of both were varied."""
+    factors = table.study.factors
+    idle = [name for name, one in factors.items() if one.group in claim.groups and len(one.levels) < 2]
+    if idle:
+        named = few([title(table, name) for name in idle], MOST_IDLE)
+        return [FigureHere("", missing=f"the quick form leaves out settings of {named}: run the full form")]
+    found = next((one.estimate for one in offer.figures if one.of_groups == (*claim.groups,)), None)
+    if found is None:
+        return [FigureHere("", missing=offer.silent or "nothing is known of these groups")]
+    return [FigureHere("", lambda _: found)]
 
 
 def _disturbed(table: Table, taken: Taken, levels: Mapping[str, Level]) -> tuple[Row, ...]:

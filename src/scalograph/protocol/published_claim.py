@@ -22,11 +22,13 @@ class OfferedFigure(NamedTuple):
         estimate: of it; without an interval where the question is still open.
         group: the levels that it is of; empty where it is of the whole study.
         unseen: why these runs could not show it, whatever it is; empty where they could.
+        of_groups: the groups of factors that it compares; empty where it compares none.
     """
 
     estimate: Estimate
     group: Mapping[str, Level] = {}
     unseen: str = ""
+    of_groups: tuple[str, ...] = ()
 
 
 class ClaimFigure(Model):

@@ -15,6 +15,7 @@ from scalograph.study.cross_checks import (
     unknown,
 )
 from scalograph.study.known_names import meant
+from scalograph.study.published_claim import CONTRAST
 from scalograph.study.toml_lines import Path
 
 Raw = dict[str, Any]
@@ -23,10 +24,17 @@ COMPARED = ("flat", "order")
 # Questions whose ratios are those of a surface, which lies between its levels, too.
 ON_SURFACE = ("break-even",)
 # What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
-READ_BY = {"of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count"), "stack": ("profile",)}
+READ_BY = {
+    "of": ("value", "ratio"),
+    "over": ("ratio",),
+    "quantity": ("location", "count"),
+    "groups": (CONTRAST,),
+    "stack": ("profile",),
+}
 # Kinds whose figures are no responses, and what they are.
 OF_QUESTION = "a quantity of the question"
-ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, "profile": "the stack of a profile"}
+OF_GROUPS = "two groups of factors"
+ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, CONTRAST: OF_GROUPS, "profile": "the stack of a profile"}
 OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
 
 
@@ -87,17 +95,33 @@ def _names(raw: Raw, claim: Raw, path: Path, factors: LevelsByFactor) -> Iterato
                 yield from assignment((*path, "levels"), along, level, factors)
     if leads_nowhere(claim.get("response"), responses):
         yield unknown((*path, "response"), "response", claim["response"], responses)
+    yield from _groups(raw, claim, path)
     known = offered(raw)
     if leads_nowhere(quantity := claim.get("quantity"), known):
         expected = "one of " + (", ".join(known) or "none: its question offers none")
         yield (*path, "quantity"), f'no quantity "{quantity}"', expected, meant(quantity, known)
 
 
+def _groups(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+    """Find groups that no factor names, and factors of a group that are not varied."""
+    factors = {name: one for name, one in table(raw, "factors").items() if isinstance(one, dict)}
+    known = {group for one in factors.values() if isinstance(group := one.get("group"), str) and group}
+    groups = claim.get("groups")
+    named = [one for one in groups if isinstance(one, str)] if isinstance(groups, list) else []
+    for group in dict.fromkeys(named):
+        if group not in known:
+            yield unknown((*path, "groups"), "group", group, known)
+        for name, one in factors.items():
+            if one.get("group") == group and (levels := levels_of(one)) is not None and len(levels) < 2:
+                found = f"{name} of {group}, which has one level"
+                yield (*path, "groups"), found, "factors of several levels", "leave it out of the group"
+
+
 def offered(raw: Raw) -> list[str]:
     """Name the figures that the study's question, and what answers without being asked, offer to claims."""
     asked = raw.get("question", SWEEP)
     names = offering(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
-    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
+    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
 
 
 def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
@@ -117,7 +141,7 @@ def _unread(claim: Raw, path: Path) -> Iterator[Found]:
             yield (*path, key), f'beside kind = "{kind}"', f"only of {' and '.join(kinds)}", "remove it"
     if isinstance(kind, str) and kind in ELSEWHERE:
         for key in OF_RESPONSES:
-            if key in claim and key != "where":
+            if key in claim and (key != "where" or kind == CONTRAST):
                 yield (*path, key), f'beside kind = "{kind}"', ELSEWHERE[kind], "remove it"
     if "levels" in claim and "along" not in claim:
         yield (*path, "levels"), "without `along`", "the factor that they are of", "add it"

@@ -36,12 +36,15 @@ def _no_limit(raw: dict[str, Any]) -> Iterator[Found]:
 
 
 def _not_tuned(raw: dict[str, Any]) -> Iterator[Found]:
-    """Find a baseline of several factors, or a plan, of which other questions have one."""
+    """Find what other questions do not have: a baseline of several factors, a plan by name, groups of factors."""
     if (n := len(table(raw, "baseline"))) > 1:
         fix = f'take one, or ask question = "{TUNED}"'
         yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
     if "plan" in raw:
         yield ("plan",), f"outside {TUNED}", "none: the question has one plan", "remove it"
+    for name, factor in table(raw, "factors").items():
+        if isinstance(factor, dict) and "group" in factor:
+            yield ("factors", name, "group"), f"outside {TUNED}", "none: nothing goes by it", "remove it"
 
 
 def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:

@@ -39,12 +39,14 @@ def as_journaled(study: Study) -> dict[str, Any]:
 def study_hash(study: Study, sources: bytes = b"") -> str:
     """Return the hash of what is asked: the study with its levels spelled out, and the workload's sources.
 
-    What only shows the results (titles, tables, published figures, the quick form) may change between runs; so may
-    budgets and what is done on a busy machine.
+    What only shows the results (titles, groups of factors, tables, published figures, the quick form) may change
+    between runs; so may budgets and what is done on a busy machine.
     """
     document = as_journaled(study)
     for shown in SHOWN:
         document.pop(shown)
+    for factor in document["factors"].values():
+        factor.pop("group", None)
     for free in FREE:
         document["protocol"].pop(free)
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
@@ -163,5 +165,6 @@ def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
     if isinstance(a, dict) and isinstance(b, dict):
         keys = [*a, *(key for key in b if key not in a)]
         return [d for key in keys for d in _walk(a.get(key), b.get(key), f"{path}.{key}".lstrip("."))]
+    is_group = path.startswith("factors.") and path.endswith(".group")
     free = path.split(".")[0] in (*SHOWN, "seed") or path in {f"protocol.{name}" for name in FREE}
-    return [] if a == b or free else [(path, a, b)]
+    return [] if a == b or free or is_group else [(path, a, b)]

@@ -114,6 +114,7 @@ class Factor(StudyPart):
     if_granted: list[Scalar] = []
     role: Literal["size", "workers", "clients"] | None = None
     scale: Literal["log", "linear"] = "log"
+    group: Text = Field(default="", exclude_if=lambda named: not named)
 
     @property
     def kind(self) -> str:

@@ -6,7 +6,9 @@ from pydantic import Field, StringConstraints, model_validator
 
 from scalograph.study.fields import Name, Scalar, StudyPart, Text
 
-ClaimKind = Literal["value", "ratio", "flat", "order", "location", "count", "profile"]
+ClaimKind = Literal["value", "ratio", "flat", "order", "location", "count", "contrast", "profile"]
+# The kind that compares groups of factors; a question offers its figures under the same name.
+CONTRAST = "contrast"
 Selection = dict[Name, Scalar]
 MethodName = Annotated[str, StringConstraints(pattern=r"^[^\s.]+(\.[^\s.]+)+$", max_length=256)]
 # Where a claim of this kind holds if it does not say so itself.
@@ -22,10 +24,12 @@ class PublishedClaim(StudyPart):
         place: where it says so, such as `table 7`.
         kind: how the deciding figures are made: `value` of a response; `ratio` of one selection over another; `flat`,
             the ratio of every level over the first; `order`, of each level over the one before; `location` and
-            `count`, a figure of the study's question, named by `quantity`; `profile`, the share of the samples of a
-            profile that have `stack`.
+            `count`, a figure of the study's question, named by `quantity`; `contrast`, how many times as much the first
+            of two `groups` of factors matters as the second; `profile`, the share of the samples of a profile that have
+            `stack`.
         response: of which the figures are; the primary one where empty.
         quantity: of `location` and `count`: a figure that the question offers.
+        groups: of `contrast`: the two that are compared.
         stack: of `profile`: the methods on top, innermost first, each `package.Class.method`.
         where: levels that all selections share.
         of: further levels of the numerator, or of the value.
@@ -48,6 +52,7 @@ class PublishedClaim(StudyPart):
     kind: ClaimKind
     response: Name | None = None
     quantity: Name | None = None
+    groups: Annotated[list[Text], Field(max_length=2, exclude_if=lambda listed: not listed)] = []
     stack: Annotated[list[MethodName], Field(max_length=5)] = []
     where: Selection = {}
     of: Selection = {}
@@ -79,6 +84,8 @@ class PublishedClaim(StudyPart):
             raise ValueError(f'found no `along` of kind "{self.kind}", expected the factor whose levels are compared')
         if (self.kind in ("location", "count")) != (self.quantity is not None):
             raise ValueError("found `quantity`, or none, expected one of kinds location and count, and of no other")
+        if self.kind == CONTRAST and len({*self.groups}) < 2:
+            raise ValueError('found no two `groups` of kind "contrast", expected those that are compared')
         if self.kind == "profile" and not self.stack:
             raise ValueError('found no `stack` of kind "profile", expected the methods on top')
         return self

@@ -11,6 +11,7 @@ from scalograph.findings.table import Row, Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unsaid
+from scalograph.questions.tunables.answer_groups import compared_groups
 from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.course import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
@@ -78,6 +79,7 @@ def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunab
     fit, fits = course.fitted(), _watched(table, course, told)
     screening = course.screening
     band = null_band(fit) if fit else None
+    groups, contrasts = compared_groups(table.study, course.space.names, fit, len(screening))
     return Tunables(
         plan=course.plan, response=primary(table), decided=course.decided, margin=course.margin,
         noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
@@ -88,6 +90,7 @@ def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunab
         settings=_settings(table, course, fit, fits), watched=list(fits),
         combinations=_combinations(course),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
+        groups=groups, contrasts=contrasts,
     )  # fmt: skip
 
 

@@ -53,6 +53,27 @@ class FactorEffect(Model):
     plain_noise: float | None = Field(default=None, description="what noise alone shows as that, typically")
 
 
+class GroupEffect(Model):
+    """A group of factors; figures are means over its factors, percent of the performance."""
+
+    group: str
+    factors: list[str] = Field(description="those of several levels, of which a run is known")
+    sensitivity: float = Field(description="mean standard deviation of a factor's levels without the noise")
+    sensitivity_noise: float = Field(description="what noise alone shows as that, at most")
+    plain: float = Field(description="the same with the noise")
+    plain_noise: float = Field(description="what noise alone shows as that, typically")
+
+
+class GroupContrast(Model):
+    """How many times as much one group moves the performance as another one."""
+
+    first: str
+    second: str
+    ratio: Estimate = Field(description="of their sensitivities; all contrasts hold together")
+    plain: float = Field(description="the same with the noise, as one-at-a-time studies have it")
+    plain_noise: tuple[float, float, float] = Field(description="that of noise alone: 2.5 %, median, 97.5 %")
+
+
 class Combination(Model):
     """Settings that were confirmed together, on fresh runs in pairs with the default."""
 
@@ -84,6 +105,8 @@ class Tunables(Model):
         default=None, description="best setting in percent if none has an effect: 2.5 %, median, 97.5 %"
     )
     worst_of_noise: tuple[float, float, float] | None = None
+    groups: list[GroupEffect] = Field(default=[], exclude_if=lambda listed: not listed)
+    contrasts: list[GroupContrast] = Field(default=[], exclude_if=lambda listed: not listed)
 
     @property
     def matter(self) -> list[FactorEffect]:

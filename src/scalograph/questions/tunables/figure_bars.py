@@ -1,11 +1,14 @@
 """How much each factor moves the performance, beside what noise alone shows; and ranks with their sets."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from scalograph.protocol.figure import Figure, Plot, View
-from scalograph.questions.tunables.document import Tunables
+from scalograph.questions.tunables.document import FactorEffect, Tunables
+from scalograph.text.plots import COLORS as N_COLORS
 from scalograph.text.plots import at, axis, faded, hover, line
 from scalograph.text.quantities import two_digits
+from scalograph.text.short_names import listed
 
 # Rows at most; from so many on the figure is taller.
 MOST, MANY = 36, 15
@@ -20,29 +23,41 @@ COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "un
 
 
 def bars(part: Tunables, titles: dict[str, str]) -> list[Figure]:
-    """Draw one bar for each factor, the longest on top."""
+    """Draw one bar for each factor, the longest on top; the factors of a group stand together, in its color."""
     known = [one for one in part.factors if one.sensitivity is not None]
-    ordered = sorted(known, key=lambda one: one.sensitivity or 0.0)
+    groups = {factor: k for k, group in enumerate(part.groups) for factor in group.factors}
+    of = [groups.get(one.factor, len(part.groups)) for one in known]
+    ordered = sorted(zip(of, known, strict=True), key=lambda row: (-row[0], row[1].sensitivity or 0.0))
     if not ordered:
         return []
+    factors = [one for _, one in ordered]
     places = [float(k) for k in range(len(ordered))]
-    values, noise = ([getattr(one, name) or 0.0 for one in ordered] for name in ("sensitivity", "sensitivity_noise"))
-    texts = [hover([titles[one.factor], f"{two_digits(one.sensitivity or 0.0)} %"]) for one in ordered]
+    values, noise = ([getattr(one, name) or 0.0 for one in factors] for name in ("sensitivity", "sensitivity_noise"))
     data = [
         _bar(noise, places, faded("muted", 0.25), 0.8, hoverinfo="skip"),
-        _bar(values, places, "line-0", 0.4, text=texts, hoverinfo="text", textposition="none"),
+        *(_of_group(ordered, titles, k) for k in sorted({*of})),
     ]
     layout = {
         "margin": MARGIN, "barmode": "overlay",
         "xaxis": axis("standard deviation over levels (%)", (0.0, 1.08 * max(*values, *noise, 0.1))),
-        "yaxis": rows(places, [titles[one.factor] for one in ordered]),
+        "yaxis": rows(places, [titles[one.factor] for one in factors]),
     }  # fmt: skip
     plot = Plot("sensitivity of each factor; numbers in the table of factors", data, layout, size="large")
+    caption = (
+        f"{SENSITIVITY} From the top: {listed([one.group for one in part.groups])}." if part.groups else SENSITIVITY
+    )
     return [
-        Figure(
-            "tunables-sensitivity", "How much each factor moves the performance", SENSITIVITY, [View([plot])], unit="%"
-        )
+        Figure("tunables-sensitivity", "How much each factor moves the performance", caption, [View([plot])], unit="%")
     ]
+
+
+def _of_group(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
+    """Draw the bars of one group where they stand among all."""
+    own = [(float(place), one) for place, (k, one) in enumerate(ordered) if k == group]
+    texts = [hover([titles[one.factor], f"{two_digits(one.sensitivity or 0.0)} %"]) for _, one in own]
+    more = {"text": texts, "hoverinfo": "text", "textposition": "none"}
+    values, color = [one.sensitivity or 0.0 for _, one in own], f"line-{group % N_COLORS}"
+    return _bar(values, [place for place, _ in own], color, 0.4, **more)
 
 
 def _bar(values: list[float], places: list[float], color: str, width: float, **more: Any) -> dict[str, Any]:

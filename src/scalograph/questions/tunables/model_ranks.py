@@ -47,7 +47,7 @@ def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
         fit: of all settings.
         n_factors: of the study; one without a known level may have any place.
     """
-    spreads = [_spread(fit, factor) for factor in range(n_factors)]
+    spreads = [deviations(fit, factor) for factor in range(n_factors)]
     variance = [fit.spread**2 * one @ fit.covariance @ one.T for one in spreads]
     square = np.array([float(np.square(one @ fit.gains).sum()) for one in spreads]) - [np.trace(v) for v in variance]
     widest = np.array([np.linalg.norm(v, 2) for v in variance])
@@ -61,8 +61,11 @@ def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
     return _ranked(-square, (seen[:, None] - seen[None, :] > _critical(fit, apart) * error).T)
 
 
-def _spread(fit: SettingFit, factor: int) -> FloatArray:
-    """Make of gains the deviations of a factor's levels; their norm is the standard deviation; (levels, settings)."""
+def deviations(fit: SettingFit, factor: int) -> FloatArray:
+    """Return what makes of gains the deviations of a factor's levels; their norm is the standard deviation.
+
+    Shape (levels, settings).
+    """
     at = [k for k, (j, _) in enumerate(fit.names) if j == factor]
     levels = np.zeros((len(at) + 1, len(fit.names)))
     levels[range(1, len(at) + 1), at] = 1.0

@@ -6,7 +6,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.proportion import proportion
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import OfferedFigure
-from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.questions.tunables.document import GroupContrast, SettingEffect, Tunables
+from scalograph.study.published_claim import CONTRAST
+from scalograph.text.quantities import inverse
 
 QUANTITIES = {
     "best_gain": "performance of the best setting over the default",
@@ -14,6 +16,7 @@ QUANTITIES = {
     "worst_other_gain": "performance of the worst setting of the other factors over the default",
     "failed_share": "share of all failed runs that have a setting",
     "sensitivity_rank": "place of a setting's factor by how much it moves the performance, 1 the most",
+    CONTRAST: "how much a group of factors moves the performance, over how much another one does",
 }
 RANK = "places that the factors may have, all together"
 
@@ -41,8 +44,15 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
         "sensitivity_rank": [
             OfferedFigure(rank, _levels(document, one)) for one in document.settings if (rank := _rank(document, one))
         ],
+        CONTRAST: [figure for one in document.contrasts for figure in _contrast(one)],
     }
     return {name: each for name, each in found.items() if each}
+
+
+def _contrast(one: GroupContrast) -> Iterator[OfferedFigure]:
+    """Either group over the other."""
+    yield OfferedFigure(one.ratio, of_groups=(one.first, one.second))
+    yield OfferedFigure(inverse(one.ratio), of_groups=(one.second, one.first))
 
 
 def _known(document: Tunables, *without: str) -> list[Estimate]:

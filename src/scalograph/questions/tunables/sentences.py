@@ -6,16 +6,18 @@ from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.questions.tunables.model_failures import is_why
+from scalograph.text.format import estimate
 from scalograph.text.quantities import counted, two_digits
 from scalograph.text.short_names import few, listed
 
-# Settings that are named; of more, how many there are.
+# Settings that are named, and contrasts; of more settings, how many there are.
 MOST_NAMED = 4
 
 
 def tunables_sentences(table: Table, found: Tunables) -> list[str]:
     """Say what is worth knowing beside the claim, most important first."""
-    return [*failing(table, found), *_seeming(table, found), *_idle(table, found), *_made(found)]
+    told = (failing(table, found), _compared(table, found), _seeming(table, found), _idle(table, found), _made(found))
+    return [text for texts in told for text in texts]
 
 
 def failing(table: Table, found: Tunables) -> Iterator[str]:
@@ -23,6 +25,16 @@ def failing(table: Table, found: Tunables) -> Iterator[str]:
     for one in found.settings:
         if is_why(one.fails_p, len(found.settings)):
             yield f"With {setting(table, one)} {one.n_failed} of {counted(one.n, 'run')} failed."
+
+
+def _compared(table: Table, found: Tunables) -> Iterator[str]:
+    """Say of which group the factors move the performance more."""
+    for one in found.contrasts[:MOST_NAMED]:
+        low, _, high = one.ratio
+        is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
+        begin, shown = "Not resolved: on" if is_open else "On", estimate(one.ratio)
+        times = f"{shown.value} times as much as one of {one.second} {shown.interval}".rstrip()
+        yield f"{begin} average a factor of {one.first} changes the {title(table, found.response)} {times}."
 
 
 def _seeming(table: Table, found: Tunables) -> Iterator[str]:

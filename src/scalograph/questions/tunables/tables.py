@@ -4,6 +4,7 @@ from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.questions.tunables.tables_groups import group_tables
 from scalograph.text.format import level_text, significant
 from scalograph.text.quantities import performance, two_digits
 
@@ -16,7 +17,7 @@ _FACTORS = (
 
 
 def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
-    """Make one table of the settings, one of the factors, and one of what was confirmed where there is any.
+    """Make one table of the settings, one of the factors, and those of groups and of what was confirmed.
 
     Args:
         table: the study.
@@ -28,6 +29,7 @@ def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
         *([_combinations(table, found)] if found.combinations else []),
         _settings(table, found),
         _factors(table, found),
+        *group_tables(table, found),
     ]
 
 

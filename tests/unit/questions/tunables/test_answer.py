@@ -53,10 +53,16 @@ Truth = Callable[[Mapping[str, Level]], float | None]
 
 
 def said(
-    truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "", before: Sequence[Row] = ()
+    truth: Truth,
+    response: str = TIME,
+    noise: float = 0.01,
+    most: int = 500,
+    more: str = "",
+    before: Sequence[Row] = (),
+    text: str = STUDY,
 ) -> Answer:
     """Search to the end, or to so many runs, and answer; `before` them are others in the journal."""
-    study = parse(STUDY.format(more=more, response=response, title="rate" if response == RATE else "time"))
+    study = parse(text.format(more=more, response=response, title="rate" if response == RATE else "time"))
     search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
     planned = [dict(treatment) for (treatment,) in search.steps.values()]
     while (level := search.course.next_level) is not None and len(rows) < most:

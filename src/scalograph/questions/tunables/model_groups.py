@@ -1,0 +1,149 @@
+"""Groups of factors: how much each moves the performance, and how many times as much as another one."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from math import exp, inf, log
+
+import numpy as np
+
+from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate
+from scalograph.questions.tunables.model_effects import BAND, MOST_BY_NOISE, Sensitivity
+from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_ranks import deviations
+
+# Beyond so many times, or one over that, the smaller group may as well do nothing.
+MOST_TIMES = 100.0
+# Halvings of the logs of such ratios: an end is known to a thousandth.
+HALVINGS = 14
+METHOD = "means of the factors' standard deviations over their levels, the noise taken away; inverted tests"
+OPEN_END = "an end of the interval is open: one of the groups may do nothing"
+_TINY = 1e-12
+
+
+class GroupSpread:
+    """How far the levels of a group's factors lie apart: as seen, and as noise makes it.
+
+    Attributes:
+        seen: standard deviation of the levels of each factor, shape (factors,).
+        drawn: the same of noise alone, shape (draws, factors).
+        value: mean over the factors, the share of the noise taken away.
+    """
+
+    def __init__(self, fit: SettingFit, factors: Sequence[int]) -> None:
+        shapes = [deviations(fit, factor) for factor in factors]
+        levels, noise = [one @ fit.gains for one in shapes], [fit.noise @ one.T for one in shapes]
+        self.seen = np.array([np.linalg.norm(one) for one in levels])
+        self.drawn = np.stack([np.linalg.norm(one, axis=1) for one in noise], axis=1)
+        self._added = np.square(self.drawn).mean(axis=0)
+        self._kept = self._without_noise(self.seen, self._added)
+        self.value = float(self._kept.mean())
+        along = [a @ one / max(float(np.linalg.norm(one)), _TINY) for a, one in zip(noise, levels, strict=True)]
+        self._along, self._scale = np.stack(along, axis=1) / fit.studentized, fit.studentized
+
+    @cached_property
+    def _supposed(self) -> FloatArray:
+        """How strong each factor may be, where their mean is 1; shape (suppositions, factors).
+
+        What noise adds depends on it, and few runs do not tell it: as they were seen, all alike, the strongest alone.
+        """
+        alike, alone = np.ones_like(self.seen), np.zeros_like(self.seen)
+        alone[np.argmax(self.seen)] = len(alone)
+        return np.stack([self._kept / self.value if self.value else alike, alike, alone])
+
+    def shown(self, truth: float) -> FloatArray:
+        """Draw what runs would show if the mean over the factors were this, the noise taken away.
+
+        Returns:
+            Of each supposition on how strong the single ones are, that they are as seen first; (suppositions, draws).
+        """
+        length = truth * self._supposed[:, None, :]
+        variance = np.square(length) + 2 * length * self._along + np.square(self.drawn / self._scale)
+        spread = np.sqrt(np.maximum(variance, 0.0))
+        kept = self._without_noise(spread, self._added / self._scale**2)
+        return np.asarray(kept.mean(axis=2))
+
+    @cached_property
+    def variance(self) -> float:
+        """Return that of `value`, about."""
+        return float(self.shown(self.value)[0].var()) + _TINY
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Return the mean of how much its factors move the performance over their levels, in percent."""
+        most = np.quantile(self._without_noise(self.drawn, self._added).mean(axis=1), MOST_BY_NOISE)
+        parts = (self.value, self.seen.mean(), self.drawn.mean(), most)
+        return Sensitivity(*(100 * float(x) for x in parts))
+
+    @staticmethod
+    def _without_noise(spread: FloatArray, added: FloatArray) -> FloatArray:
+        return np.asarray(np.sqrt(np.maximum(np.square(spread) - added, 0.0)))
+
+
+def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[float, float, float]]:
+    """Return how many times as much the first group moves the performance as one-at-a-time studies have it.
+
+    Returns:
+        Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
+        the middle: it is not 1 where the factors of one group have more settings, or fewer runs.
+    """
+    low, middle, high = np.quantile(_over(first.drawn.mean(axis=1), second.drawn.mean(axis=1)), BAND)
+    return float(_over(first.seen.mean(), second.seen.mean())), (float(low), float(middle), float(high))
+
+
+def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: int) -> Estimate:
+    """Estimate how many times as much the factors of the first group move the performance as those of the second.
+
+    A ratio belongs to the interval if studies in which it is the true one would often show what this one shows: draws
+    of the noise around the group means that are nearest to the seen ones and have that ratio. What noise adds to a mean
+    depends on how strong its factors are beside each other, which few runs do not tell: it is supposed that they are as
+    they were seen, all alike, or one alone, and the interval has what any of these allows. Numbers of settings and of
+    runs are in the draws; an end is open where a group may do nothing.
+
+    Args:
+        first: one group.
+        second: the other one.
+        confidence: of the interval.
+        n: runs behind it.
+
+    Source: inversion of tests by simulation, e.g. P. H. Garthwaite and S. T. Buckland, Generating Monte Carlo
+    confidence intervals by the Robbins-Monro process, Appl. Statist. 41 (1992).
+    """
+    tail, share = (1 - confidence) / 2, partial(_share_less, first, second)
+    low = _crossing(lambda ratio: float(share(ratio).min()), 1 - tail)
+    high = _crossing(lambda ratio: float(share(ratio).max()), tail)
+    value = _crossing(lambda ratio: float(share(ratio)[0, 0]), 0.5)
+    least, most = 1 / MOST_TIMES, MOST_TIMES
+    ends = min(low, most), None if high == inf else max(high, least)
+    warned = (OPEN_END,) if high == inf or not low else ()
+    return Estimate(min(max(value, least), most), *ends, confidence, n, METHOD, warned)
+
+
+def _share_less(first: GroupSpread, second: GroupSpread, ratio: float) -> FloatArray:
+    """Share of studies that show less of the first group beside the second than this one, if that is the ratio.
+
+    Returns:
+        Of each two suppositions on the factors of both, shape (suppositions, suppositions).
+    """
+    seen = first.value - ratio * second.value
+    weight = ratio**2 / first.variance + 1 / second.variance
+    truth = (ratio * first.value / first.variance + second.value / second.variance) / weight
+    shown = first.shown(ratio * truth)[:, None] - ratio * second.shown(truth)[None, :]
+    return np.asarray(((shown < seen).mean(axis=2) + (shown <= seen).mean(axis=2)) / 2)
+
+
+def _crossing(share: Callable[[float], float], at: float) -> float:
+    """Ratio at which a share that falls comes to this; 0 or infinity where it never is above, or below."""
+    low, high = -log(MOST_TIMES), log(MOST_TIMES)
+    if share(exp(low)) <= at:
+        return 0.0
+    if share(exp(high)) >= at:
+        return inf
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share(exp(middle)) > at else (low, middle)
+    return exp((low + high) / 2)
+
+
+def _over(one: FloatArray, other: FloatArray) -> FloatArray:
+    return np.asarray(one / np.maximum(other, _TINY))

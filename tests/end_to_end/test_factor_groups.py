@@ -1,0 +1,85 @@
+"""A claim of a paper about two groups of settings, as a user has it decided, on a machine whose times are made up."""
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .shell import in_process, simulated
+
+# Two settings for a factor of swapping, one for a factor of caches: more settings alone look like more of an effect.
+LEVELS = {"swap": (0, 1, 2), "write": (0, 1, 2), "cache": (0, 1), "reserve": (0, 1)}
+OF = {"swap": "swapping", "write": "swapping", "cache": "caches", "reserve": "caches"}
+STUDY = """\
+version = 1
+name = "groups"
+title = "Does swapping matter more than caches?"
+question = "tunables"
+plan = "one-at-a-time"
+work = "total"
+seed = 5
+
+[workload]
+command = ["true", "{swap}", "{write}", "{cache}", "{reserve}"]
+
+[protocol]
+runs = 4
+max_reruns = 0
+
+[[published.claims]]
+id = "P0-1"
+sentence = "Settings of swapping matter more than those of caches."
+kind = "contrast"
+groups = ["swapping", "caches"]
+holds = [1, "any"]
+
+[[published.claims]]
+id = "P0-2"
+sentence = "They matter less."
+kind = "contrast"
+groups = ["swapping", "caches"]
+holds = ["any", 1]
+
+[quick.factors]
+write = [0]
+"""
+FACTORS = "".join(
+    f'\n[factors.{name}]\nlevels = {list(levels)}\ngroup = "{OF[name]}"\n' for name, levels in LEVELS.items()
+)
+
+
+def claims(folder: Path, swapping: float, caches: float, *words: str) -> list[dict[str, Any]]:
+    """The decided claims of a study in which each setting of a group makes runs so many times as fast."""
+    walls = {
+        f"true {a} {b} {c} {d}": 0.1 / (swapping ** ((a > 0) + (b > 0)) * caches ** (c + d))
+        for a, b, c, d in product(*LEVELS.values())
+    }
+    (folder / "study.toml").write_text(STUDY + FACTORS)
+    done = in_process("run", "study.toml", *words, "-o", "results", cwd=folder, env=simulated(folder, walls))
+    assert done.returncode in (0, 5), done.stderr
+    found: dict[str, Any] = json.loads((folder / "results" / "findings.json").read_text())
+    return list(found["published_claims"])
+
+
+@pytest.mark.parametrize(
+    ("swapping", "caches", "decisions"),
+    [
+        (1.2, 1.02, ["holds", "does not hold"]),
+        (1.02, 1.2, ["does not hold", "holds"]),
+        (1.0, 1.0, ["not resolved", "not resolved"]),
+    ],
+)
+def test_a_claim_about_groups_is_decided_by_their_contrast(
+    tmp_path: Path, swapping: float, caches: float, decisions: list[str]
+) -> None:
+    found = claims(tmp_path, swapping, caches)
+    assert [one["decision"] for one in found] == decisions
+    assert found[0]["quantity"] == "mean change by the factors of swapping over that by those of caches"
+
+
+def test_a_form_that_leaves_a_factor_of_a_group_out_does_not_decide(tmp_path: Path) -> None:
+    first, _ = claims(tmp_path, 1.2, 1.02, "--quick")
+    assert first["decision"] == "not measured"
+    assert first["why"] == "the quick form leaves out settings of write: run the full form"
