@@ -34,6 +34,7 @@ from scalograph.verdict.saturation import (
     unseen,
 )
 from scalograph.verdict.stalls import bounds, held_up
+from scalograph.verdict.surely_clean import is_surely_clean
 from scalograph.verdict.untouched import is_untouched
 
 
@@ -81,6 +82,8 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
     run = record.run
     if run.status != "ok":
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
+    if asked and is_surely_clean(record, asked.iterations):
+        return _CLEAN
     if record.guest and not record.guest.has_times:
         return Judgment("undecided", [Cause("functional", None, "", FUNCTIONAL)])
     if asked and (wrong := _not_as_asked(record, asked)):

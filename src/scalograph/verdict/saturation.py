@@ -76,9 +76,10 @@ def unseen(record: Record) -> Cause | None:
 
 def may_have_waited(run: RunFigures) -> bool:
     """Tell whether a run may have waited where no record shows it: it slept or has several tasks, and others ran."""
-    slept = (run.n_tasks or 0) > 1 or (run.n_switches or 0) > (run.n_preemptions or 0)
     others = (run.machine_busy_ns or 0) - (run.cpu_ns or 0)
-    return slept and others >= _COMPANY * wanted(run, others) and run.wait_scope != "preemption and wakeup"
+    if others < _COMPANY * wanted(run, others) or run.wait_scope == "preemption and wakeup":
+        return False
+    return (run.n_tasks or 0) > 1 or (run.n_switches or 0) > (run.n_preemptions or 0)
 
 
 def _off_cpu(run: RunFigures) -> float:

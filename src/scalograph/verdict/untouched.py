@@ -21,6 +21,10 @@ def is_untouched(run: RunFigures) -> bool:
     """
     if not run.wall_ns or run.cpu_ns is None or run.neighbor_ns is None or any(_ANY(run)) or may_have_waited(run):
         return False
-    named = sum([neighbor.taken_ns for neighbor in run.neighbors]) if run.neighbors else 0
-    taken = filter(None, (named, *_TAKEN(run), *(run.neighbor_per_cpu_ns or ())))
-    return max(taken, default=0) < OF_WALL * run.wall_ns
+    least = OF_WALL * run.wall_ns
+    for taken in _TAKEN(run):
+        if taken and taken >= least:
+            return False
+    if run.neighbors and sum([neighbor.taken_ns for neighbor in run.neighbors]) >= least:
+        return False
+    return not run.neighbor_per_cpu_ns or max(run.neighbor_per_cpu_ns) < least
