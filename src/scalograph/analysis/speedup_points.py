@@ -97,15 +97,15 @@ def speedup(
     _check([*scores, baseline], work, better, cpus, confidence)
     cleaned = {n: present(scores.get(n, ())) for n in sorted({*scores, baseline})}
     samples = {n: values for n, (values, _) in cleaned.items()}
-    singles = {n: _single(samples, n, baseline, better, confidence) for n in samples}
-    bands: dict[int, Estimate] = {}
+    paired, bands, reasons = dict[int, Estimate](), dict[int, Estimate](), dict[int, str]()
     if samples[baseline].size and has_logs(*samples.values()):
         means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
         columns = _columns(samples, means, baseline, confidence)
         columns = columns.flipped() if better == "higher" else columns
         reasons = unpaired(means, baseline) if means is not None else {}
-        singles = {n: e.warned(reasons[n]) if n in reasons else e for n, e in singles.items()} | columns.singles()
-        bands = columns.bands()
+        paired, bands = columns.singles(), columns.bands()
+    alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
+    singles = paired | {n: e.warned(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
 
 

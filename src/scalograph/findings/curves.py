@@ -85,11 +85,12 @@ def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
-    read = [row.scores.get(name) for row in sample.every]
-    scores, runs, verdicts = [score for score in read if score is not None], sample.names, sample.verdicts
-    if len(scores) < len(read):
-        told = [(run, verdict) for score, run, verdict in zip(read, runs, verdicts, strict=True) if score is not None]
-        runs, verdicts = [run for run, _ in told], [verdict for _, verdict in told]
+    try:
+        scores, runs, verdicts = [row.scores[name] for row in sample.every], sample.names, sample.verdicts
+    except KeyError:  # some runs did not yield it
+        told = [row for row in sample.every if name in row.scores]
+        scores, runs = [row.scores[name] for row in told], [row.run for row in told]
+        verdicts = [row.verdict for row in told]
     kept = sample.rows(name)
     lost = set(runs).difference([row.run for row in kept]) if len(kept) < len(runs) else ()
     return PointResponse(
@@ -124,7 +125,11 @@ def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
 
 def _shares(sample: Sample) -> list[float]:
     """Mean share of the tree's CPU time on each CPU."""
-    known = [row.per_cpu_ns for row in sample.counted if any(row.per_cpu_ns)]
-    n_cpus, totals = min(map(len, known), default=0), np.array([*map(sum, known)], dtype=np.float64)
-    shares = np.array([per_cpu[:n_cpus] for per_cpu in known], dtype=np.float64) / totals[:, None] if known else totals
-    return [float(share) for share in shares.mean(axis=0)] if known else []
+    every = [row.per_cpu_ns for row in sample.counted]
+    known = [(per_cpu, total) for per_cpu, total in zip(every, map(sum, every), strict=True) if total]
+    if not known:
+        return []
+    n_cpus = min([len(per_cpu) for per_cpu, _ in known])
+    used = np.array([per_cpu[:n_cpus] for per_cpu, _ in known], dtype=np.float64)
+    totals = np.array([total for _, total in known], dtype=np.float64)
+    return [float(share) for share in (used / totals[:, None]).mean(axis=0)]

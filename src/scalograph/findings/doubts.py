@@ -46,7 +46,8 @@ def doubts(
 
 def n_disturbed(runs: Iterable[Row]) -> int:
     """Runs that succeeded and that something took the CPU from, or that cannot be."""
-    return sum(row.verdict in ("contaminated", "impossible") for row in runs)
+    verdicts = [row.verdict for row in runs]
+    return verdicts.count("contaminated") + verdicts.count("impossible")
 
 
 def worst_cause(runs: Iterable[Row]) -> str:

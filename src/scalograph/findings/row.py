@@ -71,10 +71,7 @@ class Row(Struct, frozen=True, gc=False):
 
 
 def keys(rows: Sequence[Row]) -> Iterator[tuple[Level, ...]]:
-    """Yield the key of each row: runs of one treatment share it, and it is made once."""
-    known: dict[int, tuple[Level, ...]] = {}
-    for row in rows:
-        place = id(row.treatment)
-        if place not in known:
-            known[place] = row.key
-        yield known[place]
+    """Return the key of each row: runs of one treatment share it, and it is made once."""
+    places = [id(row.treatment) for row in rows]
+    known = {place: row.key for place, row in dict(zip(places, rows, strict=True)).items()}
+    return map(known.__getitem__, places)

@@ -45,6 +45,7 @@ MOST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
 LEAST_TAIL = 100
 _TOO_FEW = steady(())
+_NONE: Mapping[str, tuple[float, ...]] = {}
 # Of one treatment: no design has more.
 MAX_RUNS = 1_000_000_000
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
@@ -166,7 +167,9 @@ class _Reading:
         """Take an event. Raises ProtocolError where it does not follow protocol/journal.md."""
         table, kind = self._table, event["event"]
         try:
-            if kind == "run":
+            if kind == "ask":
+                pass
+            elif kind == "run":
                 table.rows.append(self._row(event, line))
             elif kind == "verdict":
                 self.verdicts[str(event["run"])] = str(event["verdict"])
@@ -206,7 +209,7 @@ class _Reading:
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
             scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
-            observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
+            observations={name: tuple(values) for name, values in observations.items()} if self._keep else _NONE,
             work=_work(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
             degraded=self._once(degradations(record)), setup=set_up(record),

@@ -74,7 +74,7 @@ def _costs(how: Gain, level: int, sample: Sample) -> dict[int, float]:
     costs = scores if how.kind == "time" else [1 / score if score else 0.0 for score in scores]
     costs = [cost / level for cost in costs] if how.per_worker else costs
     if len({*blocks}) == len(blocks):  # as in nearly all studies
-        return {block: max(cost, 0.0) for block, cost in zip(blocks, costs, strict=True)}
+        return {block: cost if cost > 0 else 0.0 for block, cost in zip(blocks, costs, strict=True)}
     found: dict[int, list[float]] = {}
     for block, cost in zip(blocks, costs, strict=True):
         found.setdefault(block, []).append(cost)
