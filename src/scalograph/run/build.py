@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ _INSTALL = {
 }
 # A compiler that lives for two seconds: half of its CPU time went to compiling what it would hardly use.
 _QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+# Compilers of half a minute, which fetch libraries too.
+_SLOW = ("cargo",)
 # Where cargo keeps what it makes on the way.
 _SCRATCH = ".target"
 # What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
@@ -52,6 +54,7 @@ def build(
     jvms: Sequence[Jvm] = (),
     where: Path | None = None,
     fetched: Mapping[str, Path] | None = None,
+    tell: Callable[[str], object] = str,
 ) -> Path | None:
     """The folder with the compiled workload, `{build}` of its template; None where there is nothing to compile.
 
@@ -61,6 +64,7 @@ def build(
         jvms: that were found; the first with a compiler compiles, for all of them.
         where: cache of builds, else the user's.
         fetched: file of each artifact that the declaration names.
+        tell: where a compilation that takes its time is announced.
 
     Raises:
         StudyError: the declaration names no source, or one outside the folder.
@@ -71,6 +75,8 @@ def build(
         return None
     target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, steps)}"
     if not target.is_dir():
+        if slow := [step.plan.tool for step in steps if step.plan.tool in _SLOW]:
+            tell(f"{workload.name}: compiled by {slow[0]}, once; kept in {target}")
         with made_whole(target, "builds") as made:
             for step in steps:
                 _compile(folder, step, made)

@@ -227,9 +227,11 @@ def test_a_real_crate_is_built(tmp_path: Path) -> None:
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n')
     (tmp_path / "Cargo.lock").write_text('version = 4\n[[package]]\nname = "small"\nversion = "0.1.0"\n')
     (tmp_path / "src/main.rs").write_text('fn main() { println!("built"); }\n')
-    before = sorted(tmp_path.rglob("*"))
-    folder = build(tmp_path, workload(("src/*.rs", "Cargo.*"), tool="cargo"), (), tmp_path.parent / "builds")
-    assert folder is not None
+    before, said = sorted(tmp_path.rglob("*")), list[str]()
+    crate = workload(("src/*.rs", "Cargo.*"), tool="cargo")
+    folder = build(tmp_path, crate, (), tmp_path.parent / "builds", tell=said.append)
+    assert folder is not None and folder == build(tmp_path, crate, (), tmp_path.parent / "builds", tell=said.append)
+    assert said == [f"{crate.name}: compiled by cargo, once; kept in {folder}"]
     assert subprocess.run([folder / "bin/small"], capture_output=True, text=True, check=True).stdout == "built\n"
     assert sorted(tmp_path.rglob("*")) == before
     assert [entry.name for entry in folder.iterdir()] == ["bin"]

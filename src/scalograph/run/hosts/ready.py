@@ -94,7 +94,7 @@ def _made(
     found = dict.fromkeys(fetched_names(used.workload.build), "")
     found |= {f"fetched.{one.name}": str(files[one.artifact]) for one in artifacts}
     prepared = prepare(used.home, used.workload, {**values, **found}, treatments, tell)
-    built = build(used.home, used.workload.model_copy(update={"build": plans}), facts.jvms, None, files)
+    built = build(used.home, used.workload.model_copy(update={"build": plans}), facts.jvms, None, files, tell)
     folders = {name: str(folder) for name, folder in (("prepared", prepared), ("build", built)) if folder is not None}
     jars = [(plan.when, str(files[one.artifact])) for plan in plans for one in plan.jars]
     return {**found, **folders, "classpath": ClassPath((*([({}, str(built))] if built else []), *jars))}
