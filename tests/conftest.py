@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +16,10 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Maven compiles more of itself than it would take to end.
 os.environ.setdefault("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-# To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15 % of the CPU time of tests.
+# To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15 % of the CPU time of tests;
+# what is collected stays, and is not looked at at all.
 gc.set_threshold(20_000, 20, 50)
+gc.disable()
 
 HERE = Path(__file__).resolve().parent
 MAX_NAME = 100
@@ -40,6 +42,14 @@ def pytest_sessionstart() -> None:
     for name in [*names[first:], *names[:first]] if n > 1 else []:
         with suppress(Exception), catch_warnings(action="error"):  # is told where it is collected
             import_module(name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    done = yield
+    gc.freeze()
+    gc.enable()
+    return done
 
 
 @pytest.hookimpl(tryfirst=True)
