@@ -1,7 +1,7 @@
 """The same words of published claims are read alike, in whichever study they stand (docs/howto/published-claims.md)."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -19,26 +19,24 @@ READINGS: dict[str, tuple[float | None, float | None]] = {
 }
 
 
-def claims() -> Iterator[PublishedClaim]:
+@cache
+def claims() -> tuple[PublishedClaim, ...]:
     """Those of all studies that ship, each once."""
     found = {}
     for file in sorted(shipped_catalogue().parent.glob("*/study.toml")):
         published = load(file).published
         found |= {claim.id: claim for claim in (published.claims if published else ())}
-    yield from found.values()
-
-
-CLAIMS = list(claims())
+    return (*found.values(),)
 
 
 @pytest.mark.parametrize("words", READINGS)
 def test_like_sentences_have_like_ranges(words: str) -> None:
-    like = [claim for claim in CLAIMS if re.search(words, claim.sentence) and "printed errors" not in claim.sentence]
+    like = [claim for claim in claims() if re.search(words, claim.sentence) and "printed errors" not in claim.sentence]
     assert like and {claim.id: claim.bounds for claim in like} == {claim.id: READINGS[words] for claim in like}
 
 
 def test_what_was_printed_lies_in_the_range_that_is_read_from_the_sentence() -> None:
-    for claim in CLAIMS:
+    for claim in claims():
         printed = claim.published if isinstance(claim.published, list) else [claim.published]
         low, high = claim.bounds if not claim.unlike else (None, None)
         for value in (one for one in printed if one is not None):
@@ -48,8 +46,8 @@ def test_what_was_printed_lies_in_the_range_that_is_read_from_the_sentence() -> 
 
 def test_a_sentence_can_stand_alone() -> None:
     leaning = re.compile(r"^(It|They|There)\b|\b(with it|do so too)\b")
-    assert [claim.id for claim in CLAIMS if leaning.search(claim.sentence)] == []
+    assert [claim.id for claim in claims() if leaning.search(claim.sentence)] == []
 
 
 def test_no_claim_is_ours() -> None:
-    assert [claim.id for claim in CLAIMS if not claim.place] == []
+    assert [claim.id for claim in claims() if not claim.place] == []

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import re
+from functools import cache
 from types import ModuleType
 
 import pytest
@@ -13,7 +14,9 @@ from scalograph import analysis
 from .sources import ROOT
 
 
-def made() -> ModuleType:
+@cache
+def api() -> ModuleType:
+    """The script that makes the page, loaded when a test first looks at it."""
     spec = importlib.util.spec_from_file_location("api_page", ROOT / "scripts" / "api_page.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -21,45 +24,51 @@ def made() -> ModuleType:
     return module
 
 
-API = made()
-PAGE = "\n".join(API.page())
-HEADINGS = set(re.findall(r"^#{3,4} `?([\w.]+)", PAGE, re.MULTILINE))
+@cache
+def page() -> str:
+    return "\n".join(api().page())
+
+
+def headings() -> set[str]:
+    return set(re.findall(r"^#{3,4} `?([\w.]+)", page(), re.MULTILINE))
+
+
 OFFERED = sorted(scalograph._OFFERED)
 
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_a_name_of_the_package_is_on_the_page_with_its_arguments(name: str) -> None:
-    assert f"scalograph.{name}" in HEADINGS
+    assert f"scalograph.{name}" in headings()
     found = getattr(scalograph, name)
     if inspect.isfunction(found):
-        call = re.search(rf"^scalograph\.{name}\((.*)\) -> ", PAGE, re.MULTILINE)
+        call = re.search(rf"^scalograph\.{name}\((.*)\) -> ", page(), re.MULTILINE)
         assert call and all(argument in call[1] for argument in inspect.signature(found).parameters)
-        assert f"{(inspect.getdoc(found) or '?').splitlines()[0]}\n" in PAGE
+        assert f"{(inspect.getdoc(found) or '?').splitlines()[0]}\n" in page()
 
 
 def test_every_statistic_is_on_the_page() -> None:
     both = {"Estimate", "fit_usl"} & {*analysis.__all__}
-    assert {f"scalograph.analysis.{name}" for name in {*analysis.__all__} - both} <= HEADINGS | {
+    assert {f"scalograph.analysis.{name}" for name in {*analysis.__all__} - both} <= headings() | {
         "scalograph.analysis.Estimate"
     }
-    assert "scalograph.Estimate" in HEADINGS
+    assert "scalograph.Estimate" in headings()
 
 
 def test_what_is_returned_is_on_the_page_with_its_public_members() -> None:
-    for place in API.RETURNED:
+    for place in api().RETURNED:
         module, _, name = place.partition(":")
         found = getattr(importlib.import_module(module), name)
         members = {key for key, one in vars(found).items() if inspect.isfunction(one) or isinstance(one, property)}
         public = {key for key in members if not key.startswith("_")}
-        assert {name, *public} <= HEADINGS, name
+        assert {name, *public} <= headings(), name
 
 
 def test_its_code_is_fenced_and_its_parts_are_lists() -> None:
-    assert PAGE.count("```") % 2 == 0
-    assert "**Args** \n\n- `path`: a folder of results" in PAGE
-    assert "```python\n>>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])" in PAGE
+    assert page().count("```") % 2 == 0
+    assert "**Args** \n\n- `path`: a folder of results" in page()
+    assert "```python\n>>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])" in page()
 
 
 def test_a_name_that_is_nowhere_is_told() -> None:
     with pytest.raises(SystemExit, match="found no such function or class"):
-        [*API._entry("x", "scalograph.errors:none")]
+        [*api()._entry("x", "scalograph.errors:none")]

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,9 +11,13 @@ from scalograph.study import json_schema
 from scalograph.study.json_schema import study_schema
 from scalograph.study.shipped import shipped_studies, shipped_study
 
-SCHEMA = study_schema()
 # Tables whose keys are names that a study chooses, or that the page tells of in one row.
 WHOLE = ("parameters", "env", "tables", "published", "quick", "exclude", "baseline", "reference", "process", "reset")
+
+
+@cache
+def schema() -> dict[str, Any]:
+    return study_schema()
 
 
 def keys(table: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -30,7 +35,7 @@ def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
         for name in shipped_studies()
         for key in keys(tomllib.loads((shipped_study(name) / "study.toml").read_text(encoding="utf-8")))
     }
-    parts = {key: json_schema._at(SCHEMA, SCHEMA, list(key)) for key in used}
+    parts = {key: json_schema._at(schema(), schema(), list(key)) for key in used}
     assert {key for key, part in parts.items() if part is None} == set()
     named = {("name",), ("title",)}
     unsaid = {key for key, part in parts.items() if part is not None and "description" not in part} - named
@@ -39,9 +44,9 @@ def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
 
 
 def test_it_is_a_schema_that_editors_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert SCHEMA["$schema"].endswith("2020-12/schema") and SCHEMA["title"] == "study.toml"
-    assert "runs per treatment" in SCHEMA["$defs"]["Protocol"]["properties"]["runs"]["description"]
-    both = [SCHEMA["$defs"]["WorkloadUse"]["properties"][name]["description"] for name in ("prepare", "cleanup")]
+    assert schema()["$schema"].endswith("2020-12/schema") and schema()["title"] == "study.toml"
+    assert "runs per treatment" in schema()["$defs"]["Protocol"]["properties"]["runs"]["description"]
+    both = [schema()["$defs"]["WorkloadUse"]["properties"][name]["description"] for name in ("prepare", "cleanup")]
     assert both[0] == both[1]
     monkeypatch.setattr(json_schema, "_PAGES", ())
     assert "description" not in study_schema()["$defs"]["Protocol"]["properties"]["runs"]
