@@ -36,11 +36,8 @@ def _setups(setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
 
 
 def _work(table: Table, rows: list[Row]) -> Iterable[str]:
-    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts.
-
-    A driver sends for a time: how much it sends is the result.
-    """
-    if table.study.work != "total" or table.study.is_driven:
+    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts."""
+    if table.study.work != "total":
         return
     factor = curve_factor(table)
     curves: dict[OtherLevels, set[int]] = {}

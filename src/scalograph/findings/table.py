@@ -160,7 +160,8 @@ class _Reading:
         self._held = HeldTreatments(study)
         self._asked, self._primary = asked(study), primary(study)
         warmup = study.protocol.warmup
-        self._is_work_declared = study.responses[self._primary].source != RATE
+        # A driver sends for a time: how much it sends is the result.
+        self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
 
     def take(self, event: Mapping[str, Any], line: int) -> None:
