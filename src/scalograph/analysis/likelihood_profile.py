@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from scalograph.analysis.crossing import crossing
-
 # How far from the estimate an end is searched first, as a share of it, and in how many doublings of that.
 _NEAR, _DOUBLINGS = 1 / 16, 60
 
@@ -51,4 +49,6 @@ def upper_end(profile: Callable[[float], float], best: float, top: float, first:
 
 
 def _crossing(profile: Callable[[float], float], top: float, low: float, high: float) -> float:
-    return crossing(lambda x: profile(x) - top, low, high)
+    from scipy.optimize import brentq  # it takes a second to import, and most commands fit nothing
+
+    return float(brentq(lambda x: profile(x) - top, low, high, xtol=1e-9 * high, rtol=1e-6))

@@ -12,9 +12,6 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 
 Vector = tuple[float, float, float]
-# A further column that takes less off the sum of squares, as a share of all of it, fits rounding.
-_ROUNDING = 1e-24
-_CHOICES = [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +81,11 @@ def _plus(x: Vector, p: Vector, u: float, q: Vector, v: float) -> Vector:
 
 
 def least(columns: FloatArray, target: FloatArray) -> Vector:
-    """Return the non-negative coefficients that fit best: of all choices of columns, the best one with none below 0.
+    """Return the non-negative coefficients that fit best (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
+    from scipy.optimize import nnls
 
-    What fits best is the plain fit of the columns that it uses. Scipy's takes a third of a second to import.
-
-    Raises:
-        ValueError: a number is not finite.
-    """
     scale = np.sqrt((columns**2).sum(axis=0))
     scale[scale == 0] = 1.0
-    basis, triangle = np.linalg.qr(columns / scale)
-    seen, best = basis.T @ target, np.zeros(3)
-    rest = float(seen @ seen)
-    rounding = _ROUNDING * rest
-    for kept in _CHOICES:
-        found = np.linalg.lstsq(triangle[:, kept], seen, rcond=None)[0]
-        left = seen - triangle[:, kept] @ found
-        if (found >= 0).all() and (left_over := float(left @ left)) < rest - rounding:
-            best, rest = np.zeros(3), left_over
-            best[kept] = found
-    a, b, c = best / scale
+    x, _ = nnls(columns / scale, target)
+    a, b, c = x / scale
     return float(a), float(b), float(c)
