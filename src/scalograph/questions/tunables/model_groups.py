@@ -113,10 +113,13 @@ def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: i
     low = _crossing(lambda ratio: float(share(ratio).min()), 1 - tail)
     high = _crossing(lambda ratio: float(share(ratio).max()), tail)
     value = _crossing(lambda ratio: float(share(ratio)[0, 0]), 0.5)
+    if value in (0.0, inf):  # where a group may do nothing; what is seen with the noise is a number
+        value, _ = plain_ratio(first, second)
     least, most = 1 / MOST_TIMES, MOST_TIMES
-    ends = min(low, most), None if high == inf else max(high, least)
+    low, high = min(low, most), max(high, least)
     warned = (OPEN_END,) if high == inf or not low else ()
-    return Estimate(min(max(value, least), most), *ends, confidence, n, METHOD, warned)
+    value = min(max(value, low, least), high, most)
+    return Estimate(value, low, None if high == inf else high, confidence, n, METHOD, warned)
 
 
 def _share_less(first: GroupSpread, second: GroupSpread, ratio: float) -> FloatArray:

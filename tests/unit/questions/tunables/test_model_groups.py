@@ -61,6 +61,7 @@ def test_without_any_effect_the_interval_is_open_at_both_ends() -> None:
     first, second = groups(found((0.0,) * 5, (0.0,) * 5, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), seed=3))
     said = group_ratio(first, second, 0.95, 100)
     assert (said.low, said.high, said.warnings) == (0.0, None, (OPEN_END,))
+    assert 0.1 < float(said) < 10, "the ratio with the noise"
 
 
 def test_a_group_that_does_nothing_is_no_division_by_zero() -> None:
