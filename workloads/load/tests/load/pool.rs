@@ -58,7 +58,7 @@ fn what_is_in_use_of_a_pool_and_how_long_it_is_waited_for_is_told() {
     assert!((5.0..=6.0).contains(&said.one("pool_waiting")), "{}", said.one("pool_waiting"));
     // Three others are before it for each of the two.
     assert!(said.ms("pool_wait_ns") >= 25.0 && said.one("pool_wait_ns") < said.one("mean_ns"));
-    let alone = load(&[&targets, "pool=/pool", "clients=1", "ramp_s=0", "steady_s=0.3"]);
+    let alone = load(&[&targets, "pool=/pool", "clients=1", "ramp_s=0", "steady_s=1.5"]);
     assert!(alone.one("pool_busy") <= 1.0 && alone.one("pool_waiting") < 0.1);
 }
 
