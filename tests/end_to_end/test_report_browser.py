@@ -399,6 +399,8 @@ def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any)
         assert page.locator(".family figure").first.locator("path.js-line").count() == 7
         chooser(page, "Vertical scale").select_option("log")
         page.locator("summary").first.click()
+        # A browser tells of what was opened later than it opens it.
+        page.locator(".family figure").first.locator("table").first.wait_for()
         assert page.locator(".family figure").first.locator("table").count() == 7
         assert visit.is_quiet()
 
@@ -498,6 +500,7 @@ def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
     title = full.page.locator(".timelines h4").first.inner_text()
     assert title == treatments.locator("option").nth(30).text_content()
     full.page.locator(".timelines summary").first.click()
+    full.page.locator(".timelines table").first.wait_for()
     assert "worker-0" in full.page.locator(".timelines table").first.inner_text()
     assert full.is_quiet()
 
