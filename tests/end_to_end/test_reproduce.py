@@ -137,6 +137,37 @@ def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
     assert not any(folder.suffix for folder in (tmp_path / "results").iterdir() if folder.is_dir())
 
 
+def test_claims_that_are_not_resolved_get_further_runs(tmp_path: Path) -> None:
+    """One run of each configuration resolves nothing."""
+    file, env = catalogue(tmp_path, runs=1), simulated(tmp_path, WALLS)
+    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env)
+    before = {name: runs(tmp_path / "results" / name) for name in PARTS}
+    claims = made(tmp_path / "results")["studies"][0]["claims"]
+    assert [claim["outcome"] for claim in claims][:2] == ["not resolved", "not resolved"]
+    more = ["reproduce", "--resume", "--more", "1s", "-o", "results", "--catalogue", "published.toml"]
+    done = in_process(*more, cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5) and "one: goes on for P0-1; " in done.stderr, done.stderr
+    assert set(states(tmp_path / "results").values()) == {"done"}
+    for name in PARTS:
+        after = runs(tmp_path / "results" / name)
+        assert after[: len(before[name])] == before[name] and len(set(after)) == len(after) > len(before[name])
+    claims = made(tmp_path / "results")["studies"][0]["claims"]
+    assert not any("need >= 2 runs" in claim["why"] for claim in claims)
+
+
+def test_further_runs_that_were_interrupted_go_on(tmp_path: Path) -> None:
+    file, env = catalogue(tmp_path, runs=1), simulated(tmp_path, WALLS)
+    begun = ("reproduce", "--catalogue", file, "-o", "results")
+    in_process(*begun, cwd=tmp_path, env=env)
+    in_process(*begun, "--resume", "--more", "1s", cwd=tmp_path, env=env)
+    journal = tmp_path / "results" / "one" / "journal.jsonl"
+    text = journal.read_text()
+    journal.write_text(text[: text.index('{"event":"ask"', text.index('"event":"resume"'))])
+    before = runs(journal.parent)
+    assert in_process(*begun, "--resume", cwd=tmp_path, env=env).returncode in (0, 5)
+    assert runs(journal.parent)[: len(before)] == before and len(runs(journal.parent)) > len(before) == 2
+
+
 def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     file = catalogue(tmp_path, '["no-such-program-here", "{n}"]')
     done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
@@ -175,6 +206,8 @@ def test_a_part_begins_only_where_it_fits_into_the_budget(tmp_path: Path) -> Non
         (["--wait-quiet", "soon"], "--wait-quiet: "),
         (["--when-busy", "pray"], '--when-busy: "pray"'),
         (["--again"], "--again: no --resume, expected a reproduction to go on with; add --resume"),
+        (["--more", "5min"], "--more: no --resume, expected a reproduction to go on with; add --resume"),
+        (["--resume", "--more", "soon"], "--more: "),
         (["--catalogue", "nothing.toml"], "nothing.toml: cannot be read"),
         (["-o", "taken"], "taken: holds a reproduction, expected a folder without one; choose another -o"),
         (["-o", "taken", "--resume"], "taken/reproduction.json: quick: Field required"),

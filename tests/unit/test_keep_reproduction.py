@@ -1,9 +1,9 @@
 """What is kept of a reproduction: journals that say the same, and a page whose links lead somewhere."""
 
 import gzip
-import importlib.util
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -23,12 +23,9 @@ TIMELINE = {"bin_ns": 10**8, "cpus": [0, 1], "busy_ns": [[10**7] * 5] * 2, "wait
 
 @pytest.fixture
 def keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("keep_reproduction", ROOT / "scripts" / "keep_reproduction.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "STUDIES", tmp_path / "studies")
-    return module
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    monkeypatch.setattr(import_module("keep_example"), "STUDIES", tmp_path / "studies")
+    return import_module("keep_reproduction")
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +59,13 @@ def run(keep: ModuleType, folder: Path, *replaced: str) -> None:
 def test_a_large_journal_loses_timelines_that_no_report_shows_and_nothing_else(
     keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "LARGE", 0)
+    monkeypatch.setattr(keep.keep_example, "LARGE", 0)
     run(keep, results)
     example = tmp_path / "studies" / "cpu-surface" / "example"
     assert [file.name for file in example.iterdir()] == ["journal.jsonl.gz"]
     before = (results / "cpu-surface" / "journal.jsonl").read_text().splitlines()
     after = gzip.decompress((example / "journal.jsonl.gz").read_bytes()).decode().splitlines()
-    shown, n_without = keep.shown(results / "cpu-surface"), 0
+    shown, n_without = keep.keep_example.shown(results / "cpu-surface"), 0
     for was, now in zip(map(json.loads, before), map(json.loads, after), strict=True):
         if was != now:
             assert was["event"] == "run" and was["run"] not in shown
@@ -82,8 +79,8 @@ def test_a_large_journal_loses_timelines_that_no_report_shows_and_nothing_else(
 def test_a_journal_stays_whole_where_its_findings_would_change(
     keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "LARGE", 0)
-    monkeypatch.setattr(keep, "shown", lambda _: set())
+    monkeypatch.setattr(keep.keep_example, "LARGE", 0)
+    monkeypatch.setattr(keep.keep_example, "shown", lambda _: set())
     run(keep, results)
     kept = gzip.decompress((tmp_path / "studies" / "cpu-surface" / "example" / "journal.jsonl.gz").read_bytes())
     assert kept == (results / "cpu-surface" / "journal.jsonl").read_bytes()
@@ -117,3 +114,22 @@ def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> No
     reproduction_file.write(made.model_copy(update={"parts": left}), results)
     with pytest.raises(SystemExit, match=r"not finished \(cpu-surface\)"):
         run(keep, results)
+
+
+def test_a_study_that_ships_keeps_what_it_came_to_by_its_own_name(
+    keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = results / "cpu-surface"
+    name = keep.keep_example.load(part / "journal.jsonl").study.name
+    monkeypatch.setattr("sys.argv", ["keep", str(part)])
+    with pytest.raises(SystemExit, match=f"found the study {name}, expected one in studies/"):
+        keep.keep_example.main()
+    (tmp_path / "studies" / name).mkdir()
+    (tmp_path / "studies" / name / "study.toml").touch()
+    with pytest.raises(SystemExit, match=r"not finished \(None\)"):
+        keep.keep_example.main()
+    with (part / "journal.jsonl").open("a") as out:
+        out.write('{"event":"end","at":"2026-11-28T05:00:00.000Z","reason":"budget"}\n')
+    keep.keep_example.main()
+    kept = tmp_path / "studies" / name / "example" / "journal.jsonl.gz"
+    assert gzip.decompress(kept.read_bytes()) == (part / "journal.jsonl").read_bytes()

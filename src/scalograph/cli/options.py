@@ -40,6 +40,10 @@ Ceiling = Annotated[
 MaxRuns = Annotated[
     int | None, typer.Option("--max-runs", min=1, help="No block is begun that would take the study past so many runs.")
 ]
+Runs = Annotated[
+    int | None,
+    typer.Option("--runs", min=1, help="Runs of each configuration, not the study's; with --resume, further ones."),
+]
 WaitQuiet = Annotated[
     str | None, typer.Option("--wait-quiet", help='Wait for a quiet machine before blocks, at most "10m" in all.')
 ]
@@ -91,6 +95,7 @@ class StartOptions:
     output: OutDir = None
     resume: Resume = False
     accept_difference: Accept = None
+    runs: Runs = None
     budget: Budget = None
     max_runs: MaxRuns = None
     wait_quiet: WaitQuiet = None

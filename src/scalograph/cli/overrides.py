@@ -5,6 +5,7 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.errors import StudyError
+from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.known_names import no_such
@@ -21,12 +22,16 @@ def overridden(
     max_runs: int | None = None,
     wait_quiet: str | None = None,
     when_busy: str | None = None,
+    runs: int | None = None,
 ) -> Declared:
     """The study with these instead of its own; None leaves a key as declared.
 
     Raises:
-        StudyError: an option that is no duration, or no choice.
+        StudyError: an option that is no duration, or no choice, or runs of a search.
     """
+    if runs is not None and is_search(declared.study.question):
+        found = f'the question "{declared.study.question}", which says what is run next'
+        raise StudyError.one("--runs", found, "a study in blocks", "--max-runs and --budget end a search")
     if when_busy is not None and when_busy not in CHOICES:
         raise no_such("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
     changes: dict[str, Any] = {
@@ -34,6 +39,7 @@ def overridden(
         "budget_runs": max_runs,
         "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet),
         "when_busy": when_busy,
+        "runs": runs,
     }
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
@@ -42,13 +48,20 @@ def overridden(
     return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
 
 
-def refuse_unused(pilot: bool, resume: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool) -> None:
+def refuse_unused(
+    pilot: bool, resume: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool, runs: int | None = None
+) -> None:
     """Refuse options that would have no effect.
 
     Raises:
         StudyError: names the first.
     """
-    beside = {"--accept-difference": accepted, "--max-runs": max_runs is not None, "--ceiling": ceiling}
+    counts = {"--max-runs": max_runs, "--runs": runs}
+    beside = {
+        "--accept-difference": accepted,
+        **{name: n is not None for name, n in counts.items()},
+        "--ceiling": ceiling,
+    }
     names = [name for name, is_given in beside.items() if is_given]
     if pilot and names:
         fix = "leave it out: a pilot starts anew, with a number of runs of its own"
@@ -64,11 +77,16 @@ def note_quick(declared: Declared, quick: bool) -> None:
 
 
 def given(
-    budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None, host: str = LOCAL
+    budget: str | None,
+    max_runs: int | None,
+    wait_quiet: str | None,
+    when_busy: str | None,
+    host: str = LOCAL,
+    runs: int | None = None,
 ) -> list[str]:
     """These options as words of a command that goes on: nothing in the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
-    options |= {"--host": None if host == LOCAL else host}
+    options |= {"--host": None if host == LOCAL else host, "--runs": runs}
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 

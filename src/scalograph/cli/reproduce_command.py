@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from scalograph.study.catalogue import OpenedCatalogue
 
 NAME = "reproduce"
+# Claims for which a part goes on; of more, how many there are.
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,10 @@ class ReproduceOptions:
     again: Annotated[
         bool, typer.Option("--again", help="With --resume: parts that were run on a busy machine are run once more.")
     ] = False
+    more: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="With --resume: so much longer for each part with unresolved claims."),
+    ] = None
     budget: Annotated[
         str | None,
         typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
@@ -59,6 +65,7 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
     scalograph reproduce --resume --again        what the machine was too busy for, once more
+    scalograph reproduce --resume --more 5min    further runs for claims that are not resolved
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of
@@ -67,11 +74,12 @@ def _reproduce(options: ReproduceOptions) -> int:
     names = tuple(options.study or ())
     if options.list_:
         return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
-    if options.again and not options.resume:
-        raise StudyError.one("--again", "no --resume", "a reproduction to go on with", "add --resume")
-    budget_s = seconds_of("--budget", options.budget)
+    for name, is_given in {"--again": options.again, "--more": options.more}.items():
+        if is_given and not options.resume:
+            raise StudyError.one(name, "no --resume", "a reproduction to go on with", "add --resume")
+    budget_s, more_s = seconds_of("--budget", options.budget), seconds_of("--more", options.more)
     made = _resumed(options, names) if options.resume else _begun(options, names)
-    _plan(made, budget_s, options.again)
+    _plan(made, budget_s, options.again, more_s)
     _make_folder(made, options)
     return _carried_out(made, options, budget_s)
 
@@ -130,20 +138,28 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     return Reproducing(catalogue, folder, before.quick, before.started, _consent(options))
 
 
-def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool) -> None:
+def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
     """Say which parts there are, and how long they take at most."""
     from scalograph.cli.machine_lock import alone
     from scalograph.cli.reproduce_parts import look_ahead
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
-        plans = look_ahead(made, host, busy_again)
+        plans = look_ahead(made, host, busy_again, more_s)
     for i, (name, part) in enumerate(made.parts.items()):
         said = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        goes_on = {"begun": "goes on; ", "done": "once more; "}.get(part.state, "")
-        said = goes_on + _outlook(plans[name]) if name in plans else said
+        said = _goes_on(made, name) + _outlook(plans[name]) if name in plans else said
         say(f"{i + 1:3}  {part.of:3} {name}: {said}")
     say(_total([plan.design.study.protocol.budget_s for plan in plans.values()], budget_s))
+
+
+def _goes_on(made: "Reproducing", name: str) -> str:
+    from scalograph.cli.reproduce_further import unresolved
+    from scalograph.text.short_names import few
+
+    if name in made.further and made.parts[name].state == "done":
+        return f"goes on for {few(unresolved(made.folder / name), MOST_NAMED)}; "
+    return {"begun": "goes on; ", "done": "once more; "}.get(made.parts[name].state, "")
 
 
 def _outlook(plan: "Plan") -> str:

@@ -11,6 +11,7 @@ from scalograph.cli.console import say
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.overrides import overridden
 from scalograph.cli.reproduce_again import again_at, is_busy, run_again, settle
+from scalograph.cli.reproduce_further import as_begun, further
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import Exit, ScalographError
 from scalograph.findings.reproduced_claims import reproduced_studies
@@ -21,6 +22,7 @@ from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.study.catalogue import CataloguedPart, OpenedCatalogue, PublishedStudy, claims_of
 from scalograph.study.declare import Declared
+from scalograph.study.identity import MORE_RUNS
 from scalograph.text.units import format_duration
 
 # Of a text that a document may hold.
@@ -41,6 +43,7 @@ class Reproducing:
         parts: what became of each part so far.
         found: findings of those that are done.
         again: the parts that are done and are to be run once more, for the machine was busy.
+        further: those that go on with other runs or another time than their studies declare, as they are to be run.
     """
 
     catalogue: OpenedCatalogue
@@ -52,6 +55,11 @@ class Reproducing:
     parts: dict[str, ReproducedPart] = field(default_factory=dict)
     found: dict[str, Findings] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
+    further: dict[str, Declared] = field(default_factory=dict)
+
+    def declared(self, name: str) -> Declared:
+        """Return a part as it is to be run."""
+        return self.further.get(name, self.catalogue.declared[name])
 
     def document(self) -> Reproduction:
         """Return what is known so far."""
@@ -76,7 +84,8 @@ class Reproducing:
 
     def left(self) -> list[str]:
         """Return the parts that are still to be run, in order."""
-        return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in self.again]
+        once_more = {*self.again, *self.further}
+        return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in once_more]
 
     def tell(self, name: str, **changes: Any) -> None:
         """Change what is said of a part."""
@@ -88,13 +97,14 @@ def _why(part: ReproducedPart) -> str:
     return f"{said}: {part.why}" if part.why else said
 
 
-def look_ahead(made: Reproducing, host: Host, busy_again: bool = False) -> dict[str, Plan]:
+def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: float | None = None) -> dict[str, Plan]:
     """Plan and prepare every part that is left, so that nothing is missing when nobody looks on.
 
     Args:
         made: the reproduction; a part that this machine cannot carry out is skipped.
         host: where they will run.
         busy_again: whether those that were run on a busy machine are left, too.
+        more_s: seconds more for each of those whose claims are not resolved; None leaves them as they are.
 
     Returns:
         The plans of the others.
@@ -105,16 +115,27 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False) -> dict[
         made.parts[row.study] = _declared_part(study, row, made)
         if is_finished(made.folder / row.study, made.catalogue.declared[row.study]):
             made.tell(row.study, state="done")
-            if not (busy_again and is_busy(made.folder / row.study)):
+            if not _has_more_to_do(made, row.study, busy_again, more_s):
                 continue
-            made.again.add(row.study)
+        elif made.parts[row.study].state == "begun":
+            made.further[row.study] = as_begun(made.folder / row.study, made.declared(row.study))
         try:
-            declared = made.catalogue.declared[row.study]
+            declared = made.declared(row.study)
             planned = plan(declared, host.facts(), consent=made.consent.within(declared.study))
             plans[row.study] = host.ready(planned, say)
         except ScalographError as error:
             made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
+
+
+def _has_more_to_do(made: Reproducing, name: str, busy_again: bool, more_s: float | None) -> bool:
+    """Tell whether a part that is done is run once more, or goes on, and remember it."""
+    folder = made.folder / name
+    if busy_again and is_busy(folder):
+        made.again.add(name)
+    elif more_s and (declared := further(folder, made.catalogue.declared[name], more_s)):
+        made.further[name] = declared
+    return name in made.again or name in made.further
 
 
 def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing) -> ReproducedPart:
@@ -173,13 +194,14 @@ def run_parts(made: Reproducing, budget_s: float | None) -> int:
 def _end(made: Reproducing, name: str, short: str) -> None:
     """Begin nothing more: this part would take too long."""
     made.again.clear()
+    made.further.clear()
     for other in made.left():
         made.tell(other, why=short if other == name else "the budget ended before")
 
 
 def _too_short(made: Reproducing, name: str, left: float) -> str:
     """Why the budget does not allow a part; empty where it does."""
-    needed = made.catalogue.declared[name].study.protocol.budget_s or 0.0
+    needed = made.declared(name).study.protocol.budget_s or 0.0
     file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
     if file.exists() and results.is_begun(file):
         from scalograph.design.replay import seconds_per_block
@@ -196,10 +218,10 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
     declared, folder = made.catalogue.declared[name], made.folder / name
     row = next(row for _, row in made.catalogue.parts if row.study == name)
     try:
-        if made.parts[name].state != "done":
+        if made.parts[name].state != "done" or name in made.further:
             made.tell(name, state="begun", why="")
             made.keep()
-            _run(made, declared, folder, label, left)
+            _run(made, made.further.pop(name, declared), folder, label, left)
             made.tell(name, state="done")
         elif name in made.again:
             stays = run_again(folder, lambda new: _run(made, declared, new, label, left))
@@ -227,7 +249,8 @@ def _run(made: Reproducing, declared: Declared, folder: Path, label: str, left: 
         declared = overridden(declared, f"{left:.0f}s")
     begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
     consent = made.consent.within(declared.study)
-    start = StudyStart(folder=folder, accepted=[] if begun else None, label=label, consent=consent)
+    accepted = [MORE_RUNS] if begun else None
+    start = StudyStart(folder=folder, accepted=accepted, label=label, consent=consent)
     session = run_declared(declared, start)
     if session.reason == "interrupted":
         raise interruption(session.signal)

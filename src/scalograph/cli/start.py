@@ -6,6 +6,7 @@ from scalograph.cli.outcome import conclude
 from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused, seconds_of
 from scalograph.control.consent import Consent
 from scalograph.study.declare import Declared
+from scalograph.study.identity import MORE_RUNS
 
 
 def start(declared: Declared, options: StartOptions, command: list[str], report: bool) -> int:
@@ -22,20 +23,20 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         HostError: the host refuses.
     """
     o = options
-    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy)
+    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.runs)
     note_quick(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
-    refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling)
+    refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling, o.runs)
     if o.pilot:
         from scalograph.cli.pilot_output import run_pilot
 
         return run_pilot(declared, o.output, o.resume, o.json, o.host, consent)
-    accepted = (o.accept_difference or []) if o.resume else None
+    accepted = [*(o.accept_difference or []), *[MORE_RUNS] * (o.runs is not None)] if o.resume else None
     begun = StudyStart(
         folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent,
         wait_lock_s=seconds_of("--wait-lock", o.wait_lock),
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host), *consent.words()]
+    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, o.runs), *consent.words()]
     again = [*command, *["--quick"] * o.quick, *words]
     return conclude(session, o, again, report)

@@ -27,12 +27,11 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
     """
     if primary(table) in cpu_times(table.study):
         return None
-    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
     made = table.counted()
     attempts = [
         Attempt(row.block, key, row.verdict in REPEATED)
-        for key, row in zip(keys(made), made, strict=True)
-        if row.replicate < planned.get(key, 0)
+        for key, row, is_planned in zip(keys(made), made, table.planned(made), strict=True)
+        if is_planned
     ]
     length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
     return fairness(attempts, length, table.study.seed % 2**32)

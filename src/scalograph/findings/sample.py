@@ -169,8 +169,7 @@ def repeats(table: Table) -> int:
     real = [row for row in table.rows if not row.warmup]
     if is_search(table.study.question):
         return sum("r" in row.run[1:] for row in real)  # e0007r1 is e0007 again
-    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    return sum(row.replicate >= planned.get(key, 0) for key, row in zip(keys(real), real, strict=True))
+    return table.planned(real).count(False)
 
 
 def cpu_times(study: Study) -> frozenset[str]:

@@ -17,7 +17,7 @@ from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.restored_settings import restored
-from scalograph.findings.row import Row
+from scalograph.findings.row import Row, keys
 from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
@@ -57,7 +57,8 @@ class Table:
 
     `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
     are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
-    scales to; `services` is how those ended that stayed up over runs.
+    scales to; `services` is how those ended that stayed up over runs. `made_again` names the runs that were no planned
+    ones when `n_asked` was another.
     """
 
     study: Study
@@ -77,6 +78,15 @@ class Table:
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
+    made_again: set[str] = field(default_factory=set)
+
+    def planned(self, rows: Sequence[Row]) -> list[bool]:
+        """Tell of each of these runs whether the design asks for it; others stand for one that was disturbed."""
+        counts = {tuple(t.values()): n for t, n in zip(self.treatments, self.n_asked, strict=True)}
+        return [
+            row.replicate < counts.get(key, 0) and row.run not in self.made_again
+            for key, row in zip(keys(rows), rows, strict=True)
+        ]
 
     def counted(self) -> list[Row]:
         """Runs that succeeded and are no warm-up: what estimates rest on."""
@@ -265,6 +275,8 @@ def _resumed(table: Table, event: Mapping[str, Any]) -> None:
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
         counts = {tuple(dict(t).values()): n for t, n in _designed(event["design"])}
+        asked_for = zip(table.rows, table.planned(table.rows), strict=True)
+        table.made_again |= {row.run for row, is_planned in asked_for if not is_planned}
         table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
 
 

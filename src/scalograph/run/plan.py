@@ -54,6 +54,10 @@ class Plan:
         """Which runs answer the question of the design."""
         return run_plan(self.design)
 
+    def hash_of(self, study: Study) -> str:
+        """Return the hash that a study has with the program as it lies here."""
+        return identity.study_hash(study, sources(self.origin))
+
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""
         study, made = self.design.study, self.design
@@ -62,7 +66,7 @@ class Plan:
             "protocol": 1,
             "scalograph": __version__,
             "study": identity.as_journaled(study),
-            "study_hash": identity.study_hash(study, sources(self.origin)),
+            "study_hash": self.hash_of(study),
             "seed": study.seed,
             "machine": {**self.facts.machine(), "probe": probe},
             "uses": uses(self.design, self.origin, self.facts),

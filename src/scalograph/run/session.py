@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Planner
 from scalograph.design.replay import replay, seconds_per_block
 from scalograph.errors import StudyError
@@ -29,6 +30,7 @@ from scalograph.run.loop import (
 )
 from scalograph.run.plan import Plan
 from scalograph.study import identity
+from scalograph.study.journaled import journaled
 from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import judge
 
@@ -78,7 +80,7 @@ def run_session(
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(made.journal)
-        first = ("resume", _resumed(event, began, accepted))
+        first = ("resume", _resumed(event, began, _differing(planned, planner, began, event, accepted), accepted))
         notes = [*notes, *_booted(began["machine"], event["machine"])]
         # Read twice rather than held: a journal may be larger than the memory.
         n_before = replay(planner, journal.read(made.journal), judging)
@@ -155,9 +157,21 @@ def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) ->
         ) from error
 
 
-def _resumed(event: Mapping[str, Any], before: Mapping[str, Any], accepted: Sequence[str]) -> dict[str, Any]:
-    """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
+def _differing(
+    planned: Plan, planner: Planner, before: Mapping[str, Any], event: Mapping[str, Any], accepted: Sequence[str]
+) -> list[identity.Difference]:
+    """What differs from the first event; if further runs were asked for, blocks that follow those of a grid do not."""
     found = identity.differences(before, event)
+    is_asked = identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) and identity.asks_for_more(found)
+    if not is_asked or planned.hash_of(journaled(before["study"])) != before["study_hash"]:
+        return found
+    return [one for one in found if one.name != "study_hash"]
+
+
+def _resumed(
+    event: Mapping[str, Any], before: Mapping[str, Any], found: list[identity.Difference], accepted: Sequence[str]
+) -> dict[str, Any]:
+    """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
     if any(d.name not in accepted for d in found) and (fix := identity.other_form(before, event)):
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse(found, list(accepted))

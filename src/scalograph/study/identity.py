@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ USED_KEYS = ("jvms", "program", "fetched", "prepared", "files", "kernels")
 KEPT_MEMORY = 1 / 32
 # Runs under another seed or of other treatments belong to another design: nothing makes both one study.
 NEVER = ("seed", "treatments")
+
+# A start that asks for further runs accepts by this name that they are more than before, and nothing else.
+MORE_RUNS = "runs"
 
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "reference", "tables", "published", "quick")
@@ -117,6 +120,13 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
         is_booted = before["machine"].get("kernel") is None and now["machine"].get("kernel") is None
     differing = [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
     return [one for one in differing if not (is_booted and _is_kept(one))]
+
+
+def asks_for_more(found: Sequence[Difference]) -> bool:
+    """Tell whether all that differs in a study is that each configuration has more runs."""
+    keys = {one.key for one in found if one.name == "study_hash"}
+    runs = next((one for one in found if one.key == "study.protocol.runs"), None)
+    return runs is not None and keys == {"study_hash", runs.key} and bool(runs.now > runs.before)
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -32,6 +32,13 @@ def test_each_option_changes_its_key_and_no_other() -> None:
     assert kept == DECLARED.study and found.runs == DECLARED.study.protocol.runs
 
 
+def test_runs_are_those_of_a_study_in_blocks() -> None:
+    assert overridden(DECLARED, runs=9).study.protocol.runs == 9
+    search = DECLARED.study.model_copy(update={"question": "cliff"})
+    with pytest.raises(StudyError, match=r'--runs: the question "cliff", .*--max-runs'):
+        overridden(Declared(search, Path("study.toml")), runs=9)
+
+
 @pytest.mark.parametrize(
     ("options", "where"),
     [({"budget": "soon"}, "--budget"), ({"wait_quiet": "-1s"}, "--wait-quiet"), ({"when_busy": "pray"}, "--when-busy")],

@@ -164,6 +164,15 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
     assert read.n_asked == [4, 5, 6, 7, 8, 9]
 
 
+def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp_path: Path) -> None:
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())] * 19)  # six are one replicate here
+    before = table.load(file)
+    assert before.planned(before.rows) == [True] * 18 + [False]
+    design = {"treatments": TREATMENTS, "runs": [6] * len(TREATMENTS)}
+    read = table.load(appended(file, event="resume", machine={}, differences=[], design=design))
+    assert (read.n_asked[0], read.planned(read.rows)) == (6, [True] * 18 + [False])
+
+
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
     one, two = (recorded(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
     file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], one), (TREATMENTS[1], two)])

@@ -22,6 +22,7 @@ from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session, run_unkept
 from scalograph.study.declare import declare, declare_shipped
+from scalograph.study.identity import MORE_RUNS
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
@@ -96,6 +97,37 @@ def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_p
     assert resumed["accepted"] == ["study_hash"]
     assert {"key": "study.protocol.runs", "before": 2, "now": 3} in resumed["differences"]
     assert [event["run"] for event in events(made, "run")][4:] == ["b0002-0000", "b0002-0001"]
+
+
+def test_further_runs_that_are_asked_for_are_no_difference(tmp_path: Path, made: Results) -> None:
+    more = planned(tmp_path / "study", runs=3)
+    assert run(more, made, [MORE_RUNS]).n_made == 2
+    (resumed,) = events(made, "resume")
+    assert (resumed["accepted"], resumed["differences"]) == ([], [])
+    assert table.load(made.journal).n_asked == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "other", [{"runs": 1}, {"runs": 3, "more": "max_reruns = 2\n"}, {"runs": 3, "command": '["false", "{n}"]'}]
+)
+def test_whatever_else_differs_beside_further_runs_is_refused(
+    tmp_path: Path, made: Results, other: dict[str, Any]
+) -> None:
+    with pytest.raises(StudyError, match="--accept-difference study_hash"):
+        run(planned(tmp_path / "study", **other), made, [MORE_RUNS])
+
+
+def test_further_runs_of_a_program_that_was_edited_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    program = tmp_path / "study" / "prog"
+    program.write_text("one")
+    program.chmod(0o755)
+    before = planned(tmp_path / "study", '["./prog", "{n}"]')
+    made = begin(before, tmp_path / "results")
+    run(before, made)
+    program.write_text("two")
+    with pytest.raises(StudyError, match="--accept-difference study_hash"):
+        run(planned(tmp_path / "study", '["./prog", "{n}"]', runs=3), made, [MORE_RUNS])
 
 
 def test_a_study_is_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results) -> None:
