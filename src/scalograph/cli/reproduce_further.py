@@ -2,6 +2,7 @@
 
 from math import ceil
 from pathlib import Path
+from statistics import fmean
 
 from scalograph.cli.overrides import overridden
 from scalograph.design.replay import seconds_per_block
@@ -42,8 +43,8 @@ def further(folder: Path, declared: Declared, seconds: float) -> Declared | None
         seconds: that further blocks may take.
 
     Returns:
-        The study with as many blocks more as take that long, by those that were made; None where no claim of it is
-        unresolved, or what it runs next is decided by its runs.
+        The study with as many blocks more as take that long, by those that were made, and one at least; None where no
+        claim of it is unresolved, or what it runs next is decided by its runs.
     """
     study = declared.study
     if is_search(study.question) or study.protocol.precision is not None or not unresolved(folder):
@@ -51,5 +52,6 @@ def further(folder: Path, declared: Declared, seconds: float) -> Declared | None
     blocks = [spent for block, spent in seconds_per_block(journal.read(folder / "journal.jsonl")).items() if block >= 0]
     if not blocks:
         return None
-    n_more = ceil(seconds * len(blocks) / sum(blocks)) if sum(blocks) else 1
-    return overridden(declared, f"{sum(blocks) + seconds:.0f}s", runs=len(blocks) + n_more)
+    each = fmean(blocks)
+    n_more = ceil(seconds / each) if each else 1
+    return overridden(declared, f"{ceil(sum(blocks) + max(seconds, each))}s", runs=len(blocks) + n_more)
