@@ -28,6 +28,17 @@ def test_other_factors_are_another_study(tmp_path: Path) -> None:
     assert (tmp_path / "results" / "journal.jsonl").read_bytes() == before
 
 
+def test_a_finished_study_gets_further_runs(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true", "{n}"]', runs=2)
+    assert in_process("run", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
+    before = runs(tmp_path / "results")
+    again = in_process("run", file, "-o", "results", "--resume", "--runs", "4", cwd=tmp_path)
+    assert again.returncode in (0, 5), again.stderr
+    after = runs(tmp_path / "results")
+    assert after[: len(before)] == before and {str(run)[:5] for run in after} == {f"b000{block}" for block in range(4)}
+    assert [event["accepted"] for event in events(tmp_path / "results") if event["event"] == "resume"] == [[]]
+
+
 def test_an_edited_program_is_another_study(tmp_path: Path) -> None:
     program = tmp_path / "prog"
     program.write_text("#!/bin/sh\n")

@@ -42,7 +42,9 @@ MaxRuns = Annotated[
 ]
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", min=1, help="Runs of each configuration, not the study's; with --resume, further ones."),
+    typer.Option(
+        "--runs", min=1, max=10_000, help="Runs of each configuration, not the study's; with --resume, further ones."
+    ),
 ]
 WaitQuiet = Annotated[
     str | None, typer.Option("--wait-quiet", help='Wait for a quiet machine before blocks, at most "10m" in all.')

@@ -9,7 +9,7 @@ from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.known_names import no_such
-from scalograph.study.model import Quick
+from scalograph.study.model import Quick, Study
 from scalograph.text.units import parse_duration
 
 # As protocol/study.md; the model would say so too, but of a key and not of the option.
@@ -29,9 +29,8 @@ def overridden(
     Raises:
         StudyError: an option that is no duration, or no choice, or runs of a search.
     """
-    if runs is not None and is_search(declared.study.question):
-        found = f'the question "{declared.study.question}", which says what is run next'
-        raise StudyError.one("--runs", found, "a study in blocks", "--max-runs and --budget end a search")
+    if runs is not None:
+        _refuse_uncounted(declared.study)
     if when_busy is not None and when_busy not in CHOICES:
         raise no_such("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
     changes: dict[str, Any] = {
@@ -46,6 +45,17 @@ def overridden(
         return declared
     protocol = declared.study.protocol.model_copy(update=given)
     return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
+
+
+def _refuse_uncounted(study: Study) -> None:
+    """Refuse a number of runs where others are decided by those before them."""
+    if is_search(study.question):
+        found = f'the question "{study.question}", which says what is run next'
+    elif study.protocol.precision is not None:
+        found = f"precision = {study.protocol.precision:g}, which says when enough was run"
+    else:
+        return
+    raise StudyError.one("--runs", found, "a study of so many blocks", "--max-runs and --budget end this one")
 
 
 def refuse_unused(

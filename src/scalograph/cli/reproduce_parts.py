@@ -117,14 +117,19 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: 
             made.tell(row.study, state="done")
             if not _has_more_to_do(made, row.study, busy_again, more_s):
                 continue
-        elif made.parts[row.study].state == "begun":
-            made.further[row.study] = as_begun(made.folder / row.study, made.declared(row.study))
         try:
+            if made.parts[row.study].state == "begun":
+                made.further[row.study] = as_begun(made.folder / row.study, made.declared(row.study))
             declared = made.declared(row.study)
             planned = plan(declared, host.facts(), consent=made.consent.within(declared.study))
             plans[row.study] = host.ready(planned, say)
         except ScalographError as error:
-            made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
+            made.further.pop(row.study, None)
+            made.again.discard(row.study)
+            if made.parts[row.study].state == "done":
+                say(f"{row.study} stays as it is: {error}", "yellow")
+            else:
+                made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
 
 
@@ -158,7 +163,9 @@ def is_finished(folder: Path, declared: Declared) -> bool:
     for event in journal.read(file):
         last = event
     ended = last.get("reason") if last.get("event") == "end" else None
-    return ended in ("complete", "busy") or (ended == "budget" and declared.study.protocol.budget_s is not None)
+    if ended != "budget" or declared.study.protocol.budget_s is not None:
+        return ended in ("complete", "busy", "budget")
+    return as_begun(folder, declared) is not declared  # further runs have a time of their own
 
 
 def run_parts(made: Reproducing, budget_s: float | None) -> int:

@@ -30,8 +30,8 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
     made = table.counted()
     attempts = [
         Attempt(row.block, key, row.verdict in REPEATED)
-        for key, row, is_planned in zip(keys(made), made, table.planned(made), strict=True)
-        if is_planned
+        for key, row in zip(keys(made), made, strict=True)
+        if row.is_planned
     ]
     length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
     return fairness(attempts, length, table.study.seed % 2**32)

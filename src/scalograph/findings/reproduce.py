@@ -26,6 +26,7 @@ _OPTIONS = {
     "budget_runs": "--max-runs",
     "wait_quiet_s": "--wait-quiet",
     "when_busy": "--when-busy",
+    "runs": "--runs",
 }
 
 
@@ -81,7 +82,7 @@ def _options(study: Study, file: Path) -> list[str]:
         shorter = quickened(declared)
     except StudyError:  # of another release: the command would say so itself
         return []
-    quick = not _leads_to(declared, study) and _leads_to(shorter, study)
+    quick = _distance(shorter, study) < _distance(declared, study)
     return [*(["--quick"] if quick else []), *_free(study.protocol, (shorter if quick else declared).protocol)]
 
 
@@ -109,10 +110,15 @@ def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:
             yield f"{option} {value:.15g}s" if isinstance(value, float) else f"{option} {value}"
 
 
-def _leads_to(declared: Study, study: Study) -> bool:
+def _distance(declared: Study, study: Study) -> int:
+    """0 where a declaration leads to this study, 1 where it does with other runs, else 2."""
+    return next((n for n, free in enumerate((FREE, (*FREE, "runs"))) if _leads_to(declared, study, free)), 2)
+
+
+def _leads_to(declared: Study, study: Study, free: Sequence[str]) -> bool:
     """Whether a declaration, its levels spelled out on some host, is this study; what a start may change may differ."""
-    free = {name: Protocol.model_fields[name].default for name in FREE}
-    timeless = [form.protocol.model_copy(update=free) for form in (declared, study)]
+    changes = {name: Protocol.model_fields[name].default for name in free}
+    timeless = [form.protocol.model_copy(update=changes) for form in (declared, study)]
     if timeless[0] != timeless[1] or declared.exclude != study.exclude or [*declared.factors] != [*study.factors]:
         return False
     return all(_may_become(factor, study.factors[name].levels) for name, factor in declared.factors.items())

@@ -22,7 +22,8 @@ class Row(Struct, frozen=True, gc=False):
     wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
     changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
     each setting that it changed of the machine, with the values before and after; `counters` are the kernel's. `boot`
-    numbers the boots of its machine, from the first of the study.
+    numbers the boots of its machine, from the first of the study. `is_planned`: the design asked for it when it was
+    made; others stand for one that was disturbed.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
@@ -63,6 +64,7 @@ class Row(Struct, frozen=True, gc=False):
     settings: tuple[tuple[str, str, str], ...] = ()
     counters: Mapping[str, int] | None = None
     boot: int = 1
+    is_planned: bool = True
 
     @property
     def key(self) -> tuple[Level, ...]:

@@ -169,7 +169,7 @@ def repeats(table: Table) -> int:
     real = [row for row in table.rows if not row.warmup]
     if is_search(table.study.question):
         return sum("r" in row.run[1:] for row in real)  # e0007r1 is e0007 again
-    return table.planned(real).count(False)
+    return sum(not row.is_planned for row in real)
 
 
 def cpu_times(study: Study) -> frozenset[str]:

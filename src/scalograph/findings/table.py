@@ -17,7 +17,7 @@ from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.restored_settings import restored
-from scalograph.findings.row import Row, keys
+from scalograph.findings.row import Row
 from scalograph.findings.row_places import side_by_side
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
@@ -57,8 +57,7 @@ class Table:
 
     `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
     are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
-    scales to; `services` is how those ended that stayed up over runs. `made_again` names the runs that were no planned
-    ones when `n_asked` was another.
+    scales to; `services` is how those ended that stayed up over runs.
     """
 
     study: Study
@@ -78,15 +77,6 @@ class Table:
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
-    made_again: set[str] = field(default_factory=set)
-
-    def planned(self, rows: Sequence[Row]) -> list[bool]:
-        """Tell of each of these runs whether the design asks for it; others stand for one that was disturbed."""
-        counts = {tuple(t.values()): n for t, n in zip(self.treatments, self.n_asked, strict=True)}
-        return [
-            row.replicate < counts.get(key, 0) and row.run not in self.made_again
-            for key, row in zip(keys(rows), rows, strict=True)
-        ]
 
     def counted(self) -> list[Row]:
         """Runs that succeeded and are no warm-up: what estimates rest on."""
@@ -173,6 +163,8 @@ class _Reading:
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
+        counts = zip(self._table.treatments, self._table.n_asked, strict=True)
+        self._n_asked = {id(self._held.of(treatment)): n for treatment, n in counts}
 
     def take(self, event: Mapping[str, Any], line: int) -> None:
         """Take an event. Raises ProtocolError where it does not follow protocol/journal.md."""
@@ -207,7 +199,7 @@ class _Reading:
 
     def _row(self, event: Mapping[str, Any], line: int) -> Row:
         record: Record = event["record"]
-        judgment = judge(record, self._asked)
+        judgment, treatment = judge(record, self._asked), self._held.of(event["treatment"])
         # A run may end well and still not have done what was asked of it.
         ok, run = judgment.verdict != "failed", record.run
         iterations = windows(record) if ok else Windows()
@@ -215,7 +207,7 @@ class _Reading:
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            treatment=self._held.of(event["treatment"]),
+            treatment=treatment, is_planned=event["replicate"] < self._n_asked.get(id(treatment), 0),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -275,8 +267,6 @@ def _resumed(table: Table, event: Mapping[str, Any]) -> None:
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
         counts = {tuple(dict(t).values()): n for t, n in _designed(event["design"])}
-        asked_for = zip(table.rows, table.planned(table.rows), strict=True)
-        table.made_again |= {row.run for row, is_planned in asked_for if not is_planned}
         table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
 
 

@@ -57,7 +57,9 @@ def _tried(
         planned = plan(declare(file, quick), facts, consent=consent)
     except StudyError as error:
         raise StudyError([*error.problems, _OWN]) from error
-    return planned, identity.differences(before, planned.first_event(""))
+    found = identity.differences(before, planned.first_event(""))
+    # A start may have asked for other runs than the file.
+    return planned, [one for one in found if one.name != "study_hash"] if planned.differs_in_runs(before) else found
 
 
 def _other(found: list[identity.Difference]) -> list[identity.Difference]:

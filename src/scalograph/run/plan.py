@@ -25,6 +25,7 @@ from scalograph.run.elsewhere import refuse_elsewhere
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
 from scalograph.study.declare import Declared
+from scalograph.study.journaled import journaled
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
@@ -57,6 +58,18 @@ class Plan:
     def hash_of(self, study: Study) -> str:
         """Return the hash that a study has with the program as it lies here."""
         return identity.study_hash(study, sources(self.origin))
+
+    def differs_in_runs(self, before: Mapping[str, Any]) -> identity.Difference | None:
+        """Return the difference in runs from the first event of a journal, if study and program are the same else.
+
+        Raises:
+            ProtocolError: that event does not follow protocol/journal.md.
+        """
+        runs = identity.in_runs_alone(identity.differences(before, self.first_event("")))
+        if runs is None:
+            return None
+        with journal.understood(before, 1):
+            return runs if self.hash_of(journaled(before["study"])) == before["study_hash"] else None
 
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""

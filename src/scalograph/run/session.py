@@ -30,7 +30,6 @@ from scalograph.run.loop import (
 )
 from scalograph.run.plan import Plan
 from scalograph.study import identity
-from scalograph.study.journaled import journaled
 from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import judge
 
@@ -162,10 +161,10 @@ def _differing(
 ) -> list[identity.Difference]:
     """What differs from the first event; if further runs were asked for, blocks that follow those of a grid do not."""
     found = identity.differences(before, event)
-    is_asked = identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) and identity.asks_for_more(found)
-    if not is_asked or planned.hash_of(journaled(before["study"])) != before["study_hash"]:
-        return found
-    return [one for one in found if one.name != "study_hash"]
+    runs = (
+        planned.differs_in_runs(before) if identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) else None
+    )
+    return [one for one in found if one.name != "study_hash"] if runs and runs.now > runs.before else found
 
 
 def _resumed(

@@ -24,7 +24,7 @@ KEPT_MEMORY = 1 / 32
 NEVER = ("seed", "treatments")
 
 # A start that asks for further runs accepts by this name that they are more than before, and nothing else.
-MORE_RUNS = "runs"
+MORE_RUNS = "--runs"
 
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "reference", "tables", "published", "quick")
@@ -122,11 +122,11 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
     return [one for one in differing if not (is_booted and _is_kept(one))]
 
 
-def asks_for_more(found: Sequence[Difference]) -> bool:
-    """Tell whether all that differs in a study is that each configuration has more runs."""
+def in_runs_alone(found: Sequence[Difference]) -> Difference | None:
+    """Return the difference in the runs of each configuration, if nothing else of the study differs."""
     keys = {one.key for one in found if one.name == "study_hash"}
     runs = next((one for one in found if one.key == "study.protocol.runs"), None)
-    return runs is not None and keys == {"study_hash", runs.key} and bool(runs.now > runs.before)
+    return runs if runs and keys == {"study_hash", runs.key} else None
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -37,6 +37,9 @@ def test_runs_are_those_of_a_study_in_blocks() -> None:
     search = DECLARED.study.model_copy(update={"question": "cliff"})
     with pytest.raises(StudyError, match=r'--runs: the question "cliff", .*--max-runs'):
         overridden(Declared(search, Path("study.toml")), runs=9)
+    precise = DECLARED.study.protocol.model_copy(update={"precision": 0.02})
+    with pytest.raises(StudyError, match=r"--runs: precision = 0.02, "):
+        overridden(Declared(DECLARED.study.model_copy(update={"protocol": precise}), Path("study.toml")), runs=9)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,11 @@ def test_an_option_without_effect_is_refused(
 ) -> None:
     with pytest.raises(StudyError, match=said):
         refuse_unused(pilot, False, accepted, max_runs, ceiling)
+
+
+def test_a_pilot_has_runs_of_its_own() -> None:
+    with pytest.raises(StudyError, match="--pilot: --runs with it"):
+        refuse_unused(True, False, None, None, False, 9)
 
 
 def test_options_with_effect_are_not() -> None:

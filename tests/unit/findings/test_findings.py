@@ -156,7 +156,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
 def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
     read = loaded(tmp_path, [({"threads": 1}, recorded(1.0)) for _ in range(4)], ONE_FACTOR)
     read.n_asked[:] = [3]
-    read.rows[:] = [structs.replace(row, replicate=index) for index, row in enumerate(read.rows)]
+    read.rows[:] = [structs.replace(row, is_planned=index < 3) for index, row in enumerate(read.rows)]
     runs = findings(read).runs
     assert (runs.n_asked, runs.n_done, runs.n_repeated) == (3, 3, 1)
 

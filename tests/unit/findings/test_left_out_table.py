@@ -125,7 +125,7 @@ def test_shares_that_chance_makes_are_no_doubt(tmp_path: Path, share: dict[int, 
 def test_runs_that_were_made_again_do_not_count_for_the_shares(tmp_path: Path) -> None:
     read = loaded(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
     again: list[Any] = [
-        replace(row, run=f"{row.run}r{i}", replicate=row.replicate + 1000 * i, verdict="clean", causes=())
+        replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
         for row in read.rows
         if row.verdict == "contaminated"
         for i in (1, 2, 3)

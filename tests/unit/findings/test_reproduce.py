@@ -33,6 +33,8 @@ def started(study: Study, **options: Any) -> Study:
             started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
             "scalograph run study.toml --max-runs 9 --wait-quiet 600s",
         ),
+        (started(quickened(parse(QUICK)), runs=9), "scalograph run study.toml --quick --runs 9"),
+        (started(parse(QUICK), runs=9), "scalograph run study.toml --runs 9"),
         (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
     ],
 )

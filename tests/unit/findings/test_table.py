@@ -165,12 +165,17 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
 
 
 def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())] * 19)  # six are one replicate here
-    before = table.load(file)
-    assert before.planned(before.rows) == [True] * 18 + [False]
-    design = {"treatments": TREATMENTS, "runs": [6] * len(TREATMENTS)}
-    read = table.load(appended(file, event="resume", machine={}, differences=[], design=design))
-    assert (read.n_asked[0], read.planned(read.rows)) == (6, [True] * 18 + [False])
+    made = [(TREATMENTS[0], recorded())] * 25  # six are one replicate here
+    file = write(tmp_path / "journal.jsonl", made)
+    lines = file.read_text().splitlines()
+    more, fewer = ({"treatments": TREATMENTS, "runs": [n] * len(TREATMENTS)} for n in (6, 3))
+    file.write_text("\n".join(lines[:20]) + "\n")
+    assert [row.is_planned for row in table.load(file).rows] == [True] * 18 + [False]
+    appended(file, event="resume", machine={}, differences=[], design=more)
+    with file.open("a") as stream:
+        stream.write("\n".join(lines[20:]) + "\n")
+    read = table.load(appended(file, event="resume", machine={}, differences=[], design=fewer))
+    assert (read.n_asked[0], [row.is_planned for row in read.rows]) == (3, [True] * 18 + [False] + [True] * 6)
 
 
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:

@@ -107,6 +107,14 @@ def test_further_runs_that_are_asked_for_are_no_difference(tmp_path: Path, made:
     assert table.load(made.journal).n_asked == [3, 3]
 
 
+def test_a_study_of_other_runs_than_its_file_has_is_known_as_the_same(tmp_path: Path, made: Results) -> None:
+    before = journal.first_event(made.journal)
+    fewer = planned(tmp_path / "study", runs=1).differs_in_runs(before)
+    assert fewer is not None and (fewer.before, fewer.now) == (2, 1)
+    assert planned(tmp_path / "study").differs_in_runs(before) is None
+    assert planned(tmp_path / "study", '["false", "{n}"]', runs=1).differs_in_runs(before) is None
+
+
 @pytest.mark.parametrize(
     "other", [{"runs": 1}, {"runs": 3, "more": "max_reruns = 2\n"}, {"runs": 3, "command": '["false", "{n}"]'}]
 )
