@@ -1,5 +1,6 @@
 """`scalograph doctor`."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ def command(
     sanity: Annotated[bool, typer.Option("--sanity", help="Prove by fake workloads that measuring works.")] = False,
     json: Json = False,
 ) -> int:
-    """What this machine grants and refuses, what it is, and what to do about it. Takes about 5 s, changes nothing.
+    """What this machine grants and refuses, what it is, and what to do about it. Takes about 8 s, changes nothing.
 
     \b
     scalograph doctor
@@ -46,12 +47,14 @@ def command(
 def _examine(json: bool) -> int:
     from dataclasses import asdict
 
+    from scalograph.machine.cpu_speed import sampled
     from scalograph.machine.doctor import examine
     from scalograph.run.hosts.host_names import connected
     from scalograph.run.hosts.probe import capabilities
 
     with connected() as host:
-        probe, report = host.probe, examine(host.facts(), capabilities(host.probe.argv))
+        probe, slices = host.probe, sampled(os.sched_getaffinity(0))
+        report = examine(host.facts(), capabilities(probe.argv), slices=slices)
     if json:
         emit_json(asdict(report))
         return 0

@@ -9,8 +9,10 @@ from typing import Any
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.cache import cache
 from scalograph.errors import HostError
+from scalograph.machine import cpu_speed
 from scalograph.machine.attempts import attempted, limit_of_tasks
 from scalograph.machine.checks import Check, Report
+from scalograph.machine.cpu_speed import Slices
 from scalograph.machine.examine import disk, examined
 from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
 from scalograph.machine.setting_attempts import settings_attempted
@@ -29,6 +31,7 @@ def examine(
     root: Path = Path("/"),
     environ: Mapping[str, str] = os.environ,
     folder: Path = Path(),
+    slices: Slices | None = None,
 ) -> Report:
     """Examine a machine.
 
@@ -38,9 +41,12 @@ def examine(
         root: where /proc and /sys are; a recorded tree in tests.
         environ: PATH and the XDG folders.
         folder: where results will be written.
+        slices: of known work on some CPUs, as `cpu_speed.sampled` times them; None leaves out what they tell.
     """
+    are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
     found = (
         *examined(facts, root),
+        *([cpu_speed.check(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
         *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
         limit_of_tasks(tasks.why_no_tasks(root)),
         *settings_attempted(root),

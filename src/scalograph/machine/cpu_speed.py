@@ -1,0 +1,84 @@
+"""Does a CPU do the same work in the same time? Not if another guest has the other hardware thread of its core.
+
+Nothing in a guest counts that: no CPU time is stolen, no task waits, and runs are clean. It shows in the work itself.
+"""
+
+import os
+import time
+from collections.abc import Collection, Mapping, Sequence
+from statistics import median
+
+from scalograph.machine.checks import Check
+from scalograph.text.cpu_list import format_cpu_list
+
+# Slices of some 5 ms, over three seconds: phases last from 10 ms to minutes.
+N_SLICES, STEPS, PAUSE_S = 60, 50_000, 0.03
+# A slice that takes so many times the CPU time of the fastest is slow; neighbors on the same CPU move it less.
+SLOW = 1.2
+# Fewer slow ones are timer ticks and cold caches.
+LEAST_SHARE = 0.05
+Slices = Mapping[int, Sequence[float]]
+
+
+def sampled(cpus: Collection[int]) -> Slices:
+    """Return seconds of CPU time that slices of the same work take on the first and the last of these CPUs."""
+    ordered, found = sorted(cpus), dict[int, list[float]]()
+    mask = os.sched_getaffinity(0)
+    try:
+        for _ in range(N_SLICES):
+            for cpu in {*ordered[:1], *ordered[-1:]}:
+                os.sched_setaffinity(0, {cpu})
+                _slice(STEPS // 4)  # a CPU that was idle is not at its speed yet
+                found.setdefault(cpu, []).append(_slice(STEPS))
+            time.sleep(PAUSE_S)
+    except OSError:  # a CPU that was taken away meanwhile
+        pass
+    finally:
+        os.sched_setaffinity(0, mask)
+    return found
+
+
+def _slice(steps: int) -> float:
+    x, began = 1, time.thread_time()
+    for _ in range(steps):
+        x = x * 1103515245 + 12345 & 0x7FFFFFFF
+    return time.thread_time() - began
+
+
+def slowed(slices: Sequence[float], fastest: float) -> tuple[float, float]:
+    """Return the share of slices that were slow, and how many times the fastest one these took (1 if there are none).
+
+    >>> slowed([2.0] * 60 + [3.0] * 40, 2.0)
+    (0.4, 1.5)
+    """
+    slow = [one for one in slices if one > SLOW * fastest]
+    return len(slow) / len(slices), median(slow) / fastest if slow else 1.0
+
+
+def check(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
+    """Tell whether these CPUs kept their speed.
+
+    Args:
+        slices: as `sampled` returns them.
+        is_guest: whether a hypervisor may give the core to others.
+        are_alike: whether all CPUs are of one kind, so that one that was slow all the time shows beside another.
+    """
+    best = {cpu: min(times) for cpu, times in slices.items()}
+    if are_alike:
+        best = dict.fromkeys(best, min(best.values()))
+    name, found = "CPU speed", {cpu: slowed(times, best[cpu]) for cpu, times in slices.items()}
+    changing = {cpu: each for cpu, each in found.items() if each[0] >= LEAST_SHARE}
+    if not changing:
+        return Check(name, "info", f"steady: CPU {format_cpu_list(found)} did the same work in the same time")
+    told = [
+        f"{times:.1f} times as long in {100 * share:.0f} % of {len(slices[cpu])} slices on CPU {cpu}"
+        for cpu, (share, times) in changing.items()
+    ]
+    who = (
+        "another guest has the other hardware thread of the core"
+        if is_guest
+        else "its clock, or its core's other thread"
+    )
+    why = f"most likely {who}; no counter tells, and clean runs differ by as much"
+    fix = "make more runs over a longer time, or take a machine that shares no core"
+    return Check(name, "warning", f"the same work takes {', '.join(told)}", why, fix)
