@@ -141,16 +141,17 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
 def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
     """Say which parts there are, and how long they take at most."""
     from scalograph.cli.machine_lock import alone
-    from scalograph.cli.reproduce_parts import look_ahead
+    from scalograph.cli.reproduce_parts import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
         plans = look_ahead(made, host, busy_again, more_s)
+    most = {name: seconds_at_most(made, name) for name in plans}
     for i, (name, part) in enumerate(made.parts.items()):
         said = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        said = _goes_on(made, name) + _outlook(plans[name]) if name in plans else said
+        said = _goes_on(made, name) + _outlook(plans[name], most[name]) if name in plans else said
         say(f"{i + 1:3}  {part.of:3} {name}: {said}")
-    say(_total([plan.design.study.protocol.budget_s for plan in plans.values()], budget_s))
+    say(_total([*most.values()], budget_s))
 
 
 def _goes_on(made: "Reproducing", name: str) -> str:
@@ -162,11 +163,10 @@ def _goes_on(made: "Reproducing", name: str) -> str:
     return {"begun": "goes on; ", "done": "once more; "}.get(made.parts[name].state, "")
 
 
-def _outlook(plan: "Plan") -> str:
+def _outlook(plan: "Plan", most: float | None) -> str:
     from scalograph.text.units import format_duration
 
-    most = plan.design.study.protocol.budget_s
-    within = f"at most {format_duration(most)}" if most is not None else "no time limit of its own"
+    within = f"at most {format_duration(round(most))}" if most is not None else "no time limit of its own"
     return f"{plan.runs.outlook()}; {within}"
 
 
@@ -176,7 +176,7 @@ def _total(most: list[float | None], budget_s: float | None) -> str:
 
     seconds = sum(one for one in most if one is not None)
     bound = "at least " if None in most else "at most "
-    said = f"{counted(len(most), 'part')} to run" + (f", {bound}{format_duration(seconds)}" if seconds else "")
+    said = f"{counted(len(most), 'part')} to run" + (f", {bound}{format_duration(round(seconds))}" if seconds else "")
     if budget_s is not None:
         said += f", within {format_duration(budget_s)}"
         said += "; the last ones may not run" if seconds > budget_s else ""

@@ -206,14 +206,20 @@ def _end(made: Reproducing, name: str, short: str) -> None:
         made.tell(other, why=short if other == name else "the budget ended before")
 
 
+def seconds_at_most(made: Reproducing, name: str) -> float | None:
+    """Return the seconds that a part may still take: its time less what its finished blocks took; None is no limit."""
+    most = made.declared(name).study.protocol.budget_s
+    file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
+    if most is None or not file.exists() or not results.is_begun(file):
+        return most
+    from scalograph.design.replay import seconds_per_block
+
+    return max(0.0, most - sum(seconds_per_block(journal.read(file)).values()))
+
+
 def _too_short(made: Reproducing, name: str, left: float) -> str:
     """Why the budget does not allow a part; empty where it does."""
-    needed = made.declared(name).study.protocol.budget_s or 0.0
-    file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
-    if file.exists() and results.is_begun(file):
-        from scalograph.design.replay import seconds_per_block
-
-        needed = max(0.0, needed - sum(seconds_per_block(journal.read(file)).values()))
+    needed = seconds_at_most(made, name) or 0.0
     if left > needed and left > 0:
         return ""
     rest = f"has {format_duration(round(left))} left" if left >= 1 else "is used up"
