@@ -51,7 +51,7 @@ def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
         treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
         n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
         failures=_failures(failed, table.study.workload),
-        started=table.started, ended=table.ended, end_reason=table.end_reason,
+        started=table.started, ended=table.ended, paused_s=table.paused_s, end_reason=table.end_reason,
     )  # fmt: skip
 
 

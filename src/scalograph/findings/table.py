@@ -57,7 +57,8 @@ class Table:
 
     `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
     are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
-    scales to; `services` is how those ended that stayed up over runs.
+    scales to; `services` is how those ended that stayed up over runs. For `paused_s` it was not under way, between two
+    starts.
     """
 
     study: Study
@@ -72,6 +73,7 @@ class Table:
     dropped: list[str] = field(default_factory=list)
     started: str | None = None
     ended: str | None = None
+    paused_s: float = 0.0
     file: Path | None = None
     end_reason: str | None = None
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
@@ -150,6 +152,7 @@ class _Reading:
         self._names: set[str] = set()
         self._set_ups: dict[object, Any] = {}
         self._boots: dict[str, int] = {}
+        self._resumed_s: float | None = None
         self._boot, self._adds = 1, True  # a start that finds nothing left to run adds nothing to the time
         self._boot = self._number_of(table.machine.get("boot_id"))
         self._of_study()
@@ -178,6 +181,7 @@ class _Reading:
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
                 _resumed(table, event)
+                self._resumed_s = _seconds(event["at"])
                 self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
             elif kind == "noise":
@@ -190,6 +194,9 @@ class _Reading:
                 table.services.append(convert(dict(event), ServicesEnded))
             elif kind == "end":
                 table.end_reason = str(event["reason"])
+            if self._resumed_s is not None and kind in ("ask", "run"):
+                table.paused_s += max(0.0, self._resumed_s - _seconds(table.ended or table.started))
+                self._resumed_s = None
             self._adds = kind in ("ask", "run") or (self._adds and kind != "resume")
             table.ended = str(event["at"]) if self._adds else table.ended
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

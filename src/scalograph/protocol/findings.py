@@ -82,6 +82,7 @@ class RunsDoc(Model):
     failures: dict[str, int] = {}
     started: str | None = None
     ended: str | None = None
+    paused_s: float = Field(default=0.0, description="seconds between two starts, in which it was not under way")
     end_reason: str | None = None
 
 

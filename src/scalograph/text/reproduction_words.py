@@ -68,7 +68,9 @@ def _times(made: Reproduction) -> list[str]:
 
 def _lasted(runs: RunsDoc) -> float:
     """Seconds from the first run of a part to its end."""
-    return max(_seconds(runs.ended) - _seconds(runs.started), 0.0) if runs.started and runs.ended else 0.0
+    return (
+        max(_seconds(runs.ended) - _seconds(runs.started) - runs.paused_s, 0.0) if runs.started and runs.ended else 0.0
+    )
 
 
 def _seconds(moment: str) -> float:

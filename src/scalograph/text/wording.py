@@ -157,7 +157,7 @@ def _made(findings: Findings) -> str:
     across = f"{counted(of, 'configuration')}{DOT}" if of <= n else ""
     try:
         ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]
-        seconds = (ends[1] - ends[0]).total_seconds()
+        seconds = (ends[1] - ends[0]).total_seconds() - doc.paused_s
         whole = 60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1)
         took = f" in {'less than ' * (seconds < 1)}{format_duration(whole)}"
     except (ValueError, TypeError, OverflowError):

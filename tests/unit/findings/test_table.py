@@ -175,6 +175,7 @@ def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp
     with file.open("a") as stream:
         stream.write("\n".join(lines[20:]) + "\n")
     read = table.load(appended(file, event="resume", machine={}, differences=[], design=fewer))
+    assert read.paused_s == 1.0  # from the last run of one start to the next start
     assert (read.n_asked[0], [row.is_planned for row in read.rows]) == (3, [True] * 18 + [False] + [True] * 6)
 
 
