@@ -33,7 +33,7 @@ def held_up(run: RunFigures) -> list[Cause]:
 def bounds(run: RunFigures) -> Iterator[Cause]:
     """Find what may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
     wall = run.wall_ns or 0
-    if (share := _waited(run, wall)) and _moved(run)[0] > 2 * _moved(run)[1]:
+    if (share := _waited(run, wall)) and _moved(run)[0] > 2 * (_moved(run)[1] or 0):
         yield Cause("I/O", share, "of time, at most", _told(run, share))
     stalls = (
         ("memory", run.memory_stall_ns, run.machine_memory_stall_ns),
@@ -74,7 +74,8 @@ def _throttled(run: RunFigures, held: int, wall: int) -> Cause | None:
 
 def _io(run: RunFigures, held: int, wall: int) -> Cause | None:
     """Check I/O only if others used the disks far more than the run did: alone, waiting belongs to the program."""
-    if (share := _waited(run, wall)) and _moved(run)[0] > _FAR_MORE * _moved(run)[1] + _MUCH_BYTES:
+    moved, own = _moved(run)
+    if own is not None and (share := _waited(run, wall)) and moved > _FAR_MORE * own + _MUCH_BYTES:
         return Cause("I/O", share, "of time", _told(run, share))
     return None
 
@@ -86,18 +87,19 @@ def _waited(run: RunFigures, wall: int) -> float:
     return share if share >= SHARE else 0.0
 
 
-def _moved(run: RunFigures) -> tuple[int, int]:
-    """Return the bytes that the machine moved, and those that the run is known to have moved: without a journal's."""
-    own = 512 * ((run.n_blocks_in or 0) + (run.n_blocks_out or 0))
-    return run.disk_bytes or 0, own
+def _moved(run: RunFigures) -> tuple[int, int | None]:
+    """Return the bytes that the machine moved, and those that the run is known to have moved: without a journal's.
+
+    Those of services are not counted: they outlive the window.
+    """
+    counted = [blocks for blocks in (run.n_blocks_in, run.n_blocks_out) if blocks is not None]
+    return run.disk_bytes or 0, 512 * sum(counted) if counted else None
 
 
 def _told(run: RunFigures, share: float) -> str:
-    moved, own = (size / 1e6 for size in _moved(run))
-    return (
-        f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved:.1f} MB, its own reads and "
-        f"writes were {own:.1f} MB"
-    )
+    moved, own = _moved(run)
+    its = "its own reads and writes were " + (f"{own / 1e6:.1f} MB" if own is not None else "not counted")
+    return f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved / 1e6:.1f} MB, {its}"
 
 
 # A file system writes up to three times as much as it was given; only the rest is of others.

@@ -313,6 +313,13 @@ def test_a_file_systems_own_writes_leave_it_open() -> None:
     assert "the machine moved 4.0 MB, its own reads and writes were 1.2 MB" in judgment.causes[0].text
 
 
+def test_what_services_wrote_is_not_counted_and_so_no_neighbor_s() -> None:
+    figures = {"io_stall_ns": 80_000_000, "disk_bytes": 900_000_000, "n_blocks_in": None, "n_blocks_out": None}
+    judgment = verdict_on(with_figures(recorded(), **figures))
+    assert (judgment.verdict, [cause.cause for cause in judgment.causes]) == ("undecided", ["I/O"])
+    assert "the machine moved 900.0 MB, its own reads and writes were not counted" in judgment.causes[0].text
+
+
 def test_only_what_the_probe_itself_took_is_not_a_neighbors() -> None:
     probe = {**neighbor("scalograph-prob", 0.01), "observer": True}
     taken = [neighbor("cc1", 0.05), probe]
