@@ -104,12 +104,15 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
     ('22 % more time [18, 25]', '4.3 % less time than old [4.0, 4.6]')
     >>> change(Estimate(4.41, 4.2, 4.6), "time", "old"), change(Estimate(3.0, 1.0, 9.0), "time")
     ('4.41x the time of old [4.20, 4.60]', 'not resolved')
+    >>> change(Estimate(4.79747, 4.79747, 4.79747), "threads")
+    '4.8x the threads'
     """
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.high > WIDEST * ratio.low:
         return NOT_RESOLVED
     if not 0.5 < ratio.value < 2:
         shown = estimate(ratio)
-        return f"{shown.value}x the {noun}{over and f' of {over}'} {shown.interval}".rstrip()
+        value = shown.value if ratio.low < ratio.high else f"{ratio.value:.3g}"  # counts have no last digit
+        return f"{value}x the {noun}{over and f' of {over}'} {shown.interval}".rstrip()
     word, sign = ("more", 1) if ratio.value >= 1 else ("less", -1)
     low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
     shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
