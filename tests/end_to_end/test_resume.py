@@ -37,6 +37,20 @@ def test_a_finished_study_gets_further_runs(tmp_path: Path) -> None:
     after = runs(tmp_path / "results")
     assert after[: len(before)] == before and {str(run)[:5] for run in after} == {f"b000{block}" for block in range(4)}
     assert [event["accepted"] for event in events(tmp_path / "results") if event["event"] == "resume"] == [[]]
+    plain = in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert "nothing left to run" in plain.stderr and runs(tmp_path / "results") == after
+    assert set(table.load(tmp_path / "results" / "journal.jsonl").n_asked) == {4}
+
+
+def test_further_runs_that_were_interrupted_go_on(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true", "{n}"]', runs=2)
+    assert in_process("run", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
+    n = len(runs(tmp_path / "results"))
+    more = ["--resume", "--runs", "4", "--max-runs", str(n * 3 // 2)]
+    in_process("run", file, "-o", "results", *more, cwd=tmp_path)
+    assert n < len(runs(tmp_path / "results")) < 2 * n
+    in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert len(runs(tmp_path / "results")) >= 2 * n
 
 
 def test_an_edited_program_is_another_study(tmp_path: Path) -> None:

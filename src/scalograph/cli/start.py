@@ -1,10 +1,13 @@
 """How `run` and `study` start a declared study: its options, a pilot if one was asked for, the runs, the outcome."""
 
+from pathlib import Path
+
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.options import StartOptions
 from scalograph.cli.outcome import conclude
 from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused, seconds_of
 from scalograph.control.consent import Consent
+from scalograph.protocol import journal, results
 from scalograph.study.declare import Declared
 from scalograph.study.identity import MORE_RUNS
 
@@ -23,7 +26,8 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         HostError: the host refuses.
     """
     o = options
-    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.runs)
+    asked = _further(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
+    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
     note_quick(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
     refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling, o.runs)
@@ -31,12 +35,27 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         from scalograph.cli.pilot_output import run_pilot
 
         return run_pilot(declared, o.output, o.resume, o.json, o.host, consent)
-    accepted = [*(o.accept_difference or []), *[MORE_RUNS] * (o.runs is not None)] if o.resume else None
+    accepted = [*(o.accept_difference or []), *[MORE_RUNS] * (asked is not None)] if o.resume else None
     begun = StudyStart(
         folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent,
         wait_lock_s=seconds_of("--wait-lock", o.wait_lock),
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, o.runs), *consent.words()]
+    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]
     again = [*command, *["--quick"] * o.quick, *words]
     return conclude(session, o, again, report)
+
+
+def _further(declared: Declared, folder: Path | None) -> int | None:
+    """The runs of each configuration that the last start asked for by `--runs`, of the same study; None if it did not.
+
+    Raises:
+        StudyError: there is nothing to resume.
+        ProtocolError: the journal cannot be read.
+    """
+    asked = list[int]()
+    for event in journal.read(results.latest(declared.study.name, folder).journal, whole=False):
+        if event["event"] in ("study", "resume") and "study" in event:  # older journals tell it at their begin alone
+            with journal.understood(event, len(asked) + 1):
+                asked.append(int(event["study"]["protocol"]["runs"]))
+    return asked[-1] if asked and asked[0] == declared.study.protocol.runs < asked[-1] else None
