@@ -42,6 +42,14 @@ kind = "contrast"
 groups = ["swapping", "caches"]
 holds = ["any", 1]
 
+[[published.claims]]
+id = "P0-3"
+sentence = "Writing matters as much as anything."
+kind = "count"
+quantity = "sensitivity_rank"
+where = { write = 2 }
+holds = [1, 9]
+
 [quick.factors]
 write = [0]
 """
@@ -75,11 +83,12 @@ def test_a_claim_about_groups_is_decided_by_their_contrast(
     tmp_path: Path, swapping: float, caches: float, decisions: list[str]
 ) -> None:
     found = claims(tmp_path, swapping, caches)
-    assert [one["decision"] for one in found] == decisions
+    assert [one["decision"] for one in found] == [*decisions, "holds"]
     assert found[0]["quantity"] == "mean change by the factors of swapping over that by those of caches"
 
 
 def test_a_form_that_leaves_a_factor_of_a_group_out_does_not_decide(tmp_path: Path) -> None:
-    first, _ = claims(tmp_path, 1.2, 1.02, "--quick")
-    assert first["decision"] == "not measured"
+    first, _, third = claims(tmp_path, 1.2, 1.02, "--quick")
+    assert first["decision"] == third["decision"] == "not measured"
     assert first["why"] == "the quick form leaves out settings of write: run the full form"
+    assert third["why"] == "the quick form leaves out write 2: run the full form"

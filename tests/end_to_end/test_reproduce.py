@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from ..unit.cli.reproduced import catalogue
+from scalograph.cli import reproduce_parts
+from scalograph.cli.five_stops import StudyStart
+from scalograph.cli.reproduce_parts import Reproducing
+from scalograph.errors import HostError
+from scalograph.study.catalogue import OpenedCatalogue
+from scalograph.study.declare import Declared
+from scalograph.study.load import parse
+
+from ..unit.cli.reproduced import SLEEP, STUDY, catalogue
 from .shell import environment, in_process, machine, scalograph, simulated
 from .test_resume import runs
 
@@ -75,9 +83,11 @@ def test_it_goes_on_where_it_was_and_runs_nothing_twice(
 
 def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
     file = catalogue(tmp_path)
+    (tmp_path / "one.old").mkdir()  # somebody's own
     busy = ("--wait-quiet", "1s", "--when-busy", "cpu-time")
     done = in_process("reproduce", "--quick", "--catalogue", file, *busy, cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
+    assert (tmp_path / "one.old").is_dir()
     assert "part 1 of 2: one: 2 configurations" in done.stderr and "2 parts to run, at most 2 min" in done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) <= 25 and max(map(len, lines)) <= 80
@@ -177,6 +187,55 @@ def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> 
     claims = {claim["id"]: claim for claim in made(tmp_path / "results")["studies"][0]["claims"]}
     assert claims["P0-1"]["outcome"] == "not measured" and "no-such-program-here" in claims["P0-1"]["why"]
     assert "no-such-program-here" in done.stdout
+
+
+def test_a_damaged_journal_is_told_by_its_part_and_the_others_go_on(tmp_path: Path) -> None:
+    file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
+    begun = ("reproduce", "--catalogue", file, "-o", "results")
+    in_process(*begun, cwd=tmp_path, env=env)
+    first, *rest = (tmp_path / "results" / "one" / "journal.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "results" / "one" / "journal.jsonl").write_text("".join([first, "{\n", *rest[1:]]))
+    done = in_process(*begun, "--resume", cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5), done.stderr
+    assert states(tmp_path / "results") == {"one": "skipped", "two": "done"}
+    assert "one: skipped: journal.jsonl:2: not JSON" in done.stderr
+
+
+def test_a_part_that_a_busy_machine_ended_goes_on(tmp_path: Path) -> None:
+    file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
+    begun = ("reproduce", "--catalogue", file, "-o", "results")
+    in_process(*begun, cwd=tmp_path, env=env)
+    journal = tmp_path / "results" / "one" / "journal.jsonl"
+    *lines, end = journal.read_text().splitlines(keepends=True)
+    second = next(i for i, line in enumerate(lines) if '"event":"ask"' in line and '"block":1' in line)
+    journal.write_text("".join([*lines[:second], end.replace('"complete"', '"busy"')]))
+    before = runs(journal.parent)
+    assert in_process(*begun, "--resume", cwd=tmp_path, env=env).returncode in (0, 5)
+    assert runs(journal.parent)[: len(before)] == before and len(runs(journal.parent)) > len(before) > 0
+
+
+def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    def stopped(declared: Declared, start: StudyStart) -> None:
+        asked.append(declared.study.protocol.budget_s)
+        raise HostError("here", "nothing", "to run")
+
+    made = Reproducing(OpenedCatalogue(Path("published.toml"), (), {}), tmp_path, False, "")
+    monkeypatch.setattr(reproduce_parts, "run_declared", stopped)
+    monkeypatch.setattr(reproduce_parts.results, "is_begun", lambda file: file.exists())
+    monkeypatch.setattr(reproduce_parts, "_spent_s", lambda file: 300.0)
+    one = Declared(
+        parse(STUDY.format(name="one", command=SLEEP, runs=2, budget="60s", claim="P0-1")), Path("study.toml")
+    )
+    endless = one.study.protocol.model_copy(update={"budget_s": None})
+    endless_one = Declared(one.study.model_copy(update={"protocol": endless}), one.file)
+    for declared, folder in ((endless_one, "new"), (endless_one, "begun"), (one, "begun")):
+        (tmp_path / "begun").mkdir(exist_ok=True)
+        (tmp_path / "begun" / "journal.jsonl").touch()
+        with pytest.raises(HostError):
+            reproduce_parts._run(made, declared, tmp_path / folder, "", 100.0)
+    assert asked == [100.0, 400.0, 60.0]
 
 
 def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Path) -> None:

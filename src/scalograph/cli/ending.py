@@ -42,6 +42,9 @@ def carried_out(arguments: list[str]) -> int:
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except OSError as error:
+        if isinstance(error, PermissionError) and error.filename is not None:
+            fix = "ask for the right to, or name another place"
+            return _told(HostError(str(error.filename), "permission denied", "a place that may be read", fix))
         if error.errno not in _LIMITS:
             raise
         return _told(_LIMITS[error.errno])

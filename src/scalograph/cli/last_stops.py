@@ -68,12 +68,13 @@ def report(
     from scalograph.report.html import write
 
     folder = results.at(source)
+    made = _made_anew if to is None else _in_memory  # a page that goes elsewhere leaves the results as they are
     if claims is not None or not is_current(source):
-        found = _made_anew(source, claims)
+        found = made(source, claims)
     else:
         found = findings_file.read(folder.findings)
         if found.protocol != findings_file.LATEST and folder.journal.exists():
-            found = _made_anew(source)
+            found = made(source, None)
     page = to or folder.report
     if keep:
         write(found, figures(found), page)

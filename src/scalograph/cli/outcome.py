@@ -31,7 +31,10 @@ def conclude(session: "Session", options: "StartOptions", command: list[str], re
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
 
-    found, _ = (last_stops.report if report else last_stops.analyze)(folder)
+    # Whatever the files' times say: a clock may have been set back since the last start.
+    found, _ = last_stops.analyze(folder)
+    if report:
+        found, _ = last_stops.report(folder)
     tell_how_on(session.reason, resume)
     document = found.model_dump(mode="json") if options.json else None
     places = study_places(folder, found, shlex.join(command))

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 def run_pilot(
-    declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str, consent: "Consent"
-) -> int:
+    declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str, consent: "Consent",
+    wait_lock_s: float | None = None,
+) -> int:  # fmt: skip
     """Make a few short runs of a study in a results folder of their own, and propose a protocol.
 
     Raises:
@@ -40,10 +41,11 @@ def run_pilot(
     from scalograph.run.hosts.host_names import connected
     from scalograph.run.plan import plan
 
-    with connected(host) as machine:
+    with connected(host, wait_lock_s) as machine:
         planned = plan(declared, machine.facts(), consent=consent)
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
-    conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host, consent=consent))
+    start = StudyStart(folder=folder, host=host, consent=consent, wait_lock_s=wait_lock_s)
+    conducted = run_declared(replace(declared, study=study), start)
     if conducted.reason == "interrupted":
         return interrupted(conducted, [])
     found, _ = analyze(conducted.results.folder)

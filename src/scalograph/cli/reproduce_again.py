@@ -1,12 +1,13 @@
 """A part that was run on a busy machine is run once more; the quieter of its two results stays."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from scalograph.cli import last_stops
 from scalograph.errors import ProtocolError
-from scalograph.protocol import findings_file, results
+from scalograph.protocol import findings_file, journal, results
 from scalograph.protocol.findings import Findings
 
 # A part of which a larger share of runs was disturbed is worth another try.
@@ -33,26 +34,42 @@ def _share(found: Findings) -> float:
     return bad / n_done if n_done else 1.0
 
 
-def run_again(folder: Path, run: Callable[[Path], None]) -> bool:
+def run_again(folder: Path, run: Callable[[Path], None]) -> str:
     """Run a part in a folder beside its own, and keep the quieter result; killed at any moment, one is whole.
+
+    A few runs before the machine was busy again, or the budget ended, are no result to put in its place.
 
     Args:
         folder: the part's results.
         run: carries the part out in the folder that it is given, or goes on there.
 
     Returns:
-        Whether the new result stays.
+        Which of both stays, and why, in words.
     """
     new = again_at(folder)
     run(new)
+    if end_reason(results.at(new).journal) != "complete":
+        return "the earlier result stays: the new one did not come to its end, and goes on with --resume --again"
     last_stops.analyze(new)
     if disturbed(new) >= disturbed(folder):
         shutil.rmtree(new)
-        return False
+        return "the earlier result stays: no more of its runs were disturbed"
     folder.rename(_old(folder))
     new.rename(folder)
     shutil.rmtree(_old(folder))
-    return True
+    return "the new result stays: fewer of its runs were disturbed"
+
+
+def end_reason(file: Path) -> str | None:
+    """Return why the last start of a journal ended; None if it was cut short.
+
+    Raises:
+        ProtocolError: it cannot be read.
+    """
+    last: Mapping[str, Any] = {}
+    for event in journal.read(file, whole=False):
+        last = event
+    return str(last.get("reason")) if last.get("event") == "end" else None
 
 
 def again_at(folder: Path) -> Path:

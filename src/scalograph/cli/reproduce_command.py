@@ -93,7 +93,9 @@ def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
     catalogue = _opened(options, options.quick, names)
-    return Reproducing(catalogue, options.output or Path(), options.quick, journal.now(), _consent(options))
+    return Reproducing(
+        catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), is_new=True
+    )
 
 
 def _consent(options: ReproduceOptions) -> "Consent":
@@ -197,6 +199,7 @@ def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
 
 
 def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
+    from scalograph.cli.machine_lock import alone
     from scalograph.cli.overrides import given
     from scalograph.cli.reproduce_parts import run_parts
 
@@ -204,9 +207,11 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
     again += [*given(None, None, options.wait_quiet, options.when_busy), *made.consent.words()]
     try:
-        code = run_parts(made, budget_s)
+        with alone():  # over all parts: who waits for the machine would else take it between two of them
+            code = run_parts(made, budget_s)
     except KeyboardInterrupt as error:
         made.keep()
+        again += ["--again"] * options.again
         say(f"interrupted; nothing finished is lost. Go on with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if isinstance(error, Terminated) else Exit.INTERRUPTED
     document = made.keep()

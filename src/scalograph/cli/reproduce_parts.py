@@ -1,5 +1,6 @@
 """The parts of published studies, one after another: each is a study like any other, and each is kept as it ends."""
 
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from scalograph.cli import last_stops
 from scalograph.cli.console import say
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.overrides import overridden
-from scalograph.cli.reproduce_again import again_at, is_busy, run_again, settle
+from scalograph.cli.reproduce_again import again_at, end_reason, is_busy, run_again, settle
 from scalograph.cli.reproduce_further import as_begun, further
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import Exit, ScalographError
@@ -44,6 +45,7 @@ class Reproducing:
         found: findings of those that are done.
         again: the parts that are done and are to be run once more, for the machine was busy.
         further: those that go on with other runs or another time than their studies declare, as they are to be run.
+        is_new: whether it has no folder yet: whatever lies where we are is not of it.
     """
 
     catalogue: OpenedCatalogue
@@ -56,6 +58,7 @@ class Reproducing:
     found: dict[str, Findings] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
     further: dict[str, Declared] = field(default_factory=dict)
+    is_new: bool = False
 
     def declared(self, name: str) -> Declared:
         """Return a part as it is to be run."""
@@ -111,13 +114,10 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: 
     """
     made.machine, plans = host.facts().machine(), dict[str, Plan]()
     for study, row in made.catalogue.parts:
-        settle(made.folder / row.study)
         made.parts[row.study] = _declared_part(study, row, made)
-        if is_finished(made.folder / row.study, made.catalogue.declared[row.study]):
-            made.tell(row.study, state="done")
-            if not _has_more_to_do(made, row.study, busy_again, more_s):
-                continue
         try:
+            if not made.is_new and not _is_left(made, row.study, busy_again, more_s):
+                continue
             if made.parts[row.study].state == "begun":
                 made.further[row.study] = as_begun(made.folder / row.study, made.declared(row.study))
             declared = made.declared(row.study)
@@ -131,6 +131,18 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: 
             else:
                 made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
+
+
+def _is_left(made: Reproducing, name: str, busy_again: bool, more_s: float | None) -> bool:
+    """Find out how far a part has come, and tell whether there is more to do."""
+    folder = made.folder / name
+    settle(folder)
+    if folder.exists() and results.is_begun(results.at(folder).journal):
+        made.tell(name, state="begun")
+    if not is_finished(folder, made.catalogue.declared[name]):
+        return True
+    made.tell(name, state="done")
+    return _has_more_to_do(made, name, busy_again, more_s)
 
 
 def _has_more_to_do(made: Reproducing, name: str, busy_again: bool, more_s: float | None) -> bool:
@@ -148,10 +160,8 @@ def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing
     started = "study" if made.catalogue.is_shipped else "run"
     named = row.study if made.catalogue.is_shipped else str(declared.file)
     words = ["--quick"] * made.quick + made.consent.within(declared.study).words()
-    command = " ".join(["scalograph", started, named, *words])
-    begun = results.is_begun(results.at(made.folder / row.study).journal) if (made.folder / row.study).exists() else 0
-    state = "begun" if begun else "not run"
-    return ReproducedPart(study=row.study, title=declared.study.title, of=study.id, state=state, command=command)
+    command = shlex.join(["scalograph", started, named, *words])
+    return ReproducedPart(study=row.study, title=declared.study.title, of=study.id, state="not run", command=command)
 
 
 def is_finished(folder: Path, declared: Declared) -> bool:
@@ -159,12 +169,9 @@ def is_finished(folder: Path, declared: Declared) -> bool:
     file = folder / "journal.jsonl"
     if not file.exists() or not results.is_begun(file):
         return False
-    last: dict[str, Any] = {}
-    for event in journal.read(file):
-        last = event
-    ended = last.get("reason") if last.get("event") == "end" else None
+    ended = end_reason(file)
     if ended != "budget" or declared.study.protocol.budget_s is not None:
-        return ended in ("complete", "busy", "budget")
+        return ended in ("complete", "budget")
     return as_begun(folder, declared) is not declared  # further runs have a time of their own
 
 
@@ -212,9 +219,14 @@ def seconds_at_most(made: Reproducing, name: str) -> float | None:
     file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
     if most is None or not file.exists() or not results.is_begun(file):
         return most
+    return max(0.0, most - _spent_s(file))
+
+
+def _spent_s(file: Path) -> float:
+    """Seconds that the finished blocks of a journal took: a budget counts those of all starts."""
     from scalograph.design.replay import seconds_per_block
 
-    return max(0.0, most - sum(seconds_per_block(journal.read(file)).values()))
+    return sum(seconds_per_block(journal.read(file)).values())
 
 
 def _too_short(made: Reproducing, name: str, left: float) -> str:
@@ -237,9 +249,9 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
             _run(made, made.further.pop(name, declared), folder, label, left)
             made.tell(name, state="done")
         elif name in made.again:
-            stays = run_again(folder, lambda new: _run(made, declared, new, label, left))
+            said = run_again(folder, lambda new: _run(made, declared, new, label, left))
             made.again.remove(name)
-            say(f"{label}: {name}: {'the new' if stays else 'the earlier'} result stays: fewer runs were disturbed")
+            say(f"{label}: {name}: {said}")
         if row.profile:
             _profile(made, declared, folder, row.profile, label)
         found, _ = last_stops.report(folder, claims_of(declared))
@@ -258,9 +270,10 @@ def _run(made: Reproducing, declared: Declared, folder: Path, label: str, left: 
     """All runs of a part. Raises KeyboardInterrupt where a signal ended it."""
     from scalograph.run.interrupts import interruption
 
-    if left is not None and declared.study.protocol.budget_s is None:
-        declared = overridden(declared, f"{left:.0f}s")
     begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
+    if left is not None and declared.study.protocol.budget_s is None:
+        spent = _spent_s(folder / "journal.jsonl") if begun else 0.0
+        declared = overridden(declared, f"{left + spent:.0f}s")
     consent = made.consent.within(declared.study)
     accepted = [MORE_RUNS] if begun else None
     start = StudyStart(folder=folder, accepted=accepted, label=label, consent=consent)

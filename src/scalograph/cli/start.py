@@ -30,15 +30,16 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
     declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
     note_quick(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
+    wait_s = seconds_of("--wait-lock", o.wait_lock)
     refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling, o.runs)
     if o.pilot:
         from scalograph.cli.pilot_output import run_pilot
 
-        return run_pilot(declared, o.output, o.resume, o.json, o.host, consent)
+        return run_pilot(declared, o.output, o.resume, o.json, o.host, consent, wait_s)
     accepted = [*(o.accept_difference or []), *[MORE_RUNS] * (asked is not None)] if o.resume else None
     begun = StudyStart(
         folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent,
-        wait_lock_s=seconds_of("--wait-lock", o.wait_lock),
+        wait_lock_s=wait_s,
     )  # fmt: skip
     session = run_declared(declared, begun)
     words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from scalograph.control.cgroups import read
-from scalograph.control.kernel_files import KERNEL, plain
+from scalograph.control.kernel_files import KERNEL, has_cpus, plain
 from scalograph.errors import HostError
 from scalograph.study.scalars import Level
 
@@ -60,7 +60,8 @@ def _governor(root: Path) -> str:
 
 def _governors(root: Path) -> Iterator[str]:
     for file in root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"):
-        yield read(file) or _UNKNOWN
+        if has_cpus(file.parent):
+            yield read(file) or _UNKNOWN
 
 
 _READERS: Mapping[str, Callable[[Path], str]] = {"swap": _swap, "smt": _smt, "governor": _governor}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from scalograph.control.cgroups import read
 from scalograph.control.topology import parse_cpu_list
 from scalograph.protocol.bounded import read_below
 from scalograph.study.control_names import CONTROLS
@@ -57,6 +58,11 @@ class KernelFile:
         _write(self.path, dict(self.words).get(value, value))
 
 
+def has_cpus(policy: Path) -> bool:
+    """Tell whether a CPU of a domain is online: the kernel keeps the files of others, and refuses to read them."""
+    return read(policy / "affected_cpus") != ""
+
+
 @dataclass(frozen=True)
 class CpuGovernors:
     """What chooses the clock of each domain of CPUs: one word if it is the same in all, else one for each, in order."""
@@ -83,7 +89,9 @@ class CpuGovernors:
 
     def _names(self) -> list[str]:
         folders = (self.root / _CPUS / "cpufreq").glob("policy[0-9]*")
-        names = sorted((folder.name for folder in folders), key=lambda name: int(name.removeprefix("policy")))
+        names = sorted(
+            (folder.name for folder in folders if has_cpus(folder)), key=lambda name: int(name.removeprefix("policy"))
+        )
         if not names:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return [self._name(name) for name in names]

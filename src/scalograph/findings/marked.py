@@ -21,6 +21,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, percent_at_most
+from scalograph.text.scale import SECONDS
 
 # Past this share of marked configurations, or of marked numbers of the claim, the whole is doubted.
 MANY = 1 / 3
@@ -58,6 +59,8 @@ _KINDS = {
     ),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
+# Kinds of which no figure stands.
+GRAVE = ("physics", "none")
 _OF_ONE = {
     "none": "it is missing",
     "disturbed": "its times are too long",
@@ -69,8 +72,12 @@ _OF_ONE = {
     "confined": "its program chose so",
     "survivors": "its CPU time may be missing",
 }
-# What disturbance does to rates, of one configuration or several.
-_OF_RATES = {"disturbed": "rates are too low", "unverified": "rates may be too low"}
+# What disturbance does to figures that are no times, of one configuration or several: to rates, and to any others.
+_OF_OTHERS: Mapping[str | None, Mapping[str, str]] = {
+    "time": {},
+    "rate": {"disturbed": "rates are too low", "unverified": "rates may be too low"},
+    None: {"disturbed": "disturbance may have moved them", "unverified": "disturbance may have moved them"},
+}
 # Code of a flag -> kind of mark, and its text.
 _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
@@ -153,11 +160,13 @@ class Marked:
 
     Attributes:
         reasons: one for each kind of mark; of doubt where many are marked, or the claim rests on them.
+        grave: that of configurations that say nothing, however few they are.
         percent: how far disturbance may have moved a figure that is not marked; None where nothing bounds it.
         right: the same in words.
     """
 
     reasons: Sequence[Doubt] = ()
+    grave: Doubt | None = None
     percent: int | None = None
     right: str = ""
 
@@ -168,15 +177,17 @@ def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim 
     of_claim = sum(bool(cell.doubt) for cell in cells)
     n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *found})
     whole = len(found) > MANY * n or of_claim > MANY * len(cells) > 0
-    reasons, is_rate = [], scale_of(table.study.responses[primary(table)]) == "rate"
+    response, reasons = table.study.responses[primary(table)], dict[str, Doubt]()
+    scale = scale_of(response) or ("time" if response.unit in SECONDS else None)
     for kind, count in Counter(kind for kind, _ in found.values()).most_common():
         one, several, does = _KINDS[kind]
-        does = _OF_RATES.get(kind, does) if is_rate else _OF_ONE.get(kind, does) if count == 1 else does
+        does = _OF_OTHERS[scale].get(kind) or (_OF_ONE.get(kind, does) if count == 1 else does)
         which = "the only configuration" if n == 1 else f"{count} of {counted(n, 'configuration')}"
-        reasons.append(Doubt(f"{which} {one if count == 1 else several}", does, whole))
+        reasons[kind] = Doubt(f"{which} {one if count == 1 else several}", does, whole)
+    told, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in found]
     if basis(table.study.question) != "treatments" or not off or len(off) < len(found):
-        return Marked(reasons)
+        return Marked(told, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     but = f", except in {counted(len(found), 'marked configuration')}" if found else ""
-    return Marked(reasons, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")
+    return Marked(told, grave, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import FigureHere, Lenders, lenders, measured_figures, mostly_disturbed, spell
+from scalograph.findings.claim_figures import (
+    FigureHere,
+    Lenders,
+    lenders,
+    measured_figures,
+    mostly_disturbed,
+    spell,
+    why_missing,
+)
 from scalograph.findings.claim_pairs import surface_figures
 from scalograph.findings.claim_words import figures_in_words, groups_in_words, profile_words
 from scalograph.findings.doubts import n_disturbed, worst_cause
@@ -116,6 +124,8 @@ def _offered(table: Table, taken: Taken, offer: OfferHere, claim: PublishedClaim
     if offer.silent:
         return [FigureHere("", missing=offer.silent)]
     where = {name: spell(table, name, level) for name, level in claim.where.items()}
+    if absent := {name: level for name, level in where.items() if all(t.get(name) != level for t in table.treatments)}:
+        return [why_missing(table, absent, None)]
     if not offer.figures:
         return [FigureHere("", none="none", disturbed=_disturbed(table, taken, where))]
     fitting = [one for one in offer.figures if where.items() <= {**where, **one.group}.items()]

@@ -62,13 +62,15 @@ def trust(
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), points=points, causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
-    others = against or marked.reasons[:1]
+    grave = [marked.grave] if marked.grave else []
+    others = against or grave or marked.reasons[:1]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     seen = None if table.study.reference or len(table.treatments) == 1 else noise
     is_told = any("unverified" in one.why for one in others)
     facts = [*([marked.right] if marked.right else []), *_facts(ok, lost, seen, is_told)]
     if against:
-        told = [against[0].does, *(one.text for one in against[1:])]
+        rest = [*(one for one in grave if one not in against), *against[1:]]
+        told = [against[0].does, *(one.text for one in rest)]
         level, sentence = "doubt", against[0].why
     else:
         told = [one.text for one in others]

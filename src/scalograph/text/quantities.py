@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalograph.analysis.digits import decimals
+from scalograph.analysis.digits import decimals, decimals_of, enough
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
 from scalograph.text.format import estimate, minus, rounded, significant
@@ -64,17 +64,23 @@ def percents(low: float, high: float) -> str:
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
-def times(estimate: Estimate | None) -> str:
+def times(speedup: Estimate | None) -> str:
     """Format a speedup, with its interval if it has one that is wider than a point.
 
     >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t")), times(None)
     ('1.31x [1.25, 1.38]', 'unknown')
+    >>> times(Estimate(0.962, 0.95, 0.974))
+    '0.962x [0.950, 0.974]'
+    >>> times(Estimate(1.504, 1.483, 1.526)), times(Estimate(2.0, 2.0, 2.0000001))
+    ('1.50x [1.48, 1.53]', '2.00x [2.00, 2.00]')
     """
-    if estimate is None or estimate.value is None:
+    if speedup is None or speedup.value is None:
         return "unknown"
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-        return f"{estimate.value:.3g}x"
-    return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
+    if speedup.low is None or speedup.high is None or speedup.low == speedup.high:
+        return f"{speedup.value:.3g}x"
+    digits = min(decimals(speedup.value, speedup.low, speedup.high), decimals_of(speedup.value, 3))
+    value, low, high = (rounded(x, enough(x, digits)) for x in (speedup.value, speedup.low, speedup.high))
+    return f"{value}x [{low}, {high}]"
 
 
 def times_of(estimates: Sequence[Estimate]) -> str:

@@ -28,6 +28,14 @@ _OTHERS: dict[Decision, str] = {
     "not comparable": "not comparable",
     "not measured": "not measured",
 }
+_ALONE = {
+    "holds": "holds here",
+    "does not hold": "does not hold here",
+    "not resolved": "is not resolved",
+    "cannot be seen here": "cannot be seen here",
+    "not comparable": "is not comparable",
+    "not measured": "was not measured",
+}
 
 
 def claims(decided: Sequence[DecidedClaim]) -> str:
@@ -36,9 +44,13 @@ def claims(decided: Sequence[DecidedClaim]) -> str:
     >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="holds")
     >>> claims([one, one.model_copy(update={"decision": "does not hold"})])
     '1 of 2 published claims holds here, 1 does not.'
+    >>> claims([one])
+    'The one published claim holds here.'
     """
     if not decided:
         return ""
+    if len(decided) == 1:
+        return f"The one published claim {_ALONE[decided[0].decision]}."
     n = Counter(claim.decision for claim in decided)
     verb = "hold" if n["holds"] > 1 else "holds"
     held = f"{n['holds'] or 'None'} of {counted(len(decided), 'published claim')} {verb} here"

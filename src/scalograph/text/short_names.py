@@ -26,7 +26,11 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     ('450 requests/s', 'rate 450 1/s')
     >>> short_setting("a", "false"), short_setting("lock", "lock free")
     ('a false', 'lock free')
+    >>> short_setting("options", "")
+    'no options'
     """
+    if level == "":
+        return f"no {title}"
     shown = level_text(level, unit)
     head, *rest = _REST.split(title, maxsplit=1)
     if type(level) is int and unit in COUNTS and is_counted(title):

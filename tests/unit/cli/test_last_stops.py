@@ -103,7 +103,7 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
         folder.mkdir()
         file = write(folder / "journal.jsonl", [(treatment, recorded()) for treatment in TREATMENTS])
         assert stops_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
-        Results(folder).findings.unlink()
+        assert [*folder.iterdir()] == [file]
         with pytest.raises(StudyError, match=r'--to: "journal\.jsonl", expected a \.html file'):
             stops_command.report(folder, to=Path("journal.jsonl"))
         capsys.readouterr()

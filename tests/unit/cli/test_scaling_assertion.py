@@ -17,7 +17,7 @@ def measured(value: float, low: float | None, high: float | None, verdict: str =
 
 def test_only_a_whole_interval_decides() -> None:
     assert judged(measured(1.8, 1.7, 1.9), 1.5).value == 1.8
-    with pytest.raises(AssertionError, match=r"speedup 1.3x \[1.2, 1.4\], expected at least 1.5"):
+    with pytest.raises(AssertionError, match=r"speedup 1.30x \[1.20, 1.40\], expected at least 1.5"):
         judged(measured(1.3, 1.2, 1.4), 1.5)
     with pytest.raises(SkipTest, match="not resolved"):
         judged(measured(1.5, 1.4, 1.6), 1.5)

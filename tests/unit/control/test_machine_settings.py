@@ -99,6 +99,16 @@ def test_domains_of_cpus_get_back_the_governor_that_each_had(machine: Path) -> N
     assert content(machine) == before
 
 
+def test_a_domain_all_of_whose_cpus_are_offline_is_left_alone(machine: Path) -> None:
+    """The kernel keeps its files, and refuses to read and to write them."""
+    offline = machine / "sys/devices/system/cpu/cpufreq/policy3"
+    (offline / "affected_cpus").write_text("\n")
+    (offline / "scaling_governor").unlink()
+    with made("governor").hold("performance", FACTS) as held:
+        assert not (offline / "scaling_governor").exists()
+    assert told(held)[:2] == ("schedutil", "performance")
+
+
 def test_the_switch_of_intel_forbids_what_others_grant(machine: Path) -> None:
     switch = machine / "sys/devices/system/cpu/intel_pstate/no_turbo"
     switch.parent.mkdir()

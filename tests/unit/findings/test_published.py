@@ -52,7 +52,7 @@ holds = [3, 5]
 """
     found = of(tmp_path, runs(), PUBLISHED + claim)
     assert [one.decision for one in found.published_claims] == ["holds"]
-    assert found.answer[-1] == "1 of 1 published claim holds here."
+    assert found.answer[-1] == "The one published claim holds here."
     assert not [text for text in found.answer if "factors" in text]
     assert [table.id for table in found.tables if "published" in table.id] == ["published-claims", "published"]
 

@@ -36,7 +36,7 @@ def test_speedup_of_a_rate_is_the_rate_over_that_of_the_baseline(tmp_path: Path)
     gain = at(found, 4).speedup
     assert gain and gain.value == pytest.approx(3.0) and gain.low and gain.low < 3.0
     assert notes(found) == "scaling factor = rate of the row over that at threads 1, the other factors equal"
-    assert found.answer[0].startswith("2 threads reach 2x")  # 3x is more than two CPUs can give
+    assert found.answer[0].startswith("2 threads reach 2.00x")  # 3x is more than two CPUs can give
 
 
 def test_a_rate_grows_by_itself_where_each_worker_brings_its_work(tmp_path: Path) -> None:

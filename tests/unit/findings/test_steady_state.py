@@ -94,7 +94,7 @@ def test_a_response_that_reads_no_window_is_left_as_it_is(tmp_path: Path) -> Non
     found = found_in(tmp_path, made, text)
     assert at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
     assert texts(at(found, 2).flags) == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
-    assert "1 of 2 configurations reaches no steady state: no iteration stands for them" in found.trust.causes
+    assert "1 of 2 configurations reaches no steady state: no iteration stands for it" in found.trust.causes
 
 
 def on_cpus(jump_on_two: float) -> Made:

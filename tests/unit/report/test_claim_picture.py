@@ -105,6 +105,6 @@ def test_the_page_tells_the_claims_between_answer_and_figures(sample: ModuleType
     found = sample.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
     html = page(found)
     assert html.index('id="answer"') < html.index('id="published"') < html.index('id="figures"')
-    assert "None of 1 published claim holds here, 1 not resolved." in html
+    assert "The one published claim is not resolved." in html
     assert hostile not in html and "&lt;script&gt;" in html
     assert 'id="published"' not in page(sample.small())

@@ -114,6 +114,7 @@ fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, Use
         let phases = phases(shared.options, now_ns());
         gates.iter().for_each(|gate| gate.send(phases).unwrap_or(()));
         let used = Used { ceiling, ..steady_use(shared.options, &phases) };
+        drop(gates);
         let mut whole = (Tally::new(shared.mix.operations.len()), Complaints::default());
         for thread in threads {
             let Ok(Some((tally, told))) = thread.join() else { return refuse("a thread ended early".into()) };
@@ -144,7 +145,11 @@ fn work(
         }
     };
     let _ = warm.send(Ok(()));
-    opens.recv().ok().map(|phases| worker.drive(phases))
+    let phases = opens.recv().ok()?;
+    let ended = worker.drive(phases);
+    // What the kernel counts of a thread goes with it: it stays until that is read.
+    let _ = opens.recv();
+    Some(ended)
 }
 
 fn phases(options: &Options, begin: u64) -> Phases {

@@ -1,6 +1,7 @@
 """What levels do, first: the largest difference that the runs show, or how small a one they would have shown."""
 
 from collections.abc import Iterator, Sequence
+from math import expm1
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
@@ -9,10 +10,11 @@ from scalograph.findings.names import short, title, varied, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import kind
 from scalograph.findings.table import Table
+from scalograph.findings.visible_effect import noise
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
 from scalograph.questions.claims import fitting, unsaid, untold
 from scalograph.questions.levels.claim_single import single_claim
-from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest, spread
+from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest
 from scalograph.questions.matrices import columns_of, matrix, rows
 from scalograph.text.format import estimate
 from scalograph.text.quantities import change, counted, percent_at_most, two_digits
@@ -23,6 +25,8 @@ from scalograph.text.short_names import listed
 ALIKE = 0.05
 # A larger share is no percentage to read.
 MOST_SHARE = 9.0
+# Percent: figures that differ by less differ by how they were rounded.
+ROUNDING = 1e-4
 
 
 def claim(table: Table, taken: Taken) -> Claim:
@@ -51,9 +55,10 @@ def claim(table: Table, taken: Taken) -> Claim:
 
 
 def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
-    share = spread(taken, primary(table))
-    by = "more than 10-fold" if share and share > MOST_SHARE else f"by {two_digits(100 * (share or 0))} %"
-    differ = "" if share is None else f"Runs of one configuration differ {by}."
+    found_noise = noise(taken.values(), primary(table))
+    percent = found_noise.sd_log_percent if found_noise else 0.0
+    by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
+    differ = f"Runs of a typical configuration differ {by}." if percent > ROUNDING else ""
     # Of work that is the same under all names, how much its runs differ is the question.
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varied(table))
     if is_noise and differ:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
-from math import exp, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -71,16 +71,6 @@ def farthest(found: Sequence[LevelDifference], confidence: float) -> float | Non
     if not ends or any(low is None or high is None for low, high in ends):
         return None
     return max(max(high or 1, 1 / (low or 1)) for low, high in ends) - 1
-
-
-def spread(taken: Taken, response: str) -> float | None:
-    """How runs of one configuration differ, as the standard deviation of their logs; None where that is not seen."""
-    logs = [np.log(scores) for s in taken.values() if len(scores := s.scores(response)) > 1 and min(scores) > 0]
-    if not logs:
-        return None
-    squares = sum(float(np.square(values - values.mean()).sum()) for values in logs)
-    share = exp((squares / sum(len(values) - 1 for values in logs)) ** 0.5) - 1
-    return share if share > ROUNDING else None
 
 
 def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference]:

@@ -79,7 +79,9 @@ class _Words:
         text = f"{self._count(found.level)}{on}{only} {self._gain(found.level, found.members)}"
         if found.unless:
             unless = listed([self._named(*one) for one in found.unless], "or")
-            text += self._many(found, unless) if found.unless[1:] else f", unless {unless}{self._then(found.others)}"
+            text += (
+                self._many(found, unless) if found.unless[1:] else f", but not with {unless}{self._then(found.others)}"
+            )
         if found.left:
             who = listed([self._named(*one) for one in named(self._table, found)] or ["some configurations"])
             text += f"; not resolved: {who}"
@@ -88,7 +90,7 @@ class _Words:
     def _many(self, found: Lead, unless: str) -> str:
         """With how many treatments it is so, and what becomes of the others."""
         n = len(found.members)
-        text = f" in {n} of {n + len(found.others) + len(found.left)} configurations"
+        text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
         order = sorted(found.others, key=lambda p: -p.value)
         last = order[-1]
         if not all(map(is_resolved, order)):
@@ -111,7 +113,7 @@ class _Words:
         count, every = self._count(past.level), len(found.members)
         n = sum(map(len, past.parts))  # not every curve has so many workers among its levels
         if not past.setting:
-            some = f"the first {n}" if n == every else f"{n} of the first {every}"
+            some = f"those {n}" if n == every else f"{n} of those {every}"
             who = f"{some} {'fall' if n > 1 else 'falls'}" if found.unless[1:] else "it falls"
             return f"At {count} {who} to {self._times(past.parts[0])}."
         said = []
@@ -121,7 +123,7 @@ class _Words:
             verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
             said.append(f"{self._named(name, level)} {verb} {self._times(part)}")
         at = f"at {count}," if n == every else f"{n} were measured at {count}:"
-        where = f"Of the first {every}, {at}" if found.unless[1:] else f"At {count},"
+        where = f"Of those {every}, {at}" if found.unless[1:] else f"At {count},"
         return f"{where} {'; '.join(said)}."
 
     def elsewhere(self, found: Lead) -> Iterator[str]:
@@ -144,7 +146,7 @@ class _Words:
             at = f"{self._count(worst.level)}{f' ({where})' if where else ''}"
             head = f"{self._capital(self._more())} never {self._verb('help')}"
             head = head if never else f"None is shown to be faster than {base}"
-            yield f"{head}: {at} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}."
+            yield f"{head}: {self._alike(known)}{at} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}."
             return
         if impossible := [point for point in self._points if not point.is_possible]:
             yield self._impossible(max(impossible, key=lambda point: point.value))
@@ -160,6 +162,19 @@ class _Words:
             is_one = all(point.contrast.df <= 0 for point in self._points)
             why = "one run of each is too few" if is_one else "runs differ too much"
             yield f"Cannot be said: {why} to compare with {base}."
+
+    def _alike(self, known: Sequence[Compared]) -> str:
+        """Of a single curve, the next level if it is as fast as the one that all are compared with."""
+        if len({id(point.curve) for point in self._points}) > 1:
+            return ""
+        after = sorted((point for point in known if point.level > self._base), key=lambda point: point.level)
+        most = max(after[0].high, 1 / after[0].low) - 1 if after else NO_GAIN
+        if most > NO_GAIN - 1 or after[0].state == "slower":
+            return ""
+        level = after[0].level
+        return (
+            f"{self._count(level)} {self._verb('be', level)} as fast as {self._base}, within {percent_at_most(most)}; "
+        )
 
     def _impossible(self, point: Compared) -> str:
         where = short(self._table, varying(self._table, point.curve.group))

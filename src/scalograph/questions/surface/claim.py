@@ -1,7 +1,7 @@
 """The claim of a surface: what each worker beyond the CPUs adds, beside what sharing the CPUs must cost."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
@@ -21,6 +21,8 @@ FEW_ROWS = 4  # of fewer, the curves show it better than a map
 # Sharing is told to be as theory says where it is known that well.
 KNOWN = 0.2
 MOST_ROWS, NAMED = 24, 2
+# Other surfaces that are told in a sentence.
+MOST_OTHERS = 2
 
 
 def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim | None:
@@ -37,27 +39,57 @@ def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim
     over = {row: at_once(over_expected(one, row), len(rows)) for row in rows}
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
     scale = _scale(table, one, rows)
-    adds = [f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}" for row in shown]
+    adds = [_on(one, row, scale) for row in shown]
     expected = [_expected(one, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
     text = ", ".join(a if NOT_RESOLVED in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
     where = setting(table, varying(table, one.group))
-    head = f"{_shared(one, over)}: each {worker} beyond the CPUs adds {text}"
-    limit = [f"Only with {where}: the tables have the others."] if where and len(found) > 1 else []
+    with_ = f"with {where} " if where and len(found) > 1 else ""
+    head = f"{_shared(one, over)}: {with_}each {worker} beyond the CPUs adds {text}"
+    limit = list(_others(table, found, worker)) if with_ else []
     return Claim(
         sentences=[f"{head}.", *_ridge(table, one), *limit][:3],
         matrix=_matrix(table, taken, one, rows[:MOST_ROWS], worker), figure=figure,
     )  # fmt: skip
 
 
+def _others(table: Table, found: Sequence[Surface], worker: str) -> Iterator[str]:
+    """What a worker adds elsewhere, on the fewest and the most CPUs; of many surfaces, where to read it."""
+    if len(found) > MOST_OTHERS + 1:
+        yield "The tables have the others."
+        return
+    told = []
+    for one in found[1:]:
+        rows = [row for row, slope in enumerate(one.slopes) if is_resolved(slope)]
+        if rows:
+            scale = _scale(table, one, rows)
+            ends = dict.fromkeys((rows[0], rows[-1]))
+            adds = [
+                f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}"
+                for row in ends
+            ]
+            told.append(f"with {setting(table, varying(table, one.group))} {listed(adds)}")
+    if told:
+        yield f"A {worker} adds {'; '.join(told)}."
+
+
+def _on(one: Surface, row: int, scale: Scale) -> str:
+    return f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}"
+
+
 def over_expected(one: Surface, row: int) -> Estimate:
-    """What a worker adds over T(1)/M, with what is not known of either."""
+    """What a worker adds over T(1)/M, with what is not known of either, each side by its own ends."""
     slope, alone, m = one.slopes[row], one.cells[row][one.x_levels.index(1)], one.y_levels[row]
     first = alone.estimate if alone else Estimate()
     if not is_resolved(slope) or not is_resolved(first):
         return Estimate()
     value = (slope.value or 0) * m / (first.value or 1)
-    half = math.hypot(*(math.log((e.high or 1) / (e.low or 1)) / 2 for e in (slope, first)))
-    return Estimate(value, value * math.exp(-half), value * math.exp(half), slope.confidence, slope.n)
+    ends = ((slope.low, first.high), (slope.high, first.low))
+    down, up = (math.hypot(_log(a, slope.value), _log(b, first.value)) for a, b in ends)
+    return Estimate(value, value * math.exp(-down), value * math.exp(up), slope.confidence, slope.n)
+
+
+def _log(a: float | None, b: float | None) -> float:
+    return math.log((a or 1) / (b or 1))
 
 
 def _shared(one: Surface, over: dict[int, Estimate]) -> str:

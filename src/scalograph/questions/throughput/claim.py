@@ -16,6 +16,7 @@ from scalograph.questions.throughput.model_wrong import WRONG
 from scalograph.text.load_words import at_most_share, rate_unit
 from scalograph.text.quantities import percent, times
 from scalograph.text.scale import scale_for
+from scalograph.text.short_names import is_counted
 from scalograph.text.spoken import is_resolved, spoken
 
 
@@ -85,7 +86,8 @@ def _more(table: Table, one: LoadedGroup) -> str:
         there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
         return f"; more carry less ({times(one.falls)} with {last}{there}){why and f': {why}'}"
     if one.state == "found":
-        return f"; more add nothing{why and f': {why}'}"
+        noun = title(table, one.factor)
+        return f"; {f'more {noun} add' if is_counted(noun) else 'more adds'} nothing{why and f': {why}'}"
     if one.state == "between":
         low, high = (int(x) for x in (one.plateau.low or 0, one.plateau.high or 0))
         return f"; from {low} to {high} on more add nothing{why and f': {why}'}"

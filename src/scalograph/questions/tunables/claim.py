@@ -67,7 +67,7 @@ def _nothing(table: Table, found: Tunables) -> str:
     most = percent_at_most(max(map(_far, found.settings), default=0.0))
     if not found.decided:
         none = f"none of {n} is" if n > 1 else "it is not"
-        return f"Cannot be said: {none} seen to matter, but a setting{aside} may change the {what} by up to {most}."
+        return f"Cannot be said: {none} seen to matter, but a setting{aside} may {_ends(table, found, what)}."
     if all(one.label == "equivalent" for one in found.settings):
         none = f"None of {n} matters" if n > 1 else "It does not matter"
         return f"{none}: all are equivalent to the default within {two_digits(100 * found.margin)} %."
@@ -162,6 +162,15 @@ def _is_gain(gain: Estimate | None) -> bool:
 
 def _value(gain: Estimate | None) -> float:
     return gain.value if gain and gain.value is not None else 1.0
+
+
+def _ends(table: Table, found: Tunables, what: str) -> str:
+    """The most that a setting may take from the response and add to it."""
+    gains = [one.gain if _is_rate(table) else inverse(one.gain) for one in found.settings if one.gain]
+    low = min((gain.low for gain in gains if gain.low), default=1.0)
+    high = max((gain.high for gain in gains if gain.high), default=1.0)
+    less, more = percent_at_most(max(1 - low, 0.0)), percent_at_most(max(high - 1, 0.0))
+    return f"take up to {less} of the {what} away, or add up to {more}"
 
 
 def _far(one: SettingEffect) -> float:

@@ -53,7 +53,9 @@ def test_levels_are_alike_only_where_that_is_shown(sd: float, begins: str, answe
 
 
 def test_of_work_that_is_the_same_its_noise_is_the_answer() -> None:
-    assert said(table(flat, flat, kind="nuisance")).sentences[0].startswith("Runs of one configuration differ by 0.")
+    assert (
+        said(table(flat, flat, kind="nuisance")).sentences[0].startswith("Runs of a typical configuration differ by 0.")
+    )
 
 
 def alone() -> Table:
@@ -110,5 +112,5 @@ def test_what_is_too_wide_has_no_percentage() -> None:
     told = said(table(flat, flat, sd=5.0)).sentences
     assert told == [
         "Cannot be said: runs differ too much to compare.",
-        "Runs of one configuration differ more than 10-fold.",
+        "Runs of a typical configuration differ more than 10-fold.",
     ]

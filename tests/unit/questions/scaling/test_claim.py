@@ -37,9 +37,9 @@ def said(given: Table) -> Claim:
         (["linear"], "4 threads are "),
         (
             ["linear", "linear", "linear", "slower"],
-            "4 threads are 4.0x as fast as 1, unless lock 3: then more ",
+            "4 threads are 4.0x as fast as 1, but not with lock 3: then more ",
         ),
-        (["cap", "cap", "cap", "flat"], "2 threads are 2.0x as fast as 1, unless lock 3: then "),
+        (["cap", "cap", "cap", "flat"], "2 threads are 2.0x as fast as 1, but not with lock 3: then "),
         (["cliff", "flat", "flat", "flat"], "4 threads with lock 0 are "),
         (["flat", "flat"], "More threads change nothing: "),
         (["slower", "flat"], "More threads never help: "),
@@ -53,9 +53,9 @@ def test_one_claim_and_its_exception(shapes: Sequence[str], begins: str) -> None
 
 def test_settings_of_several_kinds_are_counted_and_named() -> None:
     first = said(table("linear", "linear", "linear", "linear", "slower", "flat")).sentences[0]
-    assert " in 4 of 6 configurations; in 2 others 1.00x down to 0." in first and first.endswith(
-        " (lock 4 or lock 5)."
-    ), first
+    assert " in 4 of 6 settings; in 2 others 1.00x down to 0." in first and first.endswith(" (lock 4 or lock 5)."), (
+        first
+    )
 
 
 def test_where_it_ends_is_told_by_what_makes_the_difference() -> None:
@@ -134,9 +134,9 @@ def test_settings_that_were_not_measured_there_are_not_counted() -> None:
     kept, fallen = ([p for p in points if p.level == 16 and p.curve.group["lock"] == lock] for lock in ("0", "3"))
     words, of = _Words(given, points), [("lock", "0"), ("lock", "3")]
     told = words.end(found, End(16, [kept, fallen], of))
-    assert told.startswith("Of the first 4, 2 were measured at 16 threads: lock 0 keeps ")
+    assert told.startswith("Of those 4, 2 were measured at 16 threads: lock 0 keeps ")
     every = [p for p in points if p.level == 16 and p.curve.group["lock"] in ("0", "1", "2")]
-    assert words.end(found, End(16, [every, fallen], of)).startswith("Of the first 4, at 16 threads, ")
+    assert words.end(found, End(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
 
 
 def faster_than_can_be(n: float) -> float:

@@ -78,7 +78,9 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     assert one.knee is not None and one.knee.value == pytest.approx(2.0, rel=0.01)
     assert found.claim is not None and found.claim.answered and found.claim.figure == "response rate"
     first, second, *_ = found.claim.sentences
-    assert first.startswith("The service carries 100.0 requests/s [97.5, 102.5] with 2 clients; more add nothing")
+    assert first.startswith(
+        "The service carries 100.0 requests/s [97.5, 102.5] with 2 clients; more clients add nothing"
+    )
     assert second.startswith("There the median request takes 14.0 ms, 99 % at most 80.0 ms; requests queue from")
 
 
@@ -150,7 +152,7 @@ def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -
     assert "wrong answers" in " ".join(found.trust.causes)
     assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
     assert found.claim is not None
-    assert "; more add nothing: 3 % of the requests get no connection" in found.claim.sentences[0]
+    assert "; more clients add nothing: 3 % of the requests get no connection" in found.claim.sentences[0]
 
 
 def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:

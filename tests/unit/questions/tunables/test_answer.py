@@ -171,7 +171,9 @@ def test_where_nothing_matters_it_says_how_much_may(noise: float, told: str) -> 
 def test_what_is_too_noisy_is_not_said() -> None:
     found = said(lambda treatment: 0.0, noise=0.3)
     assert found.claim is not None and not found.claim.answered and not found.decided
-    assert found.claim.sentences[0].startswith("Cannot be said: none of 4 is seen to matter, but a setting may change ")
+    assert found.claim.sentences[0].startswith(
+        "Cannot be said: none of 4 is seen to matter, but a setting may take up to "
+    )
     (doubt,) = found.doubts
     assert doubt.endswith(" to each side: 4 % was to be reached")
 
