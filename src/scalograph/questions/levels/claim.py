@@ -12,6 +12,7 @@ from scalograph.findings.speedup_rule import kind
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import noise
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
+from scalograph.protocol.plain import Level
 from scalograph.questions.claims import fitting, unsaid, untold
 from scalograph.questions.levels.claim_single import single_claim
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest
@@ -86,6 +87,7 @@ def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDif
             yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
         return
     yield _largest(table, sure[0])
+    yield from _alike(table, found, sure[0], confidence)
     if left:
         yield f"{counted(left, 'configuration')} with figures of 0 or less {'is' if left == 1 else 'are'} not compared."
     tried = list(dict.fromkeys(one.factor for one in found if one.factor != sure[0].factor))
@@ -96,6 +98,27 @@ def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDif
             return
     if tried and len(found) < MOST_PAIRS:
         yield f"No difference by {listed([title(table, name) for name in tried], 'or')} is resolved."
+
+
+def _alike(table: Table, found: Sequence[LevelDifference], lead: LevelDifference, confidence: float) -> Iterator[str]:
+    """Where the same factor changes nothing, nearest to the setting of the largest difference."""
+    pairs: dict[tuple[tuple[str, Level], ...], list[LevelDifference]] = {}
+    for one in found if len(found) < MOST_PAIRS else ():
+        if one.factor == lead.factor:
+            pairs.setdefault(_others(one), []).append(one)
+    far = {others: farthest(each, confidence) for others, each in pairs.items() if not any(p.is_sure for p in each)}
+    alike = {others: most for others, most in far.items() if most is not None and most <= ALIKE}
+    if not alike:
+        return
+    here = {*_others(lead)}
+    others = min(alike, key=lambda one: len({*one} - here))
+    within = f"every level lies within {percent_at_most(alike[others])} of the others"
+    apart = dict(level for level in others if level not in here)
+    yield f"Not with {short(table, apart)}: there {within if alike[others] else 'all levels are alike'}."
+
+
+def _others(one: LevelDifference) -> tuple[tuple[str, Level], ...]:
+    return tuple((name, level) for name, level in one.less.treatment.items() if name != one.factor)
 
 
 def _largest(table: Table, one: LevelDifference) -> str:

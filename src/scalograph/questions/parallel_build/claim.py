@@ -98,18 +98,21 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
 
 
 def _elsewhere(table: Table, factor: str, every: Sequence[Group], found: Sequence[Sequence[Contender]]) -> list[str]:
-    """The first group of fewer CPUs, where it says something else."""
-    fewer = [i for i, group in enumerate(every) if _n_cpus(group) < _n_cpus(every[0])]
-    if not fewer or disturbed(every[fewer[-1]], primary(table)):
-        return []
-    group, contenders = every[fewer[-1]], found[fewer[-1]]
-    named = [_named(table, factor, level) for level in _set(contenders)]
-    if not named or _set(contenders) == _set(found[0]):
-        return []
-    where = f"On {cpus(_n_cpus(group))}"
-    if len(named) == len(contenders):
-        return [f"{where} no {title(table, factor)} can be told from the fastest."]
-    return [f"{where} {_build(named)}."]
+    """Another setting of as many CPUs, and the one of the fewest, where they say something else."""
+    most = _n_cpus(every[0])
+    fewer = [i for i, group in enumerate(every) if _n_cpus(group) < most][-1:]
+    alike = [i for i, group in enumerate(every) if _n_cpus(group) == most and _set(found[i]) != _set(found[0])][:1]
+    names = {i: f"With {short(table, varying(table, every[i].fixed))}," for i in alike}
+    names |= {i: f"On {cpus(_n_cpus(every[i]))}" for i in fewer}
+    known = [i for i in names if not disturbed(every[i], primary(table)) and _set(found[i]) != _set(found[0])]
+    return [f"{names[i]} {text}." for i in known if (text := _fastest(table, factor, found[i]))]
+
+
+def _fastest(table: Table, factor: str, found: Sequence[Contender]) -> str:
+    named = [_named(table, factor, level) for level in _set(found)]
+    if named and len(named) == len(found):
+        return f"no {title(table, factor)} can be told from the fastest"
+    return _build(named) if named else ""
 
 
 def _build(named: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ def test_the_largest_difference_stands_first() -> None:
     found = said(table(flat, lambda n: 2.0 if n == 8 else 1.0))
     assert found.sentences[0].startswith("Wall time goes from ") and "ms" in found.sentences[0]
     assert "with 8 threads to " in found.sentences[0] and "(lock 1)" in found.sentences[0]
+    assert found.sentences[1].startswith("Not with lock 0: there every level lies within ")
     assert found.matrix and "8 threads" in found.matrix.columns and found.matrix.unit == "s"
 
 
