@@ -71,5 +71,5 @@ def test_a_click_hides_the_published_curves(browser: Any, made: Path) -> None:
         assert visit.page.evaluate(f"{rings}.map((t) => t.y)") == [[1.5, 1.5, 1.5]]
         button.click()
         visit.page.wait_for_function(f"{rings}.length === 0")
-        assert "published=" in visit.page.evaluate("location.hash")
+        assert "under=" in visit.page.evaluate("location.hash")
         assert visit.is_quiet()

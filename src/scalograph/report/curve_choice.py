@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -42,21 +42,14 @@ class CurveLine:
 def lines(family: dict[str, Any], name: str) -> list[CurveLine]:
     """The curves of a family that have a measure anywhere."""
     at, found = family["axis"]["at"], []
+    shown = {one["of"] for one in family["under"] if one["shown"] and "paper" in one}
     for curve in family["curves"]:
         known = [point for point in curve["points"] if name in point["values"]]
         xs, values = [at[p["level"]] for p in known], [p["values"][name] for p in known]
-        shown = (one for one in curve["published"] if family["papers"][one["paper"]]["shown"])
-        paper = [_along(at, line["values"].get(name, ())) for line in shown]
-        found.append(
-            CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in known], [p for p in paper if p[0]])
-        )
+        beside = (one for one in curve["under"] if one["of"] in shown and one["measure"] == name)
+        paper = [(trace["x"], trace["y"]) for one in beside for trace in one["traces"]]
+        found.append(CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in known], paper))
     return [line for line in found if line.xs]
-
-
-def _along(at: Sequence[float], pairs: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
-    """Places and values in the order of the axis."""
-    placed = sorted((at[level], value) for level, value in pairs)
-    return [x for x, _ in placed], [y for _, y in placed]
 
 
 def of_rows(every: Sequence[CurveLine], rows: Sequence[dict[float, float]]) -> list[CurveLine]:

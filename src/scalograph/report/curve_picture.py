@@ -102,7 +102,7 @@ def _trace(one: CurveLine, i: int, is_ordered: bool) -> dict[str, Any]:
 
 
 def _printed(family: dict[str, Any]) -> str:
-    names = ", ".join(one["name"] for one in family["papers"] if one["shown"] and one["name"])
+    names = ", ".join(one["paper"] for one in family["under"] if one["shown"] and one.get("paper"))
     return f"dotted with rings: published{names and f' ({names})'}"
 
 

@@ -7,15 +7,18 @@ from typing import Any
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse
+from scalograph.report.arrangement import arrangement
 from scalograph.report.law_lines import law_line
-from scalograph.report.published_lines import legend, papers, published_lines
+from scalograph.report.published_lines import legend as published_legend
+from scalograph.report.published_lines import papers, printed, published_lines
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
+from scalograph.report.under_curves import legend, reach, under_speedup
 from scalograph.text.axes import Factors, Levels, key, place_of
 from scalograph.text.compact import matrix_scale
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate
-from scalograph.text.plots import COLORS
+from scalograph.text.plots import COLORS, mode
 from scalograph.text.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
@@ -23,8 +26,11 @@ DERIVED = {
     "efficiency": ("Efficiency", "higher"),
     "serial_fraction": ("Serial fraction (Karp\N{EN DASH}Flatt)", "lower"),
 }
-# More lines than this to a panel, and the fitted laws wait until they are asked for.
-MANY_LAWS = 3
+# The ideal of an efficiency.
+ONE = {
+    "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below",
+    "line": {"color": "muted", "width": 1.2, "dash": "3px,3px"},
+}  # fmt: skip
 BETTER = {"lower": "Lower is better.", "higher": "Higher is better."}
 
 
@@ -42,36 +48,42 @@ def families(
 def _family(
     findings: Findings, curves: list[Curve], factors: Factors, samples: Samples, overlays: Sequence[Overlay]
 ) -> dict[str, Any]:
-    factor, names = curves[0].factor, list(curves[0].group)
-    varying = [name for name in names if len({key(c.group[name]) for c in curves}) > 1]
-    fixed = {name: curves[0].group[name] for name in names if name not in varying}
+    factor, groups = curves[0].factor, list(curves[0].group)
+    varying = [name for name in groups if len({key(c.group[name]) for c in curves}) > 1]
+    fixed = {name: curves[0].group[name] for name in groups if name not in varying}
     measures = _measures(findings, curves)
-    drawn, printed = (
-        [_curve(findings, c, varying, measures, factors, samples) for c in curves],
-        papers(findings, curves),
-    )
-    for curve, one in zip(curves, drawn, strict=True):
-        one["published"] = published_lines(findings, curve, measures, factors, printed)
+    drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    # Before there is an axis: a paper may have levels that were not declared.
+    beside, names = [printed(findings, curve, factors) for curve in curves], papers(findings, curves)
     constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
     alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
-    axis = factors[factor].axis()
-    for one in drawn:
+    axis, title = factors[factor].axis(), _titled(factors, factor)
+    axis["mode"] = mode(len(axis["at"]), axis["ordered"])
+    for curve, one, lines in zip(curves, drawn, beside, strict=True):
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
+        one["under"] = published_lines(lines, measures, axis, title, names)
+        if any(measure["id"] == "speedup" for measure in measures):
+            ideal = [(axis["at"][point["level"]], point["ideal"]) for point in one["points"]]
+            one["under"] += under_speedup(law_line(curve, factors[factor]), ideal)
     over = [overlay for overlay in overlays if overlay.factor == factor]
+    shown = [measure for measure in measures if measure["id"] not in constant]
+    for curve, one in zip(curves, drawn, strict=True):
+        one["reach"] = [_reach(curve, one["points"], measure) for measure in shown]
     line = default_line(curves, varying)
     place = varying.index(line) if line else None
+    n_lines = 1 if place is None else len({curve["group"][place] for curve in drawn})
     return {
         "axis": axis,
-        "title": _titled(factors, factor),
+        "title": title,
         "groups": varying,
         "line": line,
+        **arrangement(varying, drawn, factors),
         "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
-        "measures": [_explained(m, over) for m in measures if m["id"] not in constant],
-        "laws": _laws(drawn, measures, place),
-        "papers": legend(drawn, place, printed),
+        "measures": [_explained(m, over) for m in shown],
+        "under": legend(drawn, n_lines, published_legend(drawn, place, names)),
         "curves": drawn,
         "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
-        "share": share_figure(curves, line, factors, _titled(factors, factor)),
+        "share": share_figure(curves, line, factors, title),
     }
 
 
@@ -101,21 +113,8 @@ def _explained(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, An
     parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['bars']}."]
     captions = [one.caption for one in over if one.caption]
     key = " ".join(filter(None, [*parts, *captions]))
-    return measure | {"scale": measure["scale"].factor, "key": key, "over": captions}
-
-
-def _laws(drawn: Sequence[dict[str, Any]], measures: Sequence[dict[str, Any]], line: int | None) -> dict[str, bool]:
-    """Name the lines that can stand under the speedup, and whether they are shown at first."""
-    if all(measure["id"] != "speedup" for measure in measures):
-        return {}
-    few = 1 if line is None else len({curve["group"][line] for curve in drawn})
-    known = {
-        "fitted": any(curve["law"] for curve in drawn),
-        "amdahl": any(curve["law"] and curve["law"]["amdahl"] for curve in drawn),
-        "ideal": any(sum(point["ideal"] is not None for point in curve["points"]) > 1 for curve in drawn),
-    }
-    shown = {"fitted": few <= MANY_LAWS, "amdahl": False, "ideal": True}
-    return {name: shown[name] for name, has in known.items() if has}
+    shapes = [ONE] if measure["id"] == "efficiency" else []
+    return measure | {"scale": measure["scale"].factor, "key": key, "over": captions, "shapes": shapes}
 
 
 def _titled(factors: Factors, name: str) -> str:
@@ -170,8 +169,7 @@ def _curve(
     group = [factors[name].index(curve.group[name]) for name in varying]
     ideal = _ideal(findings, curve)
     points = [_point(p, curve, ideal.get(key(p.level)), measures, factors, samples) for p in curve.points]
-    law = law_line(curve, factors[curve.factor])
-    return {"group": group, "points": points, "law": law}
+    return {"group": group, "points": points}
 
 
 def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:
@@ -234,6 +232,17 @@ def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[An
     if band is None or band.low is None or band.high is None:
         return drawn
     return [*drawn, _short(band.low), _short(band.high), estimate(band).interval]
+
+
+def _reach(curve: Curve, drawn: Sequence[dict[str, Any]], measure: dict[str, Any]) -> list[float] | None:
+    """What a measure takes of the frame: estimates and runs must be seen, intervals where there is room."""
+    values = [point["values"][measure["id"]] for point in drawn if measure["id"] in point["values"]]
+    found = [point.responses.get(measure.get("response", "")) for point in curve.points]
+    runs = [score * measure["scale"].factor for response in found if response for score in response.scores]
+    ideal = [1.0] if measure["id"] == "efficiency" else []
+    ends = (end for value in values for end in (*value[1:3], *value[4:6]))
+    # Four digits: the frame has more room than that.
+    return [float(f"{x:.4g}") for x in reach([*(v[0] for v in values), *runs, *ideal], ends)] if values else None
 
 
 def _short(x: float) -> float:

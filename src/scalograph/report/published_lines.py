@@ -6,11 +6,14 @@ from typing import Any
 
 from scalograph.protocol.findings import Curve, Findings
 from scalograph.protocol.published_curve import PublishedCurve
+from scalograph.report.under_curves import NAME, OWN, reach
 from scalograph.text.axes import Factors, key
 from scalograph.text.escape import prose
+from scalograph.text.plots import SYMBOLS, hover, line, shifted
 
 # More lines in a panel, or so much outside the measured range as a share of it, and they wait until asked for.
 MOST_SHOWN, SPARE = 4, 0.25
+Printed = tuple[str, list[tuple[int, dict[str, float]]]]
 
 
 def papers(findings: Findings, curves: Sequence[Curve]) -> list[str]:
@@ -18,28 +21,54 @@ def papers(findings: Findings, curves: Sequence[Curve]) -> list[str]:
     return list(dict.fromkeys(one.label for one in findings.published_curves if any(_beside(one, c) for c in curves)))
 
 
+def printed(findings: Findings, curve: Curve, factors: Factors) -> list[Printed]:
+    """What is published beside a curve: the paper, and of each level its place with the values."""
+    return [
+        (one.label, [(factors[one.factor].index(point.level), point.values) for point in one.points])
+        for one in findings.published_curves
+        if _beside(one, curve)
+    ]
+
+
 def published_lines(
-    findings: Findings, curve: Curve, measures: Sequence[dict[str, Any]], factors: Factors, names: Sequence[str]
+    beside: Sequence[Printed],
+    measures: Sequence[dict[str, Any]],
+    axis: dict[str, Any],
+    title: str,
+    names: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """What is published at the levels of a curve.
+    """The published lines of a curve: dotted with hollow marks, in its color.
 
     Args:
-        findings: that hold it.
-        curve: measured.
+        beside: as `printed` has it.
         measures: of the family, with the scale that they are drawn in.
-        factors: of which the curve's own has the places of levels.
+        axis: that the levels stand on, under this `title`.
+        title: of the axis.
         names: the `papers` of the family.
-
-    Returns:
-        For each line the place of its name and, by measure, pairs of the place of a level and the value.
     """
     found = []
-    for one in findings.published_curves:
-        if _beside(one, curve):
-            points = [(factors[one.factor].index(point.level), point.values) for point in one.points]
-            values = {m["id"]: pairs for m in measures if (pairs := _of(points, m))}
-            found.append({"paper": names.index(one.label), "values": values})
-    return [line for line in found if line["values"]]
+    for label, points in beside:
+        for measure in measures:
+            placed = sorted((axis["at"][level], axis["labels"][level], y) for level, y in _of(points, measure))
+            if placed:
+                paper, said = names.index(label), "dotted, hollow: published"
+                traces = [_trace(placed, f"{title}: ", measure["unit"], paper, label, axis["mode"])]
+                one = {"of": f"p{paper}", "measure": measure["id"], "traces": traces, "said": said}
+                found.append(one | {"reach": reach(y for _, _, y in placed)})
+    return found
+
+
+def _trace(
+    placed: Sequence[tuple[float, str, float]], at: str, unit: str, paper: int, label: str, mode: str
+) -> dict[str, Any]:
+    told = [NAME + hover([_named(label), f"{at}{text}", f"{y:g} {unit}".rstrip()]) for _, text, y in placed]
+    ring = {"color": "paper", "size": 6.5, "symbol": shifted(SYMBOLS, paper), "line": {"color": OWN, "width": 1.3}}
+    look = {"mode": mode, "marker": ring, "style": {"dash": "1px,3px"}}
+    return line([x for x, _, _ in placed], [y for *_, y in placed], OWN, 1.3, **look, hoverinfo="text", hovertext=told)
+
+
+def _named(label: str) -> str:
+    return ": ".join(filter(None, ["published", prose(label)]))
 
 
 def _beside(one: PublishedCurve, curve: Curve) -> bool:
@@ -48,9 +77,9 @@ def _beside(one: PublishedCurve, curve: Curve) -> bool:
     return one.factor == curve.factor and groups[0] == groups[1]
 
 
-def _of(points: Sequence[tuple[int, dict[str, float]]], measure: dict[str, Any]) -> list[list[float]]:
+def _of(points: Sequence[tuple[int, dict[str, float]]], measure: dict[str, Any]) -> list[tuple[int, float]]:
     name, scale = measure.get("response", measure["id"]), measure["scale"].factor
-    return [[at, float(f"{values[name] * scale:.6g}")] for at, values in points if name in values]
+    return [(at, float(f"{values[name] * scale:.6g}")) for at, values in points if name in values]
 
 
 def legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -62,27 +91,28 @@ def legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[st
         names: of the papers.
     """
     fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
-    return [{"name": prose(name), "shown": shown} for name, shown in zip(names, fits, strict=True)]
+    return [
+        {"of": f"p{i}", "name": _named(name), "paper": prose(name), "dash": "1 3", "symbol": shifted(SYMBOLS, i)}
+        | {"shown": fit}
+        for i, (name, fit) in enumerate(zip(names, fits, strict=True))
+    ]
 
 
 def _n_lines(drawn: Sequence[dict[str, Any]], line: int | None, paper: int) -> int:
     """How many of its lines the fullest panel has."""
-    panels = Counter[tuple[int, ...]]()
+    panels = Counter[tuple[Any, ...]]()
     for curve in drawn:
         panel = tuple(level for i, level in enumerate(curve["group"]) if i != line)
-        panels[panel] += sum(one["paper"] == paper for one in curve["published"])
+        panels.update((one["measure"], panel) for one in curve["under"] if one["of"] == f"p{paper}")
     return max(panels.values(), default=0)
 
 
 def _fits(drawn: Sequence[dict[str, Any]], paper: int) -> bool:
     """Whether all its figures lie near the range of the measured ones."""
-    published: dict[str, list[float]] = {}
-    for line in (one for curve in drawn for one in curve["published"] if one["paper"] == paper):
-        for name, pairs in line["values"].items():
-            published.setdefault(name, []).extend(value for _, value in pairs)
-    for name, values in published.items():
-        here = [p["values"][name][0] for curve in drawn for p in curve["points"] if name in p["values"]]
+    for one in (one for curve in drawn for one in curve["under"] if one["of"] == f"p{paper}"):
+        values = [p["values"].get(one["measure"]) for curve in drawn for p in curve["points"]]
+        here = [value[0] for value in values if value]
         spare = SPARE * (max(here) - min(here))
-        if min(values) < min(here) - spare or max(values) > max(here) + spare:
+        if one["reach"][0] < min(here) - spare or one["reach"][1] > max(here) + spare:
             return False
     return True

@@ -9,6 +9,10 @@ from scalograph.text.format import number
 
 # The number of lines with a color each; beyond it, dash and marker distinguish them.
 COLORS = 8
+# Marks of lines, in turn.
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+# More levels than this, and lines have no markers.
+MANY_POINTS = 60
 # The most letters of a line of text under the pointer, or of a name in a picture.
 MOST_LETTERS = 90
 # How far an interval may widen a figure, as a share of its height without the interval.
@@ -52,6 +56,24 @@ def hover(lines: Iterable[str]) -> str:
     'a &lt; b<br>c'
     """
     return "<br>".join(escaped(short(line, MOST_LETTERS)) for line in lines if line)
+
+
+def shifted(kinds: Sequence[str], nth: int) -> str:
+    """Choose a kind for the nth line: past the last color they begin again, each with the next.
+
+    >>> shifted(SYMBOLS, 1), shifted(SYMBOLS, 9)
+    ('square', 'diamond')
+    """
+    return kinds[(nth + nth // COLORS) % len(kinds)]
+
+
+def mode(n: int, is_ordered: bool) -> str:
+    """Choose how a line of n points is drawn: between levels without an order nothing lies, and no line may tell of it.
+
+    >>> mode(3, True), mode(100, True), mode(3, False)
+    ('lines+markers', 'lines', 'markers')
+    """
+    return "markers" if not is_ordered else "lines" if n > MANY_POINTS else "lines+markers"
 
 
 def short(text: str, letters: int) -> str:

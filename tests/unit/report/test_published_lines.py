@@ -30,13 +30,23 @@ def family(findings: Findings) -> dict[str, Any]:
 def test_they_stand_on_the_curve_of_the_same_levels(sample: ModuleType) -> None:
     found = family(published(sample.small(), 1.5, label="XP"))
     first, *others = found["curves"]
-    assert first["published"] == [{"paper": 0, "values": {"speedup": [[0, 1.5], [1, 1.5], [2, 1.5]]}}]
-    assert found["papers"] == [{"name": "XP", "shown": True}]
-    assert not any(curve["published"] for curve in others)
+    (line,) = printed(first)
+    assert (line["measure"], line["traces"][0]["y"], line["reach"]) == ("speedup", [1.5] * 3, [1.5] * 4)
+    assert line["traces"][0]["x"] == found["axis"]["at"][:3] and "published: XP" in line["traces"][0]["hovertext"][0]
+    assert shown_papers(found) == {"published: XP": True}
+    assert not any(printed(curve) for curve in others)
+
+
+def printed(curve: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in curve["under"] if one["of"].startswith("p")]
+
+
+def shown_papers(found: dict[str, Any]) -> dict[str, bool]:
+    return {one["name"]: one["shown"] for one in found["under"] if "paper" in one}
 
 
 def shown(findings: Findings) -> list[bool]:
-    return [paper["shown"] for paper in family(findings)["papers"]]
+    return list(shown_papers(family(findings)).values())
 
 
 def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten(sample: ModuleType) -> None:
@@ -49,7 +59,7 @@ def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten(sample: Mo
 def test_each_paper_is_shown_and_hidden_by_itself(sample: ModuleType) -> None:
     near, far = (published(sample.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
     both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
-    assert family(both)["papers"] == [{"name": "OS X", "shown": True}, {"name": "XP", "shown": False}]
+    assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
     first = first_figure(both, payload(both), [])
     assert first is not None and "published (OS X)" in first.note
 

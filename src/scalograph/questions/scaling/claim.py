@@ -165,15 +165,16 @@ class _Words:
 
     def _alike(self, known: Sequence[Compared]) -> str:
         """Of a single curve, the next level if it is as fast as the one that all are compared with."""
-        if len({id(point.curve) for point in self._points}) > 1:
+        base = self._base
+        if len({id(point.curve) for point in self._points}) > 1 or isinstance(base, str):
             return ""
-        after = sorted((point for point in known if point.level > self._base), key=lambda point: point.level)
+        after = sorted((point for point in known if point.level > base), key=lambda point: point.level)
         most = max(after[0].high, 1 / after[0].low) - 1 if after else NO_GAIN
         if most > NO_GAIN - 1 or after[0].state == "slower":
             return ""
         level = after[0].level
         return (
-            f"{self._count(level)} {self._verb('be', level)} as fast as {self._base}, within {percent_at_most(most)}; "
+            f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
         )
 
     def _impossible(self, point: Compared) -> str:

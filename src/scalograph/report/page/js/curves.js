@@ -1,20 +1,19 @@
 // Measures over a factor: a line with intervals, a band for all levels at once, every run as a point.
 
 const MANY_DOTS = 6000; // more runs than this in a figure, and of each point some are shown
-const MANY_POINTS = 60; // more levels than this, and lines have no markers
 
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @param {number} quota */
 function curveTraces(family, measure, panel, quota) {
   const shown = family.visible(panel);
   const parts = shown.map((curve) => lineParts(family, measure, curve, quota));
   const layers = /** @type {const} */ (["band", "dots", "line"]).flatMap((layer) => parts.flatMap((part) => part[layer]));
-  return [...idealTraces(family, measure, shown), ...lawTraces(family, measure, shown), ...publishedTraces(family, measure, shown), ...layers];
+  return [...underTraces(family, measure, shown), ...layers];
 }
 
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {number} quota */
 function lineParts(family, measure, curve, quota) {
   const style = family.style(family.lineOf(curve));
-  const ink = `line-${style % COLORS}`;
+  const ink = family.ink(curve);
   const points = curve.points.flatMap((point) => {
     const value = point.values[measure.id];
     return value ? [{ point, value, x: family.data.axis.at[point.level] + dodge(family, style) }] : [];
@@ -44,7 +43,7 @@ function lineTrace(family, measure, curve, points, style, ink) {
   const below = points.map(({ value }) => (value[1] === null ? 0 : value[0] - value[1]));
   return {
     type: "scatter",
-    mode: lineMode(family, points.length),
+    mode: family.data.axis.mode,
     x: points.map(({ x }) => x),
     y: points.map(({ value }) => value[0]),
     line: { color: ink, width: 1.7, dash: shifted(DASHES, style) },
@@ -57,10 +56,6 @@ function lineTrace(family, measure, curve, points, style, ink) {
     }),
   };
 }
-
-// Between levels without an order nothing lies: there a line would tell what is not.
-/** @param {Family} family @param {number} n */
-const lineMode = ({ data }, n) => (!data.axis.ordered ? "markers" : n > MANY_POINTS ? "lines" : "lines+markers");
 
 // Counted: a dot; counted without being clean: a ring; left out: an x.
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {string} ink @param {number} quota @returns {Trace[]} */
@@ -95,18 +90,17 @@ function measureNodes(family, measure, node) {
   const points = panels.flatMap((panel) => panel.curves.flatMap((curve) => curve.points));
   const counts = points.map((point) => point.rows.reduce((sum, [, count]) => sum + count, 0));
   const quota = counts.reduce((a, b) => a + b, 0) <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
-  const range = shared(family, () => extent(family, measure, panels));
+  const range = () => extent(family, measure, panels);
   const drawn = panels.map((panel) => {
     const label = `${measure.title} over ${family.data.title}${panel.title && `, ${panel.title}`}: ${family.visible(panel).length} lines; numbers in the table below the figure`;
     const make = (/** @type {Box} */ box) => {
       const found = range();
-      const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
-      const printed = family.visible(panel).some((curve) => family.printed(measure, curve).length);
-      const dotted = [beyond && "dotted: beyond the data", printed && "dotted, hollow: published"].filter(Boolean).join("; ");
+      const said = family.visible(panel).flatMap((curve) => family.under(measure, curve).flatMap((one) => one.said ?? []));
+      const dotted = [...new Set(said)].filter(Boolean).join("; ");
       const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(dotted ? [aside(dotted, 1)] : [])];
       const yaxis = vertical(found);
       const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
-      const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: family.data.shapes, annotations };
+      const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: [...family.data.shapes, ...measure.shapes], annotations };
       return { data: curveTraces(family, measure, panel, quota), layout };
     };
     const place = plot(label, make);
@@ -124,18 +118,6 @@ function measureNodes(family, measure, node) {
 // Words above a corner of the frame.
 /** @param {string} text @param {0 | 1} x */
 const aside = (text, x) => ({ xref: "paper", yref: "paper", x, y: 1, xanchor: x ? "right" : "left", yanchor: "bottom", text, showarrow: false, font: { size: 11, color: "muted" } });
-
-// One range for the lines that are shown: every panel asks, one answer serves all.
-/** @param {Family} family @param {() => Extent | null} find */
-function shared(family, find) {
-  /** @type {Map<string, Extent | null>} */
-  const known = new Map();
-  return () => {
-    const state = JSON.stringify([[...family.hidden].sort(), family.laws, [...family.papers].sort()]);
-    if (!known.has(state)) known.set(state, find());
-    return known.get(state) ?? null;
-  };
-}
 
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @returns {TextTable} */
 function panelTable(family, measure, panel) {
@@ -159,7 +141,7 @@ function familySection(data, all) {
       const figure = el("figure", { class: "later", id: measureId(measure) }, headed(measure.title, measure.unit));
       return later(figure, () => measureNodes(family, measure, figure));
     });
-    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, changed), el("div", { class: "lines" }, lawLegend(family, changed), runMarks()));
+    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, changed), el("div", { class: "lines" }, underLegend(family, changed), runMarks()));
     const measures = el("div", { class: family.panels().length === 1 ? "measures few" : "measures" }, ...figures, share);
     const fixed = data.fixed ? [el("p", { class: "note" }, `All with ${data.fixed}.`)] : [];
     node.replaceChildren(el("h3", { class: "quiet" }, `Along ${data.title}`), head, ...fixed, measures);

@@ -1,8 +1,5 @@
 // Which curves share a panel, and which factor tells the lines of a panel apart.
 
-const MANY_PANELS = 12; // more than this, and one factor makes panels
-const MOST_PANELS = 48; // more than this are not drawn at all: each is a figure for each measure
-
 class Family {
   /** @param {FamilyData} data @param {Record<string, FactorData>} factors @param {Samples} samples */
   constructor(data, factors, samples) {
@@ -10,11 +7,10 @@ class Family {
     this.factors = factors;
     this.samples = samples;
     this.line = data.line;
-    this.panel = this.defaultPanel();
+    this.panel = this.arranged().first;
     /** @type {Set<number>} */
     this.hidden = new Set();
-    this.laws = { ...data.laws };
-    this.papers = new Set(data.papers.flatMap(({ shown }, i) => (shown ? [i] : [])));
+    this.shown = new Set(data.under.flatMap(({ of, shown }) => (shown ? [of] : [])));
     this.vertical = "auto";
     /** @type {Record<string, number>} */
     this.heldAt = Object.fromEntries(data.groups.map((name) => [name, this.used(name)[0]]));
@@ -24,51 +20,28 @@ class Family {
   /** @returns {State} */
   state() {
     const held = this.held().map((name) => [`at ${name}`, String(this.heldAt[name])]);
-    const laws = Object.entries(this.laws).flatMap(([name, on]) => (on ? [name] : []));
-    return { lines: this.line ?? "", panels: this.panel, scale: this.vertical, hidden: [...this.hidden].sort().join("."), laws: laws.join("."), published: [...this.papers].sort().join("."), ...Object.fromEntries(held) };
+    return { lines: this.line ?? "", panels: this.panel, scale: this.vertical, hidden: [...this.hidden].sort().join("."), under: [...this.shown].sort().join("."), ...Object.fromEntries(held) };
   }
 
   /** @param {State} asked */
   restore(asked) {
     const { groups } = this.data;
     if (groups.includes(asked.lines)) this.line = asked.lines;
-    this.panel = this.panelChoices().some(([panel]) => panel === asked.panels) ? asked.panels : this.defaultPanel();
+    this.panel = this.arranged().choices.some(([panel]) => panel === asked.panels) ? asked.panels : this.arranged().first;
     this.vertical = SCALES.some(([scale]) => scale === asked.scale) ? asked.scale : "auto";
     this.hidden = new Set(asked.hidden.split(".").filter(Boolean).map(Number));
-    this.papers = new Set(asked.published.split(".").filter(Boolean).map(Number));
-    for (const name of /** @type {Law[]} */ (Object.keys(this.laws))) this.laws[name] = asked.laws.split(".").includes(name);
+    this.shown = new Set(asked.under.split("."));
     for (const name of groups) if (this.used(name).includes(Number(asked[`at ${name}`]))) this.heldAt[name] = Number(asked[`at ${name}`]);
   }
 
-  /** All other factors where their panels are few, else the one with the most levels that are few, else none. */
-  defaultPanel() {
-    if (this.combinations(this.others()) <= MANY_PANELS) return "all";
-    const few = this.others().filter((name) => this.used(name).length <= MANY_PANELS);
-    return few.sort((a, b) => this.used(b).length - this.used(a).length)[0] ?? "none";
-  }
-
-  // What may make panels: value and text of each.
-  /** @returns {[string, string][]} */
-  panelChoices() {
-    const others = this.others();
-    const n = this.combinations(others);
-    /** @type {[string, string][]} */
-    const single = others.filter((name) => this.used(name).length <= MOST_PANELS).map((name) => [name, this.factors[name].title]);
-    /** @type {[string, string][]} */
-    const all = others.length > 1 && n <= MOST_PANELS ? [["all", others.map((name) => this.factors[name].title).join(" \u00d7 ")]] : [];
-    if (n <= MANY_PANELS) return others.length > 1 ? [...all, ...single] : all;
-    return [...all, ...single, ["none", "none: one at a time"]];
+  // What can make panels, and what does at first, beside the factor that tells lines apart.
+  arranged() {
+    return this.data.panels[this.line ?? ""];
   }
 
   /** @param {string} name */
   used(name) {
-    const place = this.data.groups.indexOf(name);
-    return [...new Set(this.data.curves.map((curve) => curve.group[place]))].sort((a, b) => a - b);
-  }
-
-  /** @param {string[]} names */
-  combinations(names) {
-    return names.reduce((product, name) => product * this.used(name).length, 1);
+    return this.data.used[name];
   }
 
   others() {
@@ -113,6 +86,11 @@ class Family {
   }
 
   /** @param {CurveData} curve */
+  ink(curve) {
+    return `line-${this.style(this.lineOf(curve)) % COLORS}`;
+  }
+
+  /** @param {CurveData} curve */
   lineText(curve) {
     return this.line === null ? "" : this.titled(this.line, this.lineOf(curve));
   }
@@ -143,19 +121,10 @@ class Family {
     return panel.curves.filter((curve) => !this.hidden.has(this.lineOf(curve)));
   }
 
-  // Whether a line under the speedup is drawn.
-  /** @param {Measure} measure @param {Law} name */
-  shows(measure, name) {
-    return measure.id === "speedup" && Boolean(this.laws[name]);
-  }
-
-  // What is published beside a curve, of those papers that are shown: which paper, and pairs of level and value.
-  /** @param {Measure} measure @param {CurveData} curve @returns {[paper: number, points: [number, number][]][]} */
-  printed(measure, curve) {
-    return curve.published.flatMap(({ paper, values }) => {
-      const points = this.papers.has(paper) ? values[measure.id] : undefined;
-      return points ? [/** @type {[number, [number, number][]]} */ ([paper, points])] : [];
-    });
+  // What stands under a curve, of that which is shown.
+  /** @param {Measure} measure @param {CurveData} curve */
+  under(measure, curve) {
+    return curve.under.filter((one) => one.measure === measure.id && this.shown.has(one.of));
   }
 }
 

@@ -12,8 +12,6 @@ const MARKS = {
   star: "M0 -5L1.3 -1.6L4.8 -1.5L2 0.7L3 4.2L0 2.2L-3 4.2L-2 0.7L-4.8 -1.5L-1.3 -1.6z",
 };
 const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z", "unverified, or disturbed and counted"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
-/** @type {[Law, string, string][]} */
-const LAWS = [["fitted", "fitted law", "none"], ["amdahl", "Amdahl\u2019s law", "6 2 1 2"], ["ideal", "ideal", "3 3"]];
 /** @type {[string, string][]} */
 const SCALES = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
 
@@ -52,22 +50,15 @@ function legend(family, changed) {
 }
 
 /** @param {Family} family @param {() => void} changed */
-function lawLegend(family, changed) {
-  const buttons = LAWS.filter(([name]) => name in family.laws).map(([name, text, dash]) => {
+function underLegend(family, changed) {
+  const buttons = family.data.under.map(({ of, name, dash, symbol }) => {
     const pressed = (/** @type {boolean} */ down) => {
-      family.laws[name] = down;
+      family.shown[down ? "add" : "delete"](of);
       changed();
     };
-    return toggle(Boolean(family.laws[name]), pressed, swatch("law-line", dash, 1.4), el("span", {}, text));
+    const mark = symbol ? svg("path", { d: MARKS[symbol], transform: "translate(18 7)", class: "published-mark" }) : null;
+    return toggle(family.shown.has(of), pressed, swatch("law-line", dash, 1.4, mark), el("span", {}, name));
   });
-  buttons.push(...family.data.papers.map(({ name }, paper) => {
-    const pressed = (/** @type {boolean} */ down) => {
-      family.papers[down ? "add" : "delete"](paper);
-      changed();
-    };
-    const mark = svg("path", { d: MARKS[shifted(SYMBOLS, paper)], transform: "translate(18 7)", class: "published-mark" });
-    return toggle(family.papers.has(paper), pressed, swatch("law-line", "1 3", 1.4, mark), el("span", {}, paperText(name)));
-  }));
   return buttons.length ? buttonRow("legend laws", "Under the curves", "Lines under the curves", buttons) : null;
 }
 
@@ -90,10 +81,10 @@ function controls(family, rebuild) {
   const set = (name) => (/** @type {string} */ value) => {
     family[name] = value;
     family.hidden.clear();
-    if (name === "line") family.panel = family.defaultPanel();
+    if (name === "line") family.panel = family.arranged().first;
     rebuild();
   };
-  const panels = family.panelChoices();
+  const panels = family.arranged().choices;
   const held = family.held().map((name) => {
     const { title, levels } = family.factors[name];
     const options = family.used(name).map((level) => /** @type {[number, string]} */ ([level, levels[level]]));

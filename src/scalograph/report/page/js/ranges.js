@@ -4,48 +4,21 @@ const CROWD = 24; // more levels than this get round numbers as ticks instead of
 const SPARE = 0.5; // how far past the estimates intervals may widen a figure, as a share of its height without them
 const WIDE = 3; // a scale by ratios from here on
 
-class Reach {
-  low = Infinity;
-  high = -Infinity;
-
-  /** @param {(number | null | undefined)[]} numbers */
-  take(...numbers) {
-    for (const x of numbers) {
-      if (x === null || x === undefined || !Number.isFinite(x)) continue;
-      this.low = Math.min(this.low, x);
-      this.high = Math.max(this.high, x);
-    }
-  }
-}
-
 // Estimates and runs are always inside; an interval that would squeeze them into a corner leaves the frame.
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels @returns {Extent | null} */
 function extent(family, measure, panels) {
-  const [core, whole] = [new Reach(), new Reach()];
-  for (const curve of panels.flatMap((panel) => family.visible(panel))) {
-    if (curve.law && family.shows(measure, "fitted")) {
-      core.take(...curve.law.fitted);
-      whole.take(...curve.law.low, ...curve.law.high);
-    }
-    if (curve.law && family.shows(measure, "amdahl")) core.take(...curve.law.amdahl);
-    for (const [, pairs] of family.printed(measure, curve)) core.take(...pairs.map(([, value]) => value));
-    for (const point of curve.points) {
-      const value = point.values[measure.id];
-      if (value) core.take(value[0]);
-      if (value) whole.take(value[1], value[2], value[4], value[5]);
-      if (family.shows(measure, "ideal")) core.take(point.ideal);
-      if (measure.id === "efficiency") core.take(1);
-      if (measure.response !== undefined) for (const row of rowsOf(point)) core.take(scored(family.samples, measure, row));
-    }
-  }
-  if (core.low > core.high) return null;
-  whole.take(core.low, core.high);
+  const nth = family.data.measures.indexOf(measure);
+  const curves = panels.flatMap((panel) => family.visible(panel));
+  const reaches = curves.flatMap((curve) => [curve.reach[nth] ?? [], ...family.under(measure, curve).map((one) => one.reach)]).filter((reach) => reach.length);
+  if (!reaches.length) return null;
+  const core = { low: Math.min(...reaches.map(([low]) => low)), high: Math.max(...reaches.map(([, high]) => high)) };
+  const whole = { low: Math.min(...reaches.map(([, , low]) => low)), high: Math.max(...reaches.map(([, , , high]) => high)) };
   const onLog = core.low > 0 && (family.vertical === "log" || (family.vertical === "auto" && core.high / core.low > WIDE));
   return { onLog, ...cut(core, whole, onLog) };
 }
 
 // The range, and whether an interval leaves it. Where the scale is not logarithmic, figures stand on zero.
-/** @param {Reach} core @param {Reach} whole @param {boolean} onLog */
+/** @param {Span} core @param {Span} whole @param {boolean} onLog */
 function cut(core, whole, onLog) {
   const [to, from] = onLog ? [(/** @type {number} */ x) => (x > 0 ? Math.log(x) : -Infinity), Math.exp] : [Number, Number];
   const [foot, top] = onLog ? [to(core.low), to(core.high)] : [Math.min(0, core.low), Math.max(0, core.high)];
@@ -67,10 +40,9 @@ function scored(samples, measure, row) {
 // The axis of the levels.
 /** @param {Family} family @param {Measure} measure @param {Box} box @returns {Axis} */
 function horizontal(family, measure, box) {
-  const { data, laws } = family;
+  const { data } = family;
   const { at, labels, scale } = data.axis;
-  const isLawful = measure.id === "speedup" && (laws.fitted || laws.amdahl);
-  const further = isLawful ? data.curves.flatMap((curve) => curve.law?.at ?? []) : [];
+  const further = data.curves.flatMap((curve) => family.under(measure, curve).flatMap((one) => one.end ?? []));
   const [low, high] = [Math.min(...at), Math.max(...at, ...further)];
   const pad = (high - low || 1) * 0.05;
   const isCrowded = at.length > CROWD && scale === "linear";

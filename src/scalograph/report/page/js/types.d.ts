@@ -11,7 +11,6 @@ type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
 type Numbers = (number | null)[];
 type Trace = Record<string, unknown>;
-type Law = "fitted" | "amdahl" | "ideal";
 type Mark = [tag: string, attributes: Attributes, children: Mark[]];
 
 type State = Record<string, string>;
@@ -75,7 +74,7 @@ interface Samples {
   log?: Record<string, (string | number | boolean | null)[]>;
 }
 interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
-interface Measure { id: string; title: string; unit: string; scale: number; bars: string; response?: string; key: string }
+interface Measure { id: string; title: string; unit: string; scale: number; bars: string; response?: string; key: string; shapes: object[] }
 /** Value, low end, high end, text; of a speedup also the band for all levels at once, and its text. */
 type Value = [value: number, low: number | null, high: number | null, text: string, below?: number, above?: number, band?: string];
 interface PointData {
@@ -85,36 +84,27 @@ interface PointData {
   rows: [first: number, count: number][];
   flags: string[];
 }
-interface LawData {
-  at: number[];
-  sizes: string[];
-  fitted: number[];
-  low: Numbers;
-  high: Numbers;
-  amdahl: number[];
-  inside: number;
-  optimum: { at: number; low: number | null; high: number | null; value: number } | null;
-  words: string;
-}
-interface PublishedLine { paper: number; values: Record<string, [level: number, value: number][] | undefined> }
-interface CurveData { group: number[]; points: PointData[]; law: LawData | null; published: PublishedLine[] }
+interface Under { of: string; measure: string; traces: Trace[]; reach: number[]; end?: number; said?: string }
+interface CurveData { group: number[]; points: PointData[]; under: Under[]; reach: (number[] | null)[] }
 interface FamilyData {
   id: string;
-  axis: { scale: "log" | "linear" | "category"; ordered: boolean; at: number[]; labels: string[] };
+  axis: { scale: "log" | "linear" | "category"; ordered: boolean; mode: string; at: number[]; labels: string[] };
   title: string;
   groups: string[];
   line: string | null;
+  used: Record<string, number[]>;
+  panels: Record<string, { first: string; choices: [value: string, text: string][] }>;
   fixed: string;
   measures: Measure[];
-  laws: Partial<Record<Law, boolean>>;
-  papers: { name: string; shown: boolean }[];
+  under: { of: string; name: string; dash: string; symbol?: string; shown: boolean }[];
   curves: CurveData[];
   shapes: object[];
   share: Figure | null;
 }
 interface PanelOfCurves { title: string; levels: number[]; curves: CurveData[] }
 interface Drawn { point: PointData; value: Value; x: number }
-interface Extent { onLog: boolean; low: number; high: number; isCut: boolean }
+interface Span { low: number; high: number }
+interface Extent extends Span { onLog: boolean; isCut: boolean }
 interface Data {
   study: string;
   first: { label: string; data: Trace[]; layout: Layout } | null;
