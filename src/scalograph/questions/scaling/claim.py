@@ -173,9 +173,7 @@ class _Words:
         if most > NO_GAIN - 1 or after[0].state == "slower":
             return ""
         level = after[0].level
-        return (
-            f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
-        )
+        return f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
 
     def _impossible(self, point: Compared) -> str:
         where = short(self._table, varying(self._table, point.curve.group))
