@@ -45,12 +45,11 @@ def test_a_finished_study_gets_further_runs(tmp_path: Path) -> None:
 def test_further_runs_that_were_interrupted_go_on(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]', runs=2)
     assert in_process("run", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
-    n = len(runs(tmp_path / "results"))
-    more = ["--resume", "--runs", "4", "--max-runs", str(n * 3 // 2)]
-    in_process("run", file, "-o", "results", *more, cwd=tmp_path)
-    assert n < len(runs(tmp_path / "results")) < 2 * n
+    n, results = len(runs(tmp_path / "results")), tmp_path / "results"
+    in_process("run", file, "-o", "results", "--resume", "--runs", "4", "--max-runs", str(n + 2), cwd=tmp_path)
+    assert n < len(runs(results)) and all("b0003" not in str(run) for run in runs(results))
     in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
-    assert len(runs(tmp_path / "results")) >= 2 * n
+    assert {str(run)[:5] for run in runs(results)} == {f"b000{block}" for block in range(4)}
 
 
 def test_an_edited_program_is_another_study(tmp_path: Path) -> None:

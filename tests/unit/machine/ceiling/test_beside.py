@@ -19,7 +19,7 @@ def said(reached: float, kinds: dict[str, float] | None = None) -> str:
 def test_the_box_is_told_first() -> None:
     made = beside(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
     assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98x [")
-    assert "one lock that is taken all the time to 0.4x [" in made.answer[0]
+    assert "one lock that is taken all the time to 0.400x [" in made.answer[0]
     claim = Claim(sentences=["So.", "Thus.", "And."])
     told = joined(findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()).claim
     assert told and told.sentences == ["So.", "Thus.", made.answer[0]]
@@ -35,13 +35,13 @@ def test_what_the_box_gives() -> None:
 
 def test_it_is_the_program() -> None:
     text = said(1.0)
-    assert "below every ceiling of this box (the lowest: memory bandwidth 1.3x" in text
+    assert "below every ceiling of this box (the lowest: memory bandwidth 1.30x" in text
     assert text.endswith("it is the program.")
 
 
 def test_a_program_that_scales_like_a_lock_is_told_so() -> None:
     text = said(0.4)
-    assert "it is the program; one lock that is taken all the time 0.4x" in text and text.endswith("look for that.")
+    assert "it is the program; one lock that is taken all the time 0.400x" in text and text.endswith("look for that.")
 
 
 def test_the_box_ends() -> None:
@@ -50,7 +50,7 @@ def test_the_box_ends() -> None:
 
 def test_between_two_ceilings_neither_is_blamed() -> None:
     text = said(1.45, {"arithmetic": 1.98, "memory": 1.2})
-    assert "below arithmetic 1.98x" in text and "; above memory bandwidth 1.2x" in text
+    assert "below arithmetic 1.98x" in text and "; above memory bandwidth 1.20x" in text
     assert "it is the" not in text
 
 
@@ -97,7 +97,7 @@ def test_no_baseline_one_cpu_or_no_count_is_no_comparison() -> None:
 def test_of_many_curves_the_furthest_behind_are_told_and_all_are_shown() -> None:
     many = [curve({1: (1.0, 2), 2: (0.5 + n / 10, 2)}, group={"kind": n}) for n in range(12)]
     made = beside(findings(*many), ceiling())
-    assert len(made.answer) == 1 + MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.5x")
+    assert len(made.answer) == 1 + MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500x")
     assert len(made.tables[1].rows) == 12
 
 
