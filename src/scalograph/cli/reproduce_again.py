@@ -34,7 +34,7 @@ def _share(found: Findings) -> float:
     return bad / n_done if n_done else 1.0
 
 
-def run_again(folder: Path, run: Callable[[Path], None]) -> str:
+def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Path], bool]) -> str:
     """Run a part in a folder beside its own, and keep the quieter result; killed at any moment, one is whole.
 
     A few runs before the machine was busy again, or the budget ended, are no result to put in its place.
@@ -42,13 +42,14 @@ def run_again(folder: Path, run: Callable[[Path], None]) -> str:
     Args:
         folder: the part's results.
         run: carries the part out in the folder that it is given, or goes on there.
+        has_ended: tells whether it came to its end there: all runs, or the time of the part itself.
 
     Returns:
         Which of both stays, and why, in words.
     """
     new = again_at(folder)
     run(new)
-    if end_reason(results.at(new).journal) != "complete":
+    if not has_ended(new):
         return "the earlier result stays: the new one did not come to its end, and goes on with --resume --again"
     last_stops.analyze(new)
     if disturbed(new) >= disturbed(folder):

@@ -249,7 +249,9 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
             _run(made, made.further.pop(name, declared), folder, label, left)
             made.tell(name, state="done")
         elif name in made.again:
-            said = run_again(folder, lambda new: _run(made, declared, new, label, left))
+            said = run_again(
+                folder, lambda new: _run(made, declared, new, label, left), lambda new: is_finished(new, declared)
+            )
             made.again.remove(name)
             say(f"{label}: {name}: {said}")
         if row.profile:

@@ -13,28 +13,26 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A part half of whose runs were disturbed; `share` stands for the findings."""
     monkeypatch.setattr(reproduce_again, "disturbed", lambda folder: float((folder / "share").read_text()))
     monkeypatch.setattr(reproduce_again.last_stops, "analyze", lambda folder: None)
-    monkeypatch.setattr(reproduce_again, "end_reason", lambda file: (file.parent / "reason").read_text())
     made(tmp_path / "part", "0.5")
     return tmp_path
 
 
-def made(folder: Path, share: str, reason: str = "complete") -> None:
+def made(folder: Path, share: str) -> None:
     folder.mkdir()
     (folder / "share").write_text(share)
-    (folder / "reason").write_text(reason)
 
 
 @pytest.mark.parametrize(("share", "stays"), [("0.4", True), ("0.5", False), ("0.9", False)])
 def test_the_quieter_result_stays(parts: Path, share: str, stays: bool) -> None:
-    said = run_again(parts / "part", lambda new: made(new, share))
+    said = run_again(parts / "part", lambda new: made(new, share), lambda new: True)
     assert said.startswith(f"the {'new' if stays else 'earlier'} result stays")
     assert (parts / "part" / "share").read_text() == (share if stays else "0.5")
     assert [folder.name for folder in parts.iterdir()] == ["part"]
 
 
-@pytest.mark.parametrize("reason", ["busy", "budget"])
-def test_a_few_quiet_runs_do_not_replace_a_whole_result(parts: Path, reason: str) -> None:
-    assert run_again(parts / "part", lambda new: made(new, "0.0", reason)).startswith("the earlier result stays")
+def test_a_few_quiet_runs_do_not_replace_a_whole_result(parts: Path) -> None:
+    said = run_again(parts / "part", lambda new: made(new, "0.0"), lambda new: False)
+    assert said.startswith("the earlier result stays")
     assert (parts / "part" / "share").read_text() == "0.5"
     assert (parts / "part.again").is_dir()  # --resume --again goes on there
 

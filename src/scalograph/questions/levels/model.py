@@ -19,8 +19,6 @@ from scalograph.findings.table import Table
 
 # Pairs beyond these are too many to compare each with each.
 MOST_PAIRS = 5000
-# What is counted, or set, does not differ but in its last digit.
-ROUNDING = 1e-6
 
 
 class LevelDifference(NamedTuple):
