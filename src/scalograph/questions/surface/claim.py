@@ -45,14 +45,14 @@ def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim
     where = setting(table, varying(table, one.group))
     with_ = f"with {where} " if where and len(found) > 1 else ""
     head = f"{_shared(one, over)}: {with_}each {worker} beyond the CPUs adds {text}"
-    limit = list(_others(table, found, worker)) if with_ else []
+    limit = list(_others(table, found)) if with_ else []
     return Claim(
         sentences=[f"{head}.", *_ridge(table, one), *limit][:3],
         matrix=_matrix(table, taken, one, rows[:MOST_ROWS], worker), figure=figure,
     )  # fmt: skip
 
 
-def _others(table: Table, found: Sequence[Surface], worker: str) -> Iterator[str]:
+def _others(table: Table, found: Sequence[Surface]) -> Iterator[str]:
     """What a worker adds elsewhere, on the fewest and the most CPUs; of many surfaces, where to read it."""
     if len(found) > MOST_OTHERS + 1:
         yield "The tables have the others."
@@ -67,9 +67,10 @@ def _others(table: Table, found: Sequence[Surface], worker: str) -> Iterator[str
                 f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}"
                 for row in ends
             ]
-            told.append(f"with {setting(table, varying(table, one.group))} {listed(adds)}")
+            told.append(f"with {setting(table, varying(table, one.group))}: {', '.join(adds)}")
     if told:
-        yield f"A {worker} adds {'; '.join(told)}."
+        text = "; ".join(told)
+        yield f"{text[:1].upper()}{text[1:]}."
 
 
 def _on(one: Surface, row: int, scale: Scale) -> str:
