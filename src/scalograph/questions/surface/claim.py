@@ -62,11 +62,7 @@ def _others(table: Table, found: Sequence[Surface]) -> Iterator[str]:
         rows = [row for row, slope in enumerate(one.slopes) if is_resolved(slope)]
         if rows:
             scale = _scale(table, one, rows)
-            ends = dict.fromkeys((rows[0], rows[-1]))
-            adds = [
-                f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}"
-                for row in ends
-            ]
+            adds = [_on(one, row, scale) for row in dict.fromkeys((rows[0], rows[-1]))]
             told.append(f"with {setting(table, varying(table, one.group))}: {', '.join(adds)}")
     if told:
         text = "; ".join(told)
