@@ -12,6 +12,7 @@ import pytest
 from scalograph.cli import reproduce_parts
 from scalograph.cli.five_stops import StudyStart
 from scalograph.cli.reproduce_parts import Reproducing
+from scalograph.control import store
 from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue
 from scalograph.study.declare import Declared
@@ -223,7 +224,7 @@ def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, mo
 
     made = Reproducing(OpenedCatalogue(Path("published.toml"), (), {}), tmp_path, False, "")
     monkeypatch.setattr(reproduce_parts, "run_declared", stopped)
-    monkeypatch.setattr(reproduce_parts.results, "is_begun", lambda file: file.exists())
+    monkeypatch.setattr("scalograph.protocol.results.is_begun", lambda file: file.exists())
     monkeypatch.setattr(reproduce_parts, "_spent_s", lambda file: 300.0)
     one = Declared(
         parse(STUDY.format(name="one", command=SLEEP, runs=2, budget="60s", claim="P0-1")), Path("study.toml")
@@ -236,6 +237,21 @@ def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, mo
         with pytest.raises(HostError):
             reproduce_parts._run(made, declared, tmp_path / folder, "", 100.0)
     assert asked == [100.0, 400.0, 60.0]
+
+
+def test_the_machine_is_held_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another start that waits for it would else take it there, and all further parts would fail."""
+    held: list[bool] = []
+
+    def parts(made: Reproducing, budget_s: float | None) -> int:
+        held.append(any(store._held.values()))
+        return 0
+
+    monkeypatch.setattr(reproduce_parts, "run_parts", parts)
+    file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
+    own = store.Store(tmp_path / "state", None)
+    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env, store=own)
+    assert held == [True] and not any(store._held.values())
 
 
 def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Path) -> None:
