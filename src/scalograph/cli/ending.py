@@ -43,8 +43,8 @@ def carried_out(arguments: list[str]) -> int:
         return int(Exit.INTERRUPTED)
     except OSError as error:
         if isinstance(error, PermissionError) and error.filename is not None:
-            fix = "ask for the right to, or name another place"
-            return _told(HostError(str(error.filename), "permission denied", "a place that may be read", fix))
+            fix = "get access to it, or name another place"
+            return _told(HostError(str(error.filename), "permission denied", "a place that you may use", fix))
         if error.errno not in _LIMITS:
             raise
         return _told(_LIMITS[error.errno])

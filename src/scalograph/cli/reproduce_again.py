@@ -50,11 +50,11 @@ def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Pa
     new = again_at(folder)
     run(new)
     if not has_ended(new):
-        return "the earlier result stays: the new one did not come to its end, and goes on with --resume --again"
+        return "the earlier result stays: the new one is not finished, and goes on with --resume --again"
     last_stops.analyze(new)
     if disturbed(new) >= disturbed(folder):
         shutil.rmtree(new)
-        return "the earlier result stays: no more of its runs were disturbed"
+        return "the earlier result stays: the new one was disturbed as much"
     folder.rename(_old(folder))
     new.rename(folder)
     shutil.rmtree(_old(folder))
