@@ -3,12 +3,14 @@
 CPU time per request on an empty page of nginx, which has a CPU of its own: both drivers take turns, closed loop, 16
 connections. Half of the rate that this gave is then asked for in open loop. Then a server that stands still for a
 second, which an open loop must show and a closed one hides. Last, one that sleeps for times with a negative-exponential
-distribution and records them. What is measured on an empty page needs wrk and nginx.
+distribution and records them. What is measured on an empty page needs wrk and nginx; oha takes turns too if present.
 """
 
+import json
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -30,6 +32,7 @@ N_CONNECTIONS = 16
 SLEEP_S = 0.05
 CPUS = sorted(os.sched_getaffinity(0))
 FOUND = peers("nginx", "wrk")
+OHA = shutil.which("oha")
 CONFIGURATION = """\
 worker_processes 1; daemon off; pid {folder}/pid; error_log stderr crit;
 events {{ worker_connections 4096; }}
@@ -53,13 +56,21 @@ def figures(quick: bool) -> Iterator[Figure]:
 
 def _beside_wrk(rounds: int, seconds: int) -> Iterator[Figure]:
     with _empty_page() as target:
-        turns = [(_wrk(target, seconds), _driver(target, seconds)) for _ in range(rounds)]
+        turns, others = [], []
+        for _ in range(rounds):
+            turns.append((_wrk(target, seconds), _driver(target, seconds)))
+            others += [_oha(OHA, target, seconds)] if OHA else []
         theirs, ours = [turn[0] for turn in turns], [turn[1]["cpu_us"] for turn in turns]
         yield Figure("CPU time per request: wrk", median(theirs), "us", None, f"fastest {min(theirs):.2f}")
         yield Figure("CPU time per request: scalograph-load", median(ours), "us", None, f"fastest {min(ours):.2f}")
         ratios = [our / their for our, their in zip(ours, theirs, strict=True)]
         spread = f"median of {rounds} turns, {min(ratios):.2f} to {max(ratios):.2f}"
         yield Figure("scalograph-load / wrk", median(ratios), "x", 1.3, spread)
+        if others:
+            beside = [our / other for our, other in zip(ours, others, strict=True)]
+            yield Figure("CPU time per request: oha", median(others), "us", None, f"fastest {min(others):.2f}")
+            note = f"{min(beside):.2f} to {max(beside):.2f}"
+            yield Figure("scalograph-load / oha", median(beside), "x", None, note)
         rate = median(turn[1]["rate"] for turn in turns) / 2
         opened = [_driver(target, seconds, "loop=open", f"rate={rate:.0f}") for _ in range(rounds)]
         titles = {"late_p99_ns": "lateness p99, open loop at half the ceiling", "own_late_p99_ns": "  of it its own"}
@@ -172,15 +183,27 @@ def _on(cpu: int) -> list[str]:
 
 def _wrk(target: str, seconds: int) -> float:
     """Microseconds of CPU time per request, start and end of wrk counted: some milliseconds."""
-    argv = [*_on(CPUS[0]), FOUND["wrk"], "-t1", f"-c{N_CONNECTIONS}", f"-d{seconds}", f"http://{target}/"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
+    text, cpu_s = _output([FOUND["wrk"], "-t1", f"-c{N_CONNECTIONS}", f"-d{seconds}", f"http://{target}/"])
+    requests = re.search(r"(\d+) requests in", text)
+    assert requests, text
+    return 1e6 * cpu_s / int(requests[1])
+
+
+def _oha(program: str, target: str, seconds: int) -> float:
+    """The same of oha."""
+    how = ("--no-tui", "--output-format", "json", "-z", f"{seconds}s", "-c", str(N_CONNECTIONS))
+    text, cpu_s = _output([program, *how, f"http://{target}/"])
+    return 1e6 * cpu_s / sum(json.loads(text)["statusCodeDistribution"].values())
+
+
+def _output(argv: list[str]) -> tuple[str, float]:
+    """What a program prints, on the first CPU, and its CPU time."""
+    with subprocess.Popen([*_on(CPUS[0]), *argv], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         text = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    requests = re.search(r"(\d+) requests in", text)
-    assert requests, text
-    return 1e6 * (usage.ru_utime + usage.ru_stime) / int(requests[1])
+    return text, usage.ru_utime + usage.ru_stime
 
 
 def _driver(target: str, seconds: int, *more: str) -> dict[str, float]:
