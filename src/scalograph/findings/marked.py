@@ -76,7 +76,7 @@ _OF_ONE = {
 _OF_OTHERS: Mapping[str | None, Mapping[str, str]] = {
     "time": {},
     "rate": {"disturbed": "rates are too low", "unverified": "rates may be too low"},
-    None: {"disturbed": "disturbance may have changed the figures", "unverified": "disturbance may have changed the figures"},
+    None: dict.fromkeys(("disturbed", "unverified"), "disturbance may have changed the figures"),
 }
 # Code of a flag -> kind of mark, and its text.
 _FLAGS = {
