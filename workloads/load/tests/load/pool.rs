@@ -1,50 +1,20 @@
-//! A service with a pool of two that sleeps while it has something of it: how much is in use is known.
+//! A service that tells of its pool: how much of it is in use and how long it is waited for is told.
 
 use crate::common::{driver, load, serve, Server};
-use std::sync::{Condvar, Mutex};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const SIZE: i64 = 2;
-const HELD: Duration = Duration::from_millis(10);
+const SECOND: u64 = 1_000_000_000;
 
-/// What is free, and sums over time of how many are in use and wait.
-#[derive(Default)]
-struct Meter {
-    busy: i64,
-    waiting: i64,
-    taken: u64,
-    at_ns: i64,
-    sums: [i64; 2],
-}
-
-impl Meter {
-    fn change(&mut self, now_ns: i64, busy: i64, waiting: i64) {
-        let passed = now_ns - self.at_ns;
-        self.sums = [self.sums[0] + self.busy * passed, self.sums[1] + self.waiting * passed];
-        (self.at_ns, self.busy, self.waiting) = (now_ns, self.busy + busy, self.waiting + waiting);
-    }
-}
-
+/// A service of a clock of its own: between two questions ten seconds pass, in which 1.5 of its 2 are in use, 5 wait,
+/// and 2,000 are taken.
 fn pooled() -> Server {
-    let (begin, meter, freed) = (Instant::now(), Mutex::new(Meter::default()), Condvar::new());
+    let asked = AtomicU64::new(1);
     serve(move |seen| {
-        let now = || begin.elapsed().as_nanos() as i64;
-        let mut held = meter.lock().unwrap();
-        if seen.line.starts_with("GET /pool ") {
-            let at = now();
-            held.change(at, 0, 0);
-            return (200, format!("{at} {SIZE} {} {} {}\n", held.sums[0], held.sums[1], held.taken));
+        if !seen.line.starts_with("GET /pool ") {
+            return (200, String::new());
         }
-        held.change(now(), 0, 1);
-        held = freed.wait_while(held, |meter| meter.busy == SIZE).unwrap();
-        held.taken += 1;
-        held.change(now(), 1, -1);
-        drop(held);
-        sleep(HELD);
-        meter.lock().unwrap().change(now(), -1, 0);
-        freed.notify_one();
-        (200, String::new())
+        let n = asked.fetch_add(1, Relaxed);
+        (200, format!("{} 2 {} {} {}\n", 10 * n * SECOND, 15 * n * SECOND, 50 * n * SECOND, 2000 * n))
     })
 }
 
@@ -52,14 +22,13 @@ fn pooled() -> Server {
 fn what_is_in_use_of_a_pool_and_how_long_it_is_waited_for_is_told() {
     let server = pooled();
     let targets = format!("targets={}", server.address);
-    let said = load(&[&targets, "pool=/pool", "clients=8", "warmup=8", "ramp_s=0.1", "steady_s=0.8"]);
-    assert_eq!(said.one("pool_size"), 2.0);
-    assert!((1.8..=2.0).contains(&said.one("pool_busy")), "{}", said.one("pool_busy"));
-    assert!((5.0..=6.0).contains(&said.one("pool_waiting")), "{}", said.one("pool_waiting"));
-    // Three others are before it for each of the two.
-    assert!(said.ms("pool_wait_ns") >= 25.0 && said.one("pool_wait_ns") < said.one("mean_ns"));
-    let alone = load(&[&targets, "pool=/pool", "clients=1", "ramp_s=0", "steady_s=1.5"]);
-    assert!(alone.one("pool_busy") <= 1.0 && alone.one("pool_waiting") < 0.1);
+    let said = load(&[&targets, "pool=/pool", "clients=2", "ramp_s=0.1", "steady_s=0.2"]);
+    let told = ["pool_size", "pool_busy", "pool_waiting"].map(|name| said.one(name));
+    assert_eq!(told, [2.0, 1.5, 5.0]);
+    assert_eq!(said.ms("pool_wait_ns"), 25.0);
+    // Before the load, at both ends of the steady phase, and never among the requests.
+    let n_asked = server.lines.lock().unwrap().iter().filter(|line| line.starts_with("GET /pool ")).count();
+    assert_eq!(n_asked, 3);
 }
 
 #[test]
