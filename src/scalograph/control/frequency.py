@@ -1,10 +1,13 @@
 """How fast the CPUs run: what chooses their clock, and whether a few may exceed what all could hold."""
 
 import re
+from collections.abc import Sequence
 
 from scalograph.control.control import LevelError
+from scalograph.control.held_settings import KernelValue
 from scalograph.control.machine_control import MachineControl
-from scalograph.control.settings import Setting
+from scalograph.control.settings import Setting, SettingChange
+from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
 TURBO = ("on", "off")
@@ -19,6 +22,13 @@ class GovernorControl(MachineControl):
         """Raise LevelError for what is no name of a governor; which ones there are, the kernel says."""
         if not re.fullmatch(r"[a-z][a-z_]{0,30}", value):
             raise LevelError(f"governor {value!r}", "a governor such as performance or powersave", "correct it")
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone: the governor, then the preference, which amd-pstate leaves as `performance` set it."""
+        try:
+            return (KernelValue(Setting.EPP, "", value.store).change(), value.change())
+        except HostError:  # other drivers have none
+            return (value.change(),)
 
 
 class TurboControl(MachineControl):

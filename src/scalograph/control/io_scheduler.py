@@ -29,7 +29,8 @@ class IoSchedulerControl(MachineControl):
     def _parameters(self, value: KernelValue) -> Iterator[SettingChange]:
         queue = value.store.kernel / "sys/block" / self.name / "queue"
         own = sorted(f"iosched/{file.name}" for file in queue.glob("iosched/*"))
-        for name in ("nr_requests", "wbt_lat_usec", *own):
+        # Undone from the end: a scheduler may set its own anew when the number of requests is written.
+        for name in (*own, "wbt_lat_usec", "nr_requests"):
             # The kernel lists some that it does not tell, as without throttling of writes.
             with suppress(HostError):
                 yield KernelValue(Setting.IO_QUEUE, f"{self.name}/{name}", value.store).change()

@@ -64,10 +64,11 @@ def has_cpus(policy: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class CpuGovernors:
-    """What chooses the clock of each domain of CPUs: one word if it is the same in all, else one for each, in order."""
+class CpuDomains:
+    """A file of each domain of CPUs with one clock: one word if it is the same in all, else one for each, in order."""
 
     root: Path
+    file: str = "scaling_governor"
 
     @property
     def path(self) -> Path:
@@ -90,15 +91,22 @@ class CpuGovernors:
     def _names(self) -> list[str]:
         folders = (self.root / _CPUS / "cpufreq").glob("policy[0-9]*")
         names = sorted(
-            (folder.name for folder in folders if has_cpus(folder)), key=lambda name: int(name.removeprefix("policy"))
+            (folder.name for folder in folders if self._has_cpus(folder.name)),
+            key=lambda name: int(name.removeprefix("policy")),
         )
         if not names:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return [self._name(name) for name in names]
 
-    @staticmethod
-    def _name(domain: str) -> str:
-        return f"{_CPUS}/cpufreq/{domain}/scaling_governor"
+    def _has_cpus(self, domain: str) -> bool:
+        """As `has_cpus`, in a tree that a guest may have filled."""
+        try:
+            return plain(read_below(self.root, f"{_CPUS}/cpufreq/{domain}/affected_cpus", _PAGE)) != ""
+        except OSError:
+            return True
+
+    def _name(self, domain: str) -> str:
+        return f"{_CPUS}/cpufreq/{domain}/{self.file}"
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,7 @@ def _write(file: Path, value: str) -> None:
         os.close(fd)
 
 
-KernelPlace = KernelFile | CpuGovernors | OnlineCpus
+KernelPlace = KernelFile | CpuDomains | OnlineCpus
 
 
 class KernelSetting(NamedTuple):
@@ -173,8 +181,12 @@ def _huge_pages(root: Path, _name: str) -> KernelFile:
     return KernelFile(root, "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
 
 
-def _governor(root: Path, _name: str) -> CpuGovernors:
-    return CpuGovernors(root)
+def _governor(root: Path, _name: str) -> CpuDomains:
+    return CpuDomains(root)
+
+
+def _preference(root: Path, _name: str) -> CpuDomains:
+    return CpuDomains(root, "energy_performance_preference")
 
 
 def _turbo(root: Path, _name: str) -> KernelFile:
@@ -198,6 +210,7 @@ KERNEL: Mapping[str, KernelSetting] = {
     "io-queue": KernelSetting(_queue, _OF_A_QUEUE, "queue of {name}"),
     "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
     "governor": KernelSetting(_governor, words="CPU governor"),
+    "epp": KernelSetting(_preference, words="energy performance preference"),
     "turbo": KernelSetting(_turbo, words="turbo"),
     "online": KernelSetting(_online, words="CPUs online"),
 }

@@ -29,6 +29,7 @@ class Setting(StrEnum):
     IO_QUEUE = "io-queue"
     THP = "thp"
     GOVERNOR = "governor"
+    EPP = "epp"
     TURBO = "turbo"
     ONLINE = "online"
 

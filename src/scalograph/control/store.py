@@ -36,6 +36,7 @@ from scalograph.errors import HostError
 CHANGES = "changes.json"
 _DEATH_S = 1.0
 _LOOK = "look at the machine's cgroups, then remove the file"
+_BY_HAND = "put it right by hand"
 
 
 class Changes(BaseModel):
@@ -144,7 +145,8 @@ def changed(
             raise HostError(str(folder.path / CHANGES), found, "one owner at a time", "wait for its end")
         kept = before.changes if before else ()
         made = (*beside, change)
-        _write(folder, store.root, (*kept, *made))
+        owner = Owner.ourselves(store.root)
+        _keep(folder, Changes(boot_id=boot_id(store.root), owner=owner, changes=(*kept, *made)))
         # The last is undone first, and each of them whatever becomes of the others.
         with ExitStack() as undoing:
             for one in made:
@@ -167,10 +169,15 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     # A reboot has already restored everything.
     made = left.changes if left.boot_id == boot_id(store.root) else ()
     trees, told = [(change, _tree_of(change, store, folder)) for change in made], list[str]()
+
+    def put_back(change: SettingChange, tree: Tree | KernelPlace) -> None:
+        told.append(_undo(change, tree))
+        _forget(folder, change)
+
     # As at the end of a change: the last one first, and each of them whatever becomes of the others.
     with ExitStack() as undoing:
-        for change, tree in trees:
-            undoing.callback(lambda *one: told.append(_undo(*one)), change, tree)
+        for one in trees:
+            undoing.callback(put_back, *one)
     folder.remove(CHANGES)
     return told
 
@@ -187,17 +194,17 @@ def _outlives(owner: Owner, root: Path) -> bool:
 
 def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
     """Undo a change and return the outcome in words."""
-    with _telling(change):
+    with _telling(change, change.old, _BY_HAND):
         if not undo(change, tree):
             return left_on(change)
     if in_force(change, tree):
-        raise HostError(str(change), "not in force after it was written", change.old, "put it right by hand")
+        raise HostError(str(change), "not in force after it was written", change.old, _BY_HAND)
     return str(change)
 
 
 def _undone(change: SettingChange, store: Store, folder: PrivateFolder) -> None:
     _undo(change, _tree_of(change, store, folder))
-    _forget(folder, store.root, change)
+    _forget(folder, change)
 
 
 def _tree_of(change: SettingChange, store: Store, folder: PrivateFolder) -> Tree | KernelPlace:
@@ -207,21 +214,22 @@ def _tree_of(change: SettingChange, store: Store, folder: PrivateFolder) -> Tree
     return tree
 
 
-def _forget(folder: PrivateFolder, root: Path, change: SettingChange) -> None:
+def _forget(folder: PrivateFolder, change: SettingChange) -> None:
     """Remove one change from the record, of equal ones the last. One that was not undone stays for the next start."""
     left = _read(folder)
     kept = list(left.changes) if left else []
-    if change in kept:
-        del kept[len(kept) - 1 - kept[::-1].index(change)]
-    _write(folder, root, tuple(kept))
+    if left is None or change not in kept:
+        return
+    del kept[len(kept) - 1 - kept[::-1].index(change)]
+    _keep(folder, left.model_copy(update={"changes": tuple(kept)}))
 
 
 @contextmanager
-def _telling(change: SettingChange) -> Iterator[None]:
+def _telling(change: SettingChange, expected: str = "", fix: str = "see `scalograph doctor`") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise HostError(str(change), f"the kernel refuses: {error.strerror}", "", "see `scalograph doctor`") from error
+        raise HostError(str(change), f"the kernel refuses: {error.strerror}", expected, fix) from error
 
 
 def _read(folder: PrivateFolder) -> Changes | None:
@@ -237,14 +245,13 @@ def _read(folder: PrivateFolder) -> Changes | None:
         raise HostError(str(folder.path / CHANGES), found, "changes as Scalograph writes them", _LOOK) from None
 
 
-def _write(folder: PrivateFolder, root: Path, changes: tuple[SettingChange, ...]) -> None:
-    if not changes:
+def _keep(folder: PrivateFolder, record: Changes) -> None:
+    if not record.changes:
         folder.remove(CHANGES)
         return
-    record = Changes(boot_id=boot_id(root), owner=Owner.ourselves(root), changes=changes)
     content = json.dumps(record.model_dump(mode="json")).encode() + b"\n"
     if len(content) > MAX_BYTES:
         raise HostError(
-            str(folder.path / CHANGES), f"{len(changes)} settings at once", "fewer", "change fewer together"
+            str(folder.path / CHANGES), f"{len(record.changes)} settings at once", "fewer", "change fewer together"
         )
     folder.write(CHANGES, content)

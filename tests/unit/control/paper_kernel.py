@@ -32,10 +32,15 @@ def planted(root: Path, n_cpus: int = 4) -> Path:
     files["sys/kernel/mm/transparent_hugepage/enabled"] = "always [madvise] never"
     frequency = "sys/devices/system/cpu/cpufreq"
     files |= {f"{frequency}/policy{n}/scaling_governor": "schedutil" for n in range(n_cpus)}
+    files |= {f"{frequency}/policy{n}/energy_performance_preference": "balance_power" for n in range(n_cpus)}
     files |= {f"{frequency}/boost": "1"}
     queue = "sys/block/sda/queue"
     files |= {f"{queue}/scheduler": "none [mq-deadline]", f"{queue}/nr_requests": "256"}
-    files |= {f"{queue}/iosched/read_expire": "500", "sys/devices/system/cpu/present": f"0-{n_cpus - 1}"}
+    files |= {
+        f"{queue}/iosched/read_expire": "500",
+        f"{queue}/iosched/async_depth": "192",
+        "sys/devices/system/cpu/present": f"0-{n_cpus - 1}",
+    }
     files |= {f"sys/devices/system/cpu/cpu{cpu}/online": "1" for cpu in range(1, n_cpus)}
     for path, text in files.items():
         file = root / path
@@ -65,10 +70,14 @@ def kernel_writes(file: Path, value: str) -> None:
             raise OSError(errno.EINVAL, "Invalid argument")
         if file.name == "scheduler":
             (file.parent / "iosched/read_expire").write_text("500\n")
-            (file.parent / "nr_requests").write_text("64\n" if value == "none" else "256\n")
+            kernel_writes(file.parent / "nr_requests", "64" if value == "none" else "256")
         elif value == "always":
             (Path(str(file).partition("/sys/")[0]) / "proc/sys/vm/min_free_kbytes").write_text("90112\n")
         value = " ".join(f"[{word}]" if word == value else word for word in words)
+    if file.name == "nr_requests":
+        (file.parent / "iosched/async_depth").write_text(f"{value}\n")
+    if file.name == "scaling_governor" and value == "performance":  # nothing sets it back
+        file.with_name("energy_performance_preference").write_text("performance\n")
     file.write_text(value.replace(" ", "\t") + "\n" if file.name == "lowmem_reserve_ratio" else value + "\n")
     for other in (PAIRS.get(name), *(amount for amount, ratio in PAIRS.items() if ratio == name)):
         if other is not None:

@@ -104,9 +104,19 @@ def test_a_domain_all_of_whose_cpus_are_offline_is_left_alone(machine: Path) -> 
     offline = machine / "sys/devices/system/cpu/cpufreq/policy3"
     (offline / "affected_cpus").write_text("\n")
     (offline / "scaling_governor").unlink()
+    (offline / "energy_performance_preference").unlink()
     with made("governor").hold("performance", FACTS) as held:
         assert not (offline / "scaling_governor").exists()
     assert told(held)[:2] == ("schedutil", "performance")
+
+
+def test_a_driver_without_a_preference_of_its_own_is_restored_too(machine: Path) -> None:
+    for file in machine.rglob("energy_performance_preference"):
+        file.unlink()
+    before = content(machine)
+    with made("governor").hold("powersave", FACTS):
+        assert content(machine) != before
+    assert content(machine) == before
 
 
 def test_the_switch_of_intel_forbids_what_others_grant(machine: Path) -> None:
@@ -132,6 +142,7 @@ def test_two_units_of_one_limit_are_restored_from_either_side(machine: Path) -> 
 def test_parameters_of_a_scheduler_that_somebody_set_come_back(machine: Path) -> None:
     (machine / "sys/block/sda/queue/iosched/read_expire").write_text("111\n")
     (machine / "sys/block/sda/queue/nr_requests").write_text("99\n")
+    (machine / "sys/block/sda/queue/iosched/async_depth").write_text("7\n")
     before = content(machine)
     with made("io-scheduler:sda").hold("none", FACTS):
         assert (machine / "sys/block/sda/queue/nr_requests").read_text() == "64\n"

@@ -11,6 +11,7 @@ from scalograph.control.conditions import refuse_unmet
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.discover import discover
 from scalograph.control.kernel_counters import passed, read_counters
+from scalograph.control.orphans import mark
 from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.ended_services import ServicesEnded
@@ -94,6 +95,10 @@ class LocalHost:
         """Whether the host has a program, in the folders of a PATH or by its own path."""
         return on_path(program, path)
 
+    def _marks(self) -> Mapping[str, str]:
+        """By which a later start here knows what a step of a dead one left."""
+        return mark()
+
     def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
         """What a run or a step works in."""
         return nullcontext(_callers_folder()) if in_callers else scratch("run")
@@ -103,7 +108,7 @@ class LocalHost:
         return ProbeProcess(self.probe.argv, fresh)
 
     def _steps(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> StudySteps:
-        return StudySteps(templates, timeout_s, self._process, self._is_there)
+        return StudySteps(templates, timeout_s, self._process, self._is_there, self._marks)
 
     def _try_settings(self, planned: Plan) -> None:
         study = planned.design.study

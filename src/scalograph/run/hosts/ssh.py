@@ -5,7 +5,7 @@ is refused: only whoever changed it there could restore it after a crash.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -125,6 +125,10 @@ class SshHost(LocalHost):
 
     def _is_there(self, program: str, path: str | None) -> bool:
         return self._machine.find(path or "", [program]) != [None]
+
+    def _marks(self) -> Mapping[str, str]:
+        """None: our process number is another process there, and what a step leaves ends with its connection."""
+        return {}
 
     def _try_settings(self, planned: Plan) -> None:
         """Nothing is set there."""

@@ -39,14 +39,22 @@ LOCK_S, RUN_S = 10.0, 30
 # The lock of a lost connection is held until the run that it leaves has ended, and the folder is gone.
 _CLOSE_S = RUN_S + 5.0
 _MOST_SAID = 4096
-# $1 folder, $2 how long to wait. The lock is the one of `scalograph.control.shared`; what is there already is no link.
-HOLD = f"""\
+# $1 folder, $2 how long to wait, $3 what is done with the lock. It is the one of `scalograph.control.shared`; what is
+# there already is no link.
+HOLD = """\
 umask 077
 for place in /run/lock /tmp; do [ -k "$place" ] && [ -w "$place" ] && break; done
 lock=$place/scalograph.lock
 [ -e "$lock" ] || (umask 022; set -C; : >"$lock") 2>/dev/null
-[ ! -L "$lock" ] && exec 9<"$lock" || {{ echo "$lock: no plain file" >&2; exit 3; }}
-flock -w "$2" 9 || {{ echo 'another start measures there' >&2; exit 3; }}
+[ ! -L "$lock" ] && exec 9<"$lock" || { echo "$lock: no plain file" >&2; exit 3; }
+flock -w "$2" -E 75 /proc/self/fd/9 sh -c "$3" scalograph "$1"
+code=$?
+[ $code != 75 ] || echo 'another start measures there' >&2
+exit $code
+"""
+# $1 folder, which a boot may have left. `flock` lives as long as this: who starts there finds it as the lock's holder.
+KEEP = f"""\
+rm -rf -- "$1"
 mkdir -- "$1" || exit 3
 trap 'flock -w {RUN_S} "$1/run" true; rm -rf -- "$1"' EXIT
 trap 'exit 0' HUP INT TERM PIPE
@@ -189,7 +197,7 @@ class SshMachine:
 
     def _hold(self, wait_s: float) -> None:
         """Make the folder, by a connection that stays, once the lock there is ours."""
-        argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}"))
+        argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}", KEEP))
         pipe = subprocess.PIPE
         try:
             holder = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)

@@ -12,16 +12,19 @@ from scalograph.run.hosts.probe_process import LostError, NotStartedError, Probe
 from scalograph.run.hosts.ssh_client import CONNECT_S, NO_CONNECTION, called, last_line, script, ssh_argv
 from scalograph.run.hosts.ssh_machine import PROBE, RUN_S, SshMachine
 
+# Our folder is gone: that machine was booted.
+GONE = 76
 # $1 our folder, $2 that of the run, $3 that of the last one, which goes; $4 how long a run before may take to end.
 START = f"""\
 printf 'boot %s\\n' "$(cat /proc/sys/kernel/random/boot_id)" >&2
 umask 077
+[ -x "$1/{PROBE}" ] || exit {GONE}
 [ -z "$3" ] || rm -rf -- "$3"
 mkdir -p -- "$2" || exit 74
 exec flock -o -w "$4" -E 75 "$1/run" "$1/{PROBE}"
 """
 _OF_PROBE = (0, 1, 2, 3)
-_WHY = {75: "the run before has not ended there", NO_CONNECTION: "no connection"}
+_WHY = {75: "the run before has not ended there", GONE: "our folder there is gone", NO_CONNECTION: "no connection"}
 _BOOT = re.compile(rb"^boot ([0-9a-f-]{36})$", re.MULTILINE)
 
 
@@ -65,6 +68,8 @@ class SshProcess(ProbeProcess):
         code, said = answer.exit_code, last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
         if code in _OF_PROBE or code < 0:
             return answer
+        if code == GONE:  # the next run makes it anew, with a connection that knows
+            self._machine.close()
         where, found = called(self._machine.name), said or _WHY.get(code, f"exit code {code}")
         if self.first_line():
             raise LostError(

@@ -38,6 +38,7 @@ class StudySteps:
         timeout_s: float,
         probe: Callable[[bool], ProbeProcess],
         is_there: Callable[[str, str | None], bool] = on_path,
+        marks: Callable[[], Mapping[str, str]] = mark,
     ) -> None:
         """Prepare steps.
 
@@ -46,8 +47,10 @@ class StudySteps:
             timeout_s: that each may take around a run.
             probe: makes the process that carries out one; a fresh one hears no signal that came before.
             is_there: tells whether a program, by name or path, is there: its folders are those of a PATH.
+            marks: by which a later start on that machine knows what a dead one left.
         """
         self._templates, self._timeout_s, self._probe, self._is_there = templates, timeout_s, probe, is_there
+        self._marks = marks
         self.n_ended = 0
 
     def begin(
@@ -97,7 +100,7 @@ class StudySteps:
             heard.append(number)
             note(number)
 
-        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **mark()}}
+        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
         try:
             record = measure(_line(step, command, limit_s), self._probe(kept() is not None), hear)
         except NotStartedError:

@@ -69,3 +69,15 @@ def test_what_a_guest_linked_or_made_endless_is_not_read(tmp_path: Path) -> None
     present.write_text("0-99999999999999\n")
     read_back(settings, tmp_path)
     assert {(one.held.before, one.held.in_force) for one in settings} == {("", "")}
+
+
+def test_domains_of_cpus_that_a_guest_made_endless_are_not_read(tmp_path: Path) -> None:
+    domain = tmp_path / "in_force/sys/devices/system/cpu/cpufreq/policy0"
+    domain.mkdir(parents=True)
+    os.mkfifo(domain / "affected_cpus")
+    (domain / "scaling_governor").write_text("powersave\n")
+    factor = '[factors.g]\nlevels = ["powersave"]\ncontrol = "governor"\n'
+    study = parse(VALID.replace("[factors.threads]", factor + "[factors.threads]", 1))
+    (one,) = guest_settings(study, {"g": "powersave"}, FACTS)
+    read_back([one], tmp_path)
+    assert one.held.in_force == "powersave"

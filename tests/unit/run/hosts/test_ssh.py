@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.lock import Turn, advised
+from scalograph.control.orphans import MARK
 from scalograph.control.quiet import Look
+from scalograph.control.shared import holder
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts import ssh, ssh_machine
@@ -147,7 +151,8 @@ def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch:
         ("", {"tar": "echo 'tar: x: No space left on device' >&2; exit 2"}, "No space left on device"),
         ("", {"mkdir": "echo 'mkdir: cannot create' >&2; exit 1"}, "mkdir: cannot create"),
         ("", {"sha256sum": "echo 0000 -"}, "a probe of checksum 0000"),
-        ("", {"flock": "exit 1"}, "another start measures there"),
+        ("", {"flock": "exit 75"}, "another start measures there"),
+        ("", {"flock": "echo 'flock: unrecognized option: w' >&2; exit 1"}, "flock: unrecognized option: w, expected"),
         ("exec echo Welcome", {}, "'Welcome"),
     ],
 )
@@ -223,8 +228,46 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
         host._machine._holder.wait()
         host._machine.ensure()
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
-    first, again = (float(words[1]) for words in asked if words[-1] == "9")
+    first, again = (float(words[1]) for words in asked if "/proc/self/fd/9" in words)
     assert (first, again) == (12.5, 12.5 + RUN_S)
+
+
+def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = stand_in(tmp_path, monkeypatch)
+    with connected("ssh:there"):
+        found = holder(far / "scalograph.lock")
+        assert found is not None and found.uid == os.geteuid()
+        with pytest.raises(HostError, match=f"process {found.pid} measures on this machine"):
+            advised(far / "scalograph.lock", Turn(0.0, str))
+    assert holder(far / "scalograph.lock") is None
+
+
+def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = stand_in(tmp_path, monkeypatch)
+    with planned(tmp_path, '["true"]') as (host, made, _):
+        shutil.rmtree(host._machine.folder)
+        assert "our folder there is gone" in reason(measured(host, made))
+        assert not host._machine.folder.exists()
+        assert measured(host, made).run.status == "ok"
+        host._machine.close()
+        host._machine.folder.mkdir()  # as where folders outlive a boot
+        assert measured(host, made).run.status == "ok"
+    assert [one.name for one in far.iterdir()] == ["scalograph.lock"]
+
+
+def test_steps_have_no_mark_of_a_process_that_is_another_one_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch)
+    code = f"cat {tmp_path}/environment >&2"
+    more = f'prepare = ["sh", "-c", "env > {tmp_path}/environment"]\n'
+    with planned(tmp_path, f'["sh", "-c", "{code}"]', more) as (host, made, _):
+        told = measured(host, made).copies[0].stderr_tail
+    assert "PATH=" in told and MARK not in told
 
 
 def test_a_probe_behind_a_link_is_copied_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
