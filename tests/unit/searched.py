@@ -63,5 +63,5 @@ def planned(folder: Path, text: str, facts: HostFacts) -> Plan:
 def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Session, Findings]:
     searched = planned(folder / "study", text, facts)
     made = begin(searched, folder / "results")
-    done = run_session(searched, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
+    done = run_session(searched, made, machine, "probe", lambda *_: nullcontext(machine), None)
     return done, last_stops.analyze(made.folder)[0]

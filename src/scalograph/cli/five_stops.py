@@ -117,6 +117,11 @@ def _called(planned: Plan, label: str) -> str:
     return f"{label}: {planned.design.study.name}" if label else planned.design.study.name
 
 
-def _progress(planned: Plan, label: str) -> Callable[[int, Planner], LiveProgress]:
+def _progress(planned: Plan, label: str) -> Callable[[int, float, Planner], LiveProgress]:
     budget_s, called = planned.design.study.protocol.budget_s, _called(planned, label) if label else ""
-    return lambda n_done, planner: LiveProgress(planned.design, n_done, budget_s, planner, called)
+
+    def showing(n_done: int, spent_s: float, planner: Planner) -> LiveProgress:
+        left_s = None if budget_s is None else budget_s - spent_s
+        return LiveProgress(planned.design, n_done, left_s, planner, called)
+
+    return showing

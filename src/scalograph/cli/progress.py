@@ -34,17 +34,17 @@ class LiveProgress:
     Args:
         design: what is run.
         n_done: runs that an earlier start has finished.
-        budget_s: time budget in seconds; None is no limit.
+        left_s: seconds of the time budget that earlier starts have left; None is no limit.
         planner: of a study that asks for precision, to say how near that is, or of a search, to say what it knows.
         called: what the line begins with, where the study is one of several.
     """
 
     def __init__(
-        self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None, called: str = ""
+        self, design: Design, n_done: int, left_s: float | None, planner: Planner | None = None, called: str = ""
     ) -> None:
         self._called = called
         self._total = design.n_runs + design.study.protocol.warmup_runs
-        self._budget_s = budget_s
+        self._left_s = left_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._search = planner if isinstance(planner, SearchPlanner) else None
         self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
@@ -120,7 +120,7 @@ class LiveProgress:
         """Seconds until all runs are done, by those that are, and until the budget ends; None is not known."""
         now, n = time.monotonic(), self._done - self._before
         until = self._told + (self._told - self._began) / n * (self._total - self._done) if n else None
-        return until and until - now, None if self._budget_s is None else self._began + self._budget_s - now
+        return until and until - now, None if self._left_s is None else self._began + self._left_s - now
 
 
 def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = False) -> str:

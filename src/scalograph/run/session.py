@@ -33,8 +33,8 @@ from scalograph.study import identity
 from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import judge
 
-# Makes a context manager and `Progress` from the count of finished runs and the planner.
-Showing = Callable[[int, Planner], AbstractContextManager[Progress]]
+# Makes a context manager and `Progress` from the count of finished runs, the seconds that they took, and the planner.
+Showing = Callable[[int, float, Planner], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def run_session(
         _write_first(book, *first)
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
-        with progress(n_before, planner) as shown:
+        with progress(n_before, sum(spent.values()), planner) as shown:
             loop = Loop(instrument, book, shown, judging, service_ends)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
                 note(text, loop, about)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.design.planner import Planner
 from scalograph.errors import HostError, ProtocolError, StudyError, Terminated
 from scalograph.findings import table
 from scalograph.protocol import journal, results
@@ -71,7 +72,7 @@ def planned(
 
 
 def run(planned: Plan, made: Results, accepted: list[str] | None = None) -> Session:
-    return run_session(planned, made, Quiet(), "probe", lambda n, planner: nullcontext(Quiet()), accepted)
+    return run_session(planned, made, Quiet(), "probe", lambda *_: nullcontext(Quiet()), accepted)
 
 
 @pytest.fixture
@@ -105,6 +106,23 @@ def test_further_runs_that_are_asked_for_are_no_difference(tmp_path: Path, made:
     (resumed,) = events(made, "resume")
     assert (resumed["accepted"], resumed["differences"]) == ([], [])
     assert table.load(made.journal).n_asked == [3, 3]
+
+
+def test_what_earlier_starts_took_is_told_to_who_says_how_long_it_lasts(tmp_path: Path, made: Results) -> None:
+    seconds = {"ask": 0, "run": 5}
+    aged = [
+        event | {"at": f"2026-11-28T10:00:0{seconds[event['event']]}.000Z"} if event["event"] in seconds else event
+        for event in map(json.loads, made.journal.read_text().splitlines())
+    ]
+    made.journal.write_text("".join(f"{json.dumps(event)}\n" for event in aged))
+    told = list[tuple[int, float]]()
+
+    def showing(n_before: int, spent_s: float, planner: Planner) -> nullcontext[Quiet]:
+        told.append((n_before, spent_s))
+        return nullcontext(Quiet())
+
+    run_session(planned(tmp_path / "study", runs=3), made, Quiet(), "probe", showing, [MORE_RUNS])
+    assert told == [(4, 20.0)]
 
 
 def test_a_study_of_other_runs_than_its_file_has_is_known_as_the_same(tmp_path: Path, made: Results) -> None:

@@ -52,7 +52,7 @@ class Leftovers:
         self.mark, self.left = mark, dict[str, tuple[int, ...]]()
 
     @contextmanager
-    def watching(self, n_before: int, planner: Planner) -> Iterator["Leftovers"]:
+    def watching(self, n_before: int, spent_s: float, planner: Planner) -> Iterator["Leftovers"]:
         """As a session wants its progress."""
         yield self
 

@@ -9,14 +9,12 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.questions.claims import fitting, unsaid, untold
-from scalograph.questions.throughput.claim_end import ended, left_over
+from scalograph.questions.throughput.claim_end import left_over
 from scalograph.questions.throughput.claim_matrix import rate_matrix
+from scalograph.questions.throughput.claim_more import more_load
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
-from scalograph.questions.throughput.model_wrong import WRONG
 from scalograph.text.load_words import at_most_share, rate_unit
-from scalograph.text.quantities import percent, times
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import is_counted
 from scalograph.text.spoken import is_resolved, spoken
 
 
@@ -51,7 +49,7 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
 
 
 def _sentences(table: Table, groups: Sequence[LoadedGroup], one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, one)}{_more(table, one)}."
+    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, one)}{more_load(table, groups)}."
     yield from _times(one, point)
     if rest := left_over(one):
         yield f"Ruled out: {rest}."
@@ -75,28 +73,6 @@ def _rate(table: Table, rate: Estimate) -> str:
 def _setting(table: Table, one: LoadedGroup) -> str:
     level = {one.factor: one.at} if one.at is not None else {}
     return short(table, {**level, **varying(table, one.group)})
-
-
-def _more(table: Table, one: LoadedGroup) -> str:
-    """Whether more of the load adds anything, and why not."""
-    why = ended(one)
-    if one.falls is not None and one.falls.value is not None:
-        last = short(table, {one.factor: one.known[-1].level})
-        lost = one.known[-1].errors
-        there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
-        return f"; more carry less ({times(one.falls)} with {last}{there}){why and f': {why}'}"
-    if one.state == "found":
-        noun = title(table, one.factor)
-        return f"; {f'more {noun} add' if is_counted(noun) else 'more adds'} nothing{why and f': {why}'}"
-    if one.state == "between":
-        low, high = (int(x) for x in (one.plateau.low or 0, one.plateau.high or 0))
-        return f"; from {low} to {high} on more add nothing{why and f': {why}'}"
-    if one.state == "rising":
-        is_full = one.ends not in ("clients", "not resolved", "not known")
-        return f"; it rises up to there, where {why}" if is_full else f"; it still rises{why and f': {why}'}"
-    if len(one.known) == 1:
-        return why and f": {why}"
-    return "; whether more add anything is not resolved"
 
 
 def _times(one: LoadedGroup, point: LoadPoint) -> Iterator[str]:

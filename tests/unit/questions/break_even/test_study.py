@@ -184,7 +184,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     assert any("% of the points are not decided after" in text for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
-    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     whole = Machine(noise=0.1)
     run(tmp_path / "whole", whole)
     assert more.n_before == 20

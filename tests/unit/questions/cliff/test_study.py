@@ -151,7 +151,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     assert found.trust.causes[0] in found.trust.sentence.casefold()
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY + "[protocol]\nbudget_runs = 60\n")
-    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), ["study_hash"])
+    more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), ["study_hash"])
     whole = Machine({220: 2.0})
     run(tmp_path / "whole", whole)
     assert more.reason == "complete" and more.n_before == 13

@@ -174,7 +174,7 @@ def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path)
     assert not effective_cpus_of(found)[0].decided and effective_cpus_of(found)[0].sentence in found.trust.causes
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
-    again = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    again = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     assert (again.reason, again.n_before) == ("complete", 6)
     assert effective_cpus_of(last_stops.analyze(done.results.folder)[0])[0].k_eff == 7
     assert len({run.run for run in machine.made}) == len(machine.made)

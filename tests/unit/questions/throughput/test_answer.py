@@ -97,6 +97,22 @@ def test_the_setting_that_carries_most_is_told(tmp_path: Path) -> None:
     assert [table.id for table in found.tables if table.question == "throughput"] == ["throughput-0", "throughput-1"]
 
 
+@pytest.mark.parametrize(
+    ("slower", "told"),
+    [
+        ({1: 20.0, 2: 40.0, 4: 79.0, 8: 80.0}, "; more clients add nothing (with 1 server they do)"),
+        ({1: 10.0, 2: 20.0, 4: 40.0, 8: 79.0}, "; more clients add nothing (with 1 server they do)"),
+        ({1: 60.0, 2: 60.0, 4: 60.0, 8: 60.0}, "; more clients add nothing"),
+    ],
+)
+def test_a_setting_in_which_more_do_add_is_named(tmp_path: Path, slower: dict[int, float], told: str) -> None:
+    one = made(slower)
+    other = [({**levels, "servers": 2}, record) for levels, record in made({n: 2 * r for n, r in CARRIED.items()})]
+    found = found_in(tmp_path, [*one, *other], STUDY)
+    assert found.claim is not None
+    assert found.claim.sentences[0].removesuffix(".").endswith(f"with 2 clients, 2 servers{told}")
+
+
 def test_a_rate_that_still_rises_is_no_most(tmp_path: Path) -> None:
     found = found_in(tmp_path, made({1: 50.0, 2: 100.0, 4: 199.0, 8: 395.0}), STUDY)
     (one,) = groups(found)
