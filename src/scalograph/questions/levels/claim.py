@@ -1,13 +1,13 @@
 """What levels do, first: the largest difference that the runs show, or how small a one they would have shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import expm1
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import estimated, primary
 from scalograph.findings.names import short, title, varied, varying
-from scalograph.findings.sample import Sample
+from scalograph.findings.sample import Sample, is_functional
 from scalograph.findings.speedup_rule import kind
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import noise
@@ -56,6 +56,9 @@ def claim(table: Table, taken: Taken) -> Claim:
 
 
 def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
+    if ended := _ended_well(taken.values()):
+        yield ended
+        return
     found_noise = noise(taken.values(), primary(table))
     percent = found_noise.sd_log_percent if found_noise else 0.0
     by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
@@ -67,6 +70,17 @@ def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequenc
     yield from _differences(table, known, found)
     if not is_noise and differ:
         yield differ
+
+
+def _ended_well(samples: Iterable[Sample]) -> str:
+    """What one run each without times is for: whether it ends well; empty of other runs."""
+    samples = list(samples)
+    runs = [row for sample in samples for row in sample.every]
+    if max(len(sample.every) for sample in samples) > 1 or not all(map(is_functional, runs)):
+        return ""
+    n = len(runs) + sum(sample.n_failed for sample in samples)
+    said = f"All {n} runs" if n == len(runs) else f"{len(runs)} of {n} runs"
+    return f"{said} ended well: one of each configuration, so that their figures are not compared."
 
 
 def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:

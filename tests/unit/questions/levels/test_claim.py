@@ -11,6 +11,8 @@ from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
 from scalograph.questions.scaling.truth import Shape, simulated
 from scalograph.simulate.noise import Noise
+from scalograph.verdict.cause import Cause
+from scalograph.verdict.judge import FUNCTIONAL
 
 
 def flat(n: float) -> float:
@@ -115,3 +117,25 @@ def test_what_is_too_wide_has_no_percentage() -> None:
         "Cannot be said: runs differ too much to compare.",
         "Runs of a typical configuration differ more than 10-fold.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "begins"), [(False, "All 3 runs ended well: one of each"), (True, "2 of 3 runs ended well: one of each")]
+)
+def test_of_one_run_each_without_times_it_is_told_whether_they_ended_well(failed: bool, begins: str) -> None:
+    given = table(flat)
+    first = {tuple(row.treatment.items()): row for row in reversed(given.rows)}
+    functional = [
+        structs.replace(row, verdict="undecided", causes=[Cause("functional", None, "", FUNCTIONAL)])
+        for row in [*first.values()][:3]
+    ]
+    given.rows[:] = functional
+    if failed:
+        given.rows[1] = structs.replace(functional[1], status="failed", verdict="failed", causes=[], scores={})
+    found = said(given)
+    assert found.answered and found.sentences[0].startswith(begins)
+    # Two runs of each are compared; with times one run each is too little.
+    given.rows[:] = [*functional, *functional]
+    assert "ended well" not in said(given).sentences[0]
+    given.rows[:] = [structs.replace(row, verdict="clean", causes=[]) for row in functional]
+    assert "ended well" not in said(given).sentences[0]
