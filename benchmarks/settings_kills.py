@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from traceback import print_exc
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
@@ -217,11 +218,14 @@ class Campaign:
             sys.argv = ["scalograph", *argv]
             os.close(told)
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            scalograph()
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        except KeyboardInterrupt:  # before the command had begun to hear it
+            try:
+                scalograph()
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        except KeyboardInterrupt:  # before the command had begun to hear it, or after it had ended
             code = 130
+        except BaseException:
+            print_exc()
         finally:
             os._exit(code)
 
