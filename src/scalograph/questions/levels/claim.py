@@ -80,7 +80,7 @@ def _ended_well(samples: Iterable[Sample]) -> str:
         return ""
     n = len(runs) + sum(sample.n_failed for sample in samples)
     said = f"All {n} runs" if n == len(runs) else f"{len(runs)} of {n} runs"
-    return f"{said} ended well: one of each configuration, so that their figures are not compared."
+    return f"{said} ended well: one of each configuration, so their figures are not compared."
 
 
 def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
