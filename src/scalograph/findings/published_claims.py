@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.findings import claim_runs
 from scalograph.findings.answer import Taken
 from scalograph.findings.claim_figures import (
     FigureHere,
@@ -181,7 +182,7 @@ def _whole(
         lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
         return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
-        return "not resolved", _open(figures, decided)
+        return "not resolved", "; ".join(filter(None, [_open(figures, decided), _more(table, claim, figures, decided)]))
     return "holds", ""
 
 
@@ -216,6 +217,13 @@ def _open(figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
         warned = [text for figure in bare if figure.here for text in figure.here.warnings]
         parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
     return "; ".join(parts)
+
+
+def _more(table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
+    """How many more runs would decide it; silent of a search, whose runs follow from each other."""
+    if is_search(table.study.question) or claim.quantity or any(figure.disturbed for figure in figures):
+        return ""
+    return claim_runs.in_words(claim_runs.times_as_many(decided, claim.bounds))
 
 
 def _of_disturbed(runs: Iterable[Row]) -> str:

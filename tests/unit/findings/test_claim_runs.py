@@ -1,0 +1,43 @@
+"""How many times as many runs would decide a claim: by how far its intervals have to shrink."""
+
+import pytest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.claim_runs import times_as_many
+from scalograph.protocol.published_claim import ClaimFigure, Decision
+
+OPEN: Decision = "not resolved"
+
+
+def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimFigure:
+    return ClaimFigure(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
+
+
+@pytest.mark.parametrize(
+    ("here", "bounds", "times"),
+    [
+        ((1.0, 0.9, 1.1), (0.95, 1.05), 4),
+        ((1.0, 0.9, 1.1), (0.95, None), 4),
+        ((1.02, 0.96, 1.08), (0.95, 1.05), 4),  # the nearer end
+        ((0.9, 0.7, 1.1), (0.95, 1.05), 16),  # outside: until all of it is
+        ((1.2, 1.0, 1.4), (None, 1.1), 4),
+        ((1.05, 1.0, 1.1), (0.95, 1.05), float("inf")),
+    ],
+)
+def test_one_figure(here: tuple[float, float, float], bounds: tuple[float | None, float | None], times: float) -> None:
+    assert times_as_many([figure(*here)], bounds) == pytest.approx(times)
+
+
+def test_of_several_that_are_inside_the_widest_counts() -> None:
+    figures = [figure(1.0, 0.9, 1.1), figure(1.0, 0.8, 1.2), figure(1.0, 0.99, 1.01, "holds")]
+    assert times_as_many(figures, (0.95, 1.05)) == pytest.approx(16)
+
+
+def test_one_that_is_outside_is_enough() -> None:
+    figures = [figure(1.0, 0.0, 2.0), figure(1.2, 1.0, 1.4), figure(1.1, 0.5, 1.7)]
+    assert times_as_many(figures, (0.9, 1.05)) == pytest.approx((0.2 / 0.15) ** 2)
+
+
+def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
+    assert times_as_many([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
+    assert times_as_many([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
