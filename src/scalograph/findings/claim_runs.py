@@ -23,7 +23,7 @@ def times_as_many(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | Non
     Returns:
         1 or more; None where a figure that is not resolved has no whole interval, or all are resolved.
     """
-    crossing = [_needed(figure, bounds) for figure in figures if figure.decision == "not resolved"]
+    crossing = [_to_shrink(figure, bounds) for figure in figures if figure.decision == "not resolved"]
     known = [one for one in crossing if one is not None]
     if not known or len(known) < len(crossing):
         return None
@@ -31,14 +31,14 @@ def times_as_many(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | Non
     return min(outside) if outside else max(times for times, _ in known)
 
 
-def in_words(times: float | None) -> str:
-    """Say it as the end of a reason.
+def needed(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
+    """Say how many times as many runs would decide a claim, as the end of a reason; empty if that is not known.
 
-    >>> in_words(1.2), in_words(40.2)
-    ('about 2 times as many runs would decide it', 'about 41 times as many runs would decide it')
-    >>> in_words(400.0), in_words(None)
-    ('more than 100 times as many runs would be needed', '')
+    Args:
+        figures: all of the claim, each decided.
+        bounds: the range that bears it out, None at an end that is open.
     """
+    times = times_as_many(figures, bounds)
     if times is None:
         return ""
     if times > MOST:
@@ -46,7 +46,7 @@ def in_words(times: float | None) -> str:
     return f"about {max(2, ceil(times))} times as many runs would decide it"
 
 
-def _needed(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
+def _to_shrink(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
     """How many times as many runs one figure needs, and whether it is inside the range."""
     here = figure.here
     if here is None or here.value is None or here.low is None or here.high is None:

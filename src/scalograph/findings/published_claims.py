@@ -6,56 +6,25 @@ runs were disturbed. A claim of several figures holds if each does, at the confi
 needs no correction), and does not hold if one fails at a confidence that is shared among them (Bonferroni).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings import claim_runs
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import (
-    FigureHere,
-    Lenders,
-    lenders,
-    measured_figures,
-    mostly_disturbed,
-    spell,
-    why_missing,
-)
+from scalograph.findings.claim_figures import FigureHere, Lenders, lenders, measured_figures
+from scalograph.findings.claim_offers import Offered, group_figures, offered_figures
 from scalograph.findings.claim_pairs import surface_figures
+from scalograph.findings.claim_reasons import of_missing, of_open, unseen
 from scalograph.findings.claim_words import figures_in_words, groups_in_words, profile_words
-from scalograph.findings.doubts import n_disturbed, worst_cause
-from scalograph.findings.names import short, title, varying
 from scalograph.findings.published import Lookup
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
-from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
-from scalograph.questions.registry import is_search
+from scalograph.findings.table import Table
+from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import counted
-from scalograph.text.short_names import few, listed
-
-
-class OfferHere(NamedTuple):
-    """What a question offers under a name.
-
-    Attributes:
-        words: what the figures are.
-        figures: none where it has decided that there is none.
-        silent: why it says nothing of this study; empty where it does.
-    """
-
-    words: str
-    figures: Sequence[OfferedFigure] = ()
-    silent: str = ""
-
 
 # A profile is taken after the runs, and lies beside their journal.
 NO_PROFILE = "no profile of it: take one with `scalograph profile`"
-# Factors that a reason names; of more, how many there are.
-MOST_IDLE = 3
-Offered = Callable[[str], OfferHere]
 Bounds = tuple[float | None, float | None]
 
 
@@ -109,59 +78,15 @@ class _Figures:
         if claim.stack:
             return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
         if claim.groups:
-            return groups_in_words(claim), _of_groups(self.table, self.offered(CONTRAST), claim)
+            return groups_in_words(claim), group_figures(self.table, self.offered(CONTRAST), claim)
         if claim.quantity:
             offer = self.offered(claim.quantity)
-            return offer.words, _offered(self.table, self.taken, offer, claim)
+            return offer.words, offered_figures(self.table, self.taken, offer, claim)
         if self.at_levels is not None and claim.kind != "value":
             figures = surface_figures(self.table, self.at_levels, claim)
         else:
             figures = measured_figures(self.table, self.taken, claim, self.lending)
         return figures_in_words(self.table, claim, figures), figures
-
-
-def _offered(table: Table, taken: Taken, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
-    """Figures of the question, of those groups that have the levels of the claim."""
-    if offer.silent:
-        return [FigureHere("", missing=offer.silent)]
-    where = {name: spell(table, name, level) for name, level in claim.where.items()}
-    if absent := {name: level for name, level in where.items() if all(t.get(name) != level for t in table.treatments)}:
-        return [why_missing(table, absent, None)]
-    if not offer.figures:
-        return [FigureHere("", none="none", disturbed=_disturbed(table, taken, where))]
-    fitting = [one for one in offer.figures if where.items() <= {**where, **one.group}.items()]
-    made = []
-    for one in fitting:
-        rest = {name: level for name, level in one.group.items() if name not in claim.where}
-        label = short(table, varying(table, rest))
-        if one.unseen:
-            made.append(FigureHere(label, missing=one.unseen, unseen=True))
-            continue
-        missing = "" if one.estimate.value is not None else "; ".join(one.estimate.warnings)
-        disturbed = _disturbed(table, taken, {**where, **one.group})
-        made.append(FigureHere(label, lambda _, e=one.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
-    return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
-
-
-def _of_groups(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
-    """The first group over the second, if all factors of both were varied."""
-    factors = table.study.factors
-    idle = [name for name, one in factors.items() if one.group in claim.groups and len(one.levels) < 2]
-    if idle:
-        named = few([title(table, name) for name in idle], MOST_IDLE)
-        return [FigureHere("", missing=f"the quick form leaves out settings of {named}: run the full form")]
-    found = next((one.estimate for one in offer.figures if one.of_groups == (*claim.groups,)), None)
-    if found is None:
-        return [FigureHere("", missing=offer.silent or "nothing is known of these groups")]
-    return [FigureHere("", lambda _: found)]
-
-
-def _disturbed(table: Table, taken: Taken, levels: Mapping[str, Level]) -> tuple[Row, ...]:
-    """The runs behind a figure of the question, if most were disturbed; a search looks at clean ones alone."""
-    if is_search(table.study.question):
-        return ()
-    fitting = [sample for sample in taken.values() if levels.items() <= {**levels, **sample.treatment}.items()]
-    return mostly_disturbed(table, primary(table), fitting)
 
 
 def _whole(
@@ -180,9 +105,9 @@ def _whole(
         if hidden := next((figure for figure in figures if figure.unseen), None):
             return "cannot be seen here", hidden.missing
         lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
-        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", _reasons(missing))
+        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", of_missing(missing))
     if "not resolved" in decisions:
-        return "not resolved", "; ".join(filter(None, [_open(figures, decided), _more(table, claim, figures, decided)]))
+        return "not resolved", of_open(table, claim, figures, decided)
     return "holds", ""
 
 
@@ -193,69 +118,6 @@ def _doubt(decided: Sequence[ClaimFigure]) -> str:
         return ""
     who = "" if n == len(decided) else f"{n} of {counted(len(decided), 'figure')} "
     return f"{who}{'rest' if who and n > 1 else 'rests'} on disturbed runs"
-
-
-def _reasons(missing: Sequence[str]) -> str:
-    """Each reason once, of many the first three."""
-    told = [*dict.fromkeys(why for why in missing if why)] or ["no run counts"]
-    return "; ".join([*told[:3], *([f"and {len(told) - 3} more"] if told[3:] else [])])
-
-
-def _open(figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
-    """Why figures leave it open: disturbed runs, no interval, or one that crosses an end of the range."""
-    both = [*zip(figures, decided, strict=True)]
-    busy = [row for one, figure in both if figure.decision == "not resolved" for row in one.disturbed]
-    left = [figure for one, figure in both if figure.decision == "not resolved" and not one.disturbed]
-    bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
-    crossing = [figure.label for figure in left if figure not in bare]
-    parts = [_of_disturbed(busy)] if busy else []
-    if crossing:
-        who = "" if len(decided) == 1 else f" of {listed(_some(crossing))}"
-        one = len(crossing) == 1
-        parts.append(f"the interval{'' if one else 's'}{who} {'crosses' if one else 'cross'} an end of the range")
-    if bare:
-        warned = [text for figure in bare if figure.here for text in figure.here.warnings]
-        parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
-    return "; ".join(parts)
-
-
-def _more(table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
-    """How many more runs would decide it; silent of a search, whose runs follow from each other."""
-    if is_search(table.study.question) or claim.quantity or any(figure.disturbed for figure in figures):
-        return ""
-    return claim_runs.in_words(claim_runs.times_as_many(decided, claim.bounds))
-
-
-def _of_disturbed(runs: Iterable[Row]) -> str:
-    """How many of the runs were disturbed, and by what; or that a clock or a counter was wrong."""
-    each = {row.run: row for row in runs}.values()
-    n, cause = n_disturbed(each), worst_cause(each)
-    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
-    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
-    told = f"{n:,} of {counted(len(each), 'run')} {did}"
-    return f"{told}: {cause}" if cause and not is_wrong else told
-
-
-def _some(labels: Sequence[str]) -> list[str]:
-    return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]
-
-
-def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
-    """Say what a machine lacks to show a claim; empty where it has all.
-
-    Args:
-        claim: of a study.
-        machine: `machine` of a journal's first event.
-    """
-    n_cpus = machine.get("n_cpus")
-    if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
-        return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
-    here = machine.get("architecture") or "unknown"
-    if claim.needs_architecture and here != claim.needs_architecture:
-        return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
-    if claim.needs_smt and machine.get("smt") is not True:
-        return "it needs hardware threads that share a core, this machine shows none"
-    return ""
 
 
 def _figure(

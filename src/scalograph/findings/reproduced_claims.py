@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scalograph.findings.published_claims import unseen
+from scalograph.findings.claim_reasons import unseen
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedStudy, worst
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claims_of, number

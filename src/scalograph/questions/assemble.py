@@ -11,6 +11,7 @@ from scalograph.errors import ProtocolError, StudyError
 from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics_doubts
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
+from scalograph.findings.claim_offers import OfferHere
 from scalograph.findings.curves import curves, primary, samples
 from scalograph.findings.doubts import doubts
 from scalograph.findings.error_bound import bounds
@@ -20,7 +21,7 @@ from scalograph.findings.marked import marked, marks
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
-from scalograph.findings.published_claims import OfferHere, decided_claims
+from scalograph.findings.published_claims import decided_claims
 from scalograph.findings.published_claims_table import claims_table
 from scalograph.findings.published_curves import published_curves
 from scalograph.findings.reason import from_text

@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.claim_runs import times_as_many
+from scalograph.findings.claim_runs import needed, times_as_many
 from scalograph.protocol.published_claim import ClaimFigure, Decision
 
 OPEN: Decision = "not resolved"
@@ -41,3 +41,16 @@ def test_one_that_is_outside_is_enough() -> None:
 def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
     assert times_as_many([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
     assert times_as_many([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
+
+
+@pytest.mark.parametrize(
+    ("high", "words"),
+    [
+        (1.06, "about 2 times as many runs would decide it"),
+        (1.31, "about 39 times as many runs would decide it"),
+        (2.0, "more than 100 times as many runs would be needed"),
+        (None, ""),
+    ],
+)
+def test_it_is_said_in_words(high: float | None, words: str) -> None:
+    assert needed([figure(1.0, 0.99, high)], (0.95, 1.05)) == words

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
-from scalograph.findings.published_claims import OfferHere, decided_claims
+from scalograph.findings.claim_offers import OfferHere
+from scalograph.findings.published_claims import decided_claims
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
 from scalograph.protocol.published_claim import Decision

@@ -1,0 +1,95 @@
+"""Why a claim is not decided: what its figures leave open, how many more runs would decide, what a machine lacks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scalograph.findings.claim_figures import FigureHere
+from scalograph.findings.claim_runs import needed
+from scalograph.findings.doubts import n_disturbed, worst_cause
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.published_claim import ClaimFigure
+from scalograph.questions.registry import is_search
+from scalograph.study.published_claim import PublishedClaim
+from scalograph.text.quantities import counted
+from scalograph.text.short_names import listed
+
+
+def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
+    """Say what a machine lacks to show a claim; empty where it has all.
+
+    Args:
+        claim: of a study.
+        machine: `machine` of a journal's first event.
+    """
+    n_cpus = machine.get("n_cpus")
+    if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
+        return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
+    here = machine.get("architecture") or "unknown"
+    if claim.needs_architecture and here != claim.needs_architecture:
+        return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
+    if claim.needs_smt and machine.get("smt") is not True:
+        return "it needs hardware threads that share a core, this machine shows none"
+    return ""
+
+
+def of_missing(missing: Sequence[str]) -> str:
+    """Say why figures of a claim were not measured: each reason once, of many the first three.
+
+    Args:
+        missing: what each of them lacks.
+    """
+    told = [*dict.fromkeys(why for why in missing if why)] or ["no run counts"]
+    return "; ".join([*told[:3], *([f"and {len(told) - 3} more"] if told[3:] else [])])
+
+
+def of_open(table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
+    """Say why a claim is not resolved, and how many times as many runs would decide it.
+
+    Args:
+        table: the runs.
+        claim: it.
+        figures: those that decide it.
+        decided: the same, each decided.
+
+    Returns:
+        Disturbed runs, no interval, or one that crosses an end of the range.
+    """
+    both = [(one, figure) for one, figure in zip(figures, decided, strict=True) if figure.decision == "not resolved"]
+    busy = [row for one, _ in both for row in one.disturbed]
+    left = [figure for one, figure in both if not one.disturbed]
+    bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
+    crossing = [figure.label for figure in left if figure not in bare]
+    parts = [
+        _of_disturbed(busy) if busy else "",
+        _of_crossing(crossing, len(decided)) if crossing else "",
+        _of_bare(bare) if bare else "",
+        # Of a search more runs are other runs, and what a question offers need not narrow with their number.
+        "" if busy or claim.quantity or is_search(table.study.question) else needed(decided, claim.bounds),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _of_crossing(labels: Sequence[str], n_figures: int) -> str:
+    """Whose intervals cross an end, if there are others."""
+    who = "" if n_figures == 1 else f" of {listed(_some(labels))}"
+    one = len(labels) == 1
+    return f"the interval{'' if one else 's'}{who} {'crosses' if one else 'cross'} an end of the range"
+
+
+def _of_bare(figures: Sequence[ClaimFigure]) -> str:
+    warned = [text for figure in figures if figure.here for text in figure.here.warnings]
+    return "; ".join(dict.fromkeys(warned)) or "no interval"
+
+
+def _of_disturbed(runs: Iterable[Row]) -> str:
+    """How many of the runs were disturbed, and by what; or that a clock or a counter was wrong."""
+    each = {row.run: row for row in runs}.values()
+    n, cause = n_disturbed(each), worst_cause(each)
+    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
+    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
+    told = f"{n:,} of {counted(len(each), 'run')} {did}"
+    return f"{told}: {cause}" if cause and not is_wrong else told
+
+
+def _some(labels: Sequence[str]) -> list[str]:
+    return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]
