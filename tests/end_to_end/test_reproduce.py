@@ -11,7 +11,7 @@ import pytest
 
 from scalograph.cli import reproduce_parts
 from scalograph.cli.five_stops import StudyStart
-from scalograph.cli.reproduce_parts import Reproducing
+from scalograph.cli.reproducing import Reproducing
 from scalograph.control import store
 from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue
@@ -225,7 +225,7 @@ def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, mo
     made = Reproducing(OpenedCatalogue(Path("published.toml"), (), {}), tmp_path, False, "")
     monkeypatch.setattr(reproduce_parts, "run_declared", stopped)
     monkeypatch.setattr("scalograph.protocol.results.is_begun", lambda file: file.exists())
-    monkeypatch.setattr(reproduce_parts, "_spent_s", lambda file: 300.0)
+    monkeypatch.setattr(reproduce_parts, "spent_s", lambda file: 300.0)
     one = Declared(
         parse(STUDY.format(name="one", command=SLEEP, runs=2, budget="60s", claim="P0-1")), Path("study.toml")
     )

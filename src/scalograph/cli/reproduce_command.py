@@ -13,7 +13,7 @@ from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, 
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
-    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.cli.reproducing import Reproducing
     from scalograph.control.consent import Consent
     from scalograph.run.plan import Plan
     from scalograph.study.catalogue import OpenedCatalogue
@@ -86,7 +86,7 @@ def _reproduce(options: ReproduceOptions) -> int:
 
 def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """A new one; its folder is made once it is planned."""
-    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.cli.reproducing import Reproducing
     from scalograph.protocol import journal, reproduction_file
 
     if options.output and reproduction_file.is_there(options.output):
@@ -121,7 +121,7 @@ def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "
 
 def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """The latest one, with the parts and in the form in which it was begun. Raises StudyError where there is none."""
-    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.cli.reproducing import Reproducing
     from scalograph.protocol import reproduction_file, results
     from scalograph.study.catalogue import open_catalogue
 
@@ -143,7 +143,7 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
 def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
     """Say which parts there are, and how long they take at most."""
     from scalograph.cli.machine_lock import alone
-    from scalograph.cli.reproduce_parts import look_ahead, seconds_at_most
+    from scalograph.cli.reproduce_plan import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
