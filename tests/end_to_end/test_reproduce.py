@@ -151,7 +151,9 @@ def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
 def test_claims_that_are_not_resolved_get_further_runs(tmp_path: Path) -> None:
     """One run of each configuration resolves nothing."""
     file, env = catalogue(tmp_path, runs=1), simulated(tmp_path, WALLS)
-    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env)
+    first = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env)
+    command = f"scalograph reproduce --resume -o results --catalogue {file} --more 5min"
+    assert first.stdout.splitlines()[-1].split() == ["further", *command.split()]
     before = {name: runs(tmp_path / "results" / name) for name in PARTS}
     claims = made(tmp_path / "results")["studies"][0]["claims"]
     assert [claim["outcome"] for claim in claims][:2] == ["not resolved", "not resolved"]

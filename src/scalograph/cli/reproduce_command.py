@@ -220,8 +220,18 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
         return code
     from scalograph.cli.reproduce_output import show
 
-    show(document, made.folder, shlex.join(again) if made.left() else "")
+    show(document, made.folder, _next(made, shlex.join(again)))
     return code
+
+
+def _next(made: "Reproducing", again: str) -> tuple[str, str] | None:
+    """The command for parts that are left, or else for claims that more runs may decide."""
+    from scalograph.cli.reproduce_further import may_decide
+
+    if made.left():
+        return "go on", again
+    is_open = any(may_decide(found, made.catalogue.declared[name]) for name, found in made.found.items())
+    return ("further", f"{again} --more 5min") if is_open else None
 
 
 def _from_here(folder: Path) -> str:

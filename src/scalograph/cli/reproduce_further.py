@@ -8,6 +8,7 @@ from scalograph.cli.overrides import overridden
 from scalograph.design.replay import seconds_per_block
 from scalograph.errors import ProtocolError
 from scalograph.protocol import findings_file, journal, results
+from scalograph.protocol.findings import Findings
 from scalograph.questions.registry import is_search
 from scalograph.study.declare import Declared
 from scalograph.study.journaled import journaled
@@ -19,9 +20,17 @@ MOST_RUNS = 10_000
 def unresolved(folder: Path) -> list[str]:
     """Return the ids of the claims of a finished part that are not resolved; none where its results cannot be read."""
     try:
-        found = findings_file.read(results.at(folder).findings)
+        return _open(findings_file.read(results.at(folder).findings))
     except ProtocolError:
         return []
+
+
+def may_decide(found: Findings, declared: Declared) -> bool:
+    """Tell whether further runs of a part may decide a claim of it."""
+    return _is_in_blocks(declared) and bool(_open(found))
+
+
+def _open(found: Findings) -> list[str]:
     return [claim.id for claim in found.published_claims if claim.decision == "not resolved"]
 
 

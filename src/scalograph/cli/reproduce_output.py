@@ -8,13 +8,13 @@ from scalograph.protocol import reproduction_file
 from scalograph.protocol.reproduction import Reproduction
 
 
-def show(made: Reproduction, folder: Path, again: str = "", page: Path | None = None) -> None:
+def show(made: Reproduction, folder: Path, next_: tuple[str, str] | None = None, page: Path | None = None) -> None:
     """Print what became of the claims, and where the rest is.
 
     Args:
         made: the reproduction.
         folder: its results.
-        again: the command that goes on with it; empty where it is finished.
+        next_: what may be done next, and the command for it.
         page: where it was made elsewhere.
     """
     from scalograph.report.reproduction_screen import render_reproduction
@@ -23,7 +23,7 @@ def show(made: Reproduction, folder: Path, again: str = "", page: Path | None = 
     folder = latest if latest.is_symlink() and latest.resolve() == folder.resolve() else folder
     places = [("page", short(page or folder / reproduction_file.PAGE))]
     places += [("parts", f"scalograph report {short(folder)}/NAME")]
-    render_reproduction(made, out(), places + ([("go on", again)] if again else []))
+    render_reproduction(made, out(), [*places, *([next_] if next_ else [])])
 
 
 def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from scalograph.cli import reproduce_further
-from scalograph.cli.reproduce_further import as_begun, further, unresolved
+from scalograph.cli.reproduce_further import as_begun, further, may_decide, unresolved
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.declare import Declared
 from scalograph.study.identity import as_journaled
 from scalograph.study.load import parse
@@ -55,6 +57,14 @@ def test_what_ends_by_itself_or_is_resolved_stays_as_it_is(folder: Path, monkeyp
     assert further(folder, declared(precision=0.02), 20.0) is None
     monkeypatch.setattr(reproduce_further, "unresolved", lambda _: [])
     assert further(folder, declared(), 20.0) is None
+
+
+def test_further_runs_are_offered_for_claims_that_they_may_decide() -> None:
+    search = Declared(declared().study.model_copy(update={"question": "cliff"}), Path("study.toml"))
+    for decision, is_open in (("not resolved", True), ("holds", False)):
+        found = Findings.model_construct(published_claims=[DecidedClaim.model_construct(id="a", decision=decision)])
+        assert may_decide(found, declared()) == is_open
+        assert not may_decide(found, search)
 
 
 def test_results_that_cannot_be_read_have_no_claims(tmp_path: Path) -> None:
