@@ -19,7 +19,7 @@ from scalograph.text.scale import Scale
 
 WIDTH, HEAD, ROW, FOOT = 368, 18, 24, 18
 LETTER, LETTERS, SIZE = 5.9, 15, 11  # of labels: how wide a letter is, how many are shown, how high they are
-PUBLISHED, HERE = 98, 90  # from the right: where the published numbers end and those from here begin
+PUBLISHED, HERE = 106, 98  # from the right: where the published numbers end and those from here begin
 GAP, APART, MARK, RIM = 9, 5, 8, 2.6
 LOG_FROM, SPARE, TICKS = 3.0, 0.06, 4
 
