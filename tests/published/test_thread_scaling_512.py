@@ -56,10 +56,10 @@ def test_its_rows_are_those_of_the_paper() -> None:
     assert set(own) <= set(all_rows)
 
 
-def test_a_block_of_the_quick_form_ends_before_its_budget_does() -> None:
+def test_two_blocks_of_the_quick_form_fit_into_its_budget_and_a_tenth_more() -> None:
     declared = declare_shipped(STUDY, quick=True)
     runs = plan(declared, assumed(declared.study, 2)).runs.planned_runs()
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
     block = [run.treatment for run in runs if run.block == 0]
     seconds = sum(1.9e-9 * int(t["units"]) / int(t["cpus"]) + 0.25 for t in block)
-    assert len(block) == 12 and seconds < (declared.study.protocol.budget_s or 0)
+    assert len(block) == 12 and 2.2 * seconds < (declared.study.protocol.budget_s or 0)
