@@ -1,4 +1,4 @@
-"""Why a claim is not decided: what its figures leave open, how many more runs would decide, what a machine lacks."""
+"""Why a claim is not decided: what its figures leave open, how many more runs may decide, what a machine lacks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def of_missing(missing: Sequence[str]) -> str:
 
 
 def of_open(table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]) -> str:
-    """Say why a claim is not resolved, and how many times as many runs would decide it.
+    """Say why a claim is not resolved, and how many times as many runs may decide it.
 
     Args:
         table: the runs.

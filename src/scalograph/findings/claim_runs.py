@@ -1,4 +1,4 @@
-"""How many more runs would decide a claim that is not resolved, if its figures stay as they are."""
+"""How many more runs may decide a claim that is not resolved, if its figures stay as they are."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -11,7 +11,7 @@ MOST = 100.0
 
 
 def times_as_many(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
-    """Say how many times as many runs would decide a claim: intervals narrow with the root of their number.
+    """Say how many times as many runs may decide a claim: intervals narrow with the root of their number.
 
     One figure outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
     outside, all have to be wholly inside.
@@ -32,7 +32,7 @@ def times_as_many(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | Non
 
 
 def needed(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
-    """Say how many times as many runs would decide a claim, as the end of a reason; empty if that is not known.
+    """Say how many times as many runs may decide a claim, as the end of a reason; empty if that is not known.
 
     Args:
         figures: all of the claim, each decided.
@@ -42,8 +42,9 @@ def needed(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
     if times is None:
         return ""
     if times > MOST:
-        return f"more than {MOST:.0f} times as many runs would be needed"
-    return f"about {max(2, ceil(times))} times as many runs would decide it"
+        return f"more than {MOST:.0f} times as many runs may be needed"
+    n = ceil(times)
+    return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
 
 
 def _to_shrink(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:

@@ -26,7 +26,7 @@ MOST = 0.5
 GLOSSARY = (
     ("holds", "The whole interval of each figure lies in the range that bears the claim out."),
     ("does not hold", "The whole interval of a figure lies outside that range."),
-    ("not resolved", "The interval of a figure crosses an end of the range; how many more runs may decide is said."),
+    ("not resolved", "The interval of a figure crosses an end of the range; how many more runs may decide is told."),
     ("cannot be seen here", "This machine lacks what would show it; what that is stands at the claim."),
     ("not comparable", "What is measured here is not what was published, or the publication contradicts itself."),
     ("not yet", "No study that ships asks it."),

@@ -46,9 +46,9 @@ def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
 @pytest.mark.parametrize(
     ("high", "words"),
     [
-        (1.06, "about 2 times as many runs would decide it"),
-        (1.31, "about 39 times as many runs would decide it"),
-        (2.0, "more than 100 times as many runs would be needed"),
+        (1.06, "about twice as many runs may decide it"),
+        (1.31, "about 39 times as many runs may decide it"),
+        (2.0, "more than 100 times as many runs may be needed"),
         (None, ""),
     ],
 )
