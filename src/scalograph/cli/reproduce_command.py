@@ -220,18 +220,21 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
         return code
     from scalograph.cli.reproduce_output import show
 
-    show(document, made.folder, _next(made, shlex.join(again)))
+    show(document, made.folder, _next(made, again))
     return code
 
 
-def _next(made: "Reproducing", again: str) -> tuple[str, str] | None:
+def _next(made: "Reproducing", again: list[str]) -> tuple[str, str] | None:
     """The command for parts that are left, or else for claims that more runs may decide."""
     from scalograph.cli.reproduce_further import may_decide
+    from scalograph.protocol import results
 
+    if (results.ROOT / NAME / "latest").resolve() == made.folder.resolve():
+        again = [word for word in again if word not in ("-o", _from_here(made.folder))]
     if made.left():
-        return "go on", again
+        return "go on", shlex.join(again)
     is_open = any(may_decide(found, made.catalogue.declared[name]) for name, found in made.found.items())
-    return ("further", f"{again} --more 5min") if is_open else None
+    return ("further", shlex.join([*again, "--more", "5min"])) if is_open else None
 
 
 def _from_here(folder: Path) -> str:
