@@ -19,13 +19,13 @@ import numpy as np
 
 from scalograph.cli.five_stops import run_declared
 from scalograph.findings import table
-from scalograph.findings.sample import COUNTED
 from scalograph.protocol import results
 from scalograph.questions.break_even.answer import EndedSearch, told_again
 from scalograph.questions.break_even.model import SURE
 from scalograph.study.declare import Declared, declare
 from scalograph.study.responses import primary
 from scalograph.study.shipped import shipped_study
+from scalograph.verdict.cause import COUNTED
 
 NAMES = {1: "loses", -1: "wins"}
 

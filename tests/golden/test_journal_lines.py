@@ -11,7 +11,7 @@ import pytest
 from scalograph.findings import table
 from scalograph.protocol.journal import read
 from scalograph.protocol.record import Record
-from scalograph.verdict.judge import judge
+from scalograph.verdict.judge import judge, requirements
 
 from .command import scalograph
 
@@ -63,7 +63,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
 
 def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     found = table.load(GOLDEN)
-    asked = table.asked(found.study)
+    asked = requirements(found.study)
     judged = {e["run"]: judge(msgspec.convert(e["record"], Record), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
     assert {name: (one.verdict, [cause.as_journaled() for cause in one.causes]) for name, one in judged.items()} == told

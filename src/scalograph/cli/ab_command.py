@@ -8,8 +8,8 @@ import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
-from scalograph.cli.measure_command import LEVELS, VERSION
 from scalograph.cli.options import CommandOptions
+from scalograph.cli.sweep_options import LEVELS, VERSION
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
     from scalograph.cli.adhoc.built_revisions import refuse_without_place
     from scalograph.cli.adhoc.from_options import swept_study
-    from scalograph.cli.measure_command import SweepOptions
+    from scalograph.cli.sweep_options import SweepOptions
     from scalograph.study.levels import LevelsError, parse_levels
 
     refuse_without_place(options.command, "ab --a ./old --b ./new -- {version}")

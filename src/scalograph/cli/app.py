@@ -95,7 +95,7 @@ def _man(wanted: bool) -> None:
     if wanted:
         from scalograph.cli.man_page import man_page
 
-        typer.echo(man_page(), nl=False)
+        typer.echo(man_page(app, COMMANDS), nl=False)
         raise typer.Exit
 
 

@@ -1,11 +1,10 @@
 """The manual page: every command with its arguments and options, as they say of themselves, in the letters of man."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalograph import __version__
-from scalograph.cli.app import COMMANDS, app
 from scalograph.text.escape import prose
 
 _EXITS = {
@@ -16,10 +15,10 @@ _EXITS = {
 }  # fmt: skip
 
 
-def man_page() -> str:
-    """Return the page: `scalograph --man | man -l -` shows it."""
+def man_page(app: Any, summaries: Mapping[str, str]) -> str:
+    """Return the manual page of an application with a summary of each command: `scalograph --man | man -l -`."""
     context = app.make_context("scalograph", ["--help"], resilient_parsing=True)
-    return "\n".join([*_head(), *_commands(context), *_end()]) + "\n"
+    return "\n".join([*_head(), *_commands(app, context, summaries), *_end()]) + "\n"
 
 
 def _head() -> Iterator[str]:
@@ -33,8 +32,8 @@ def _head() -> Iterator[str]:
     yield ".SH COMMANDS"
 
 
-def _commands(context: Any) -> Iterator[str]:
-    for name, said in COMMANDS.items():
+def _commands(app: Any, context: Any, summaries: Mapping[str, str]) -> Iterator[str]:
+    for name, said in summaries.items():
         yield from (f'.SS "scalograph {name}"', roff(said))
         command = app.get_command(context, name)
         if not hasattr(command, "list_commands"):

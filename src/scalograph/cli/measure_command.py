@@ -1,47 +1,8 @@
 """`scalograph measure`."""
 
-from dataclasses import dataclass
-from typing import Annotated
-
-import typer
-
 from scalograph.cli.bundles import bundled
-from scalograph.cli.options import Ceiling, CommandOptions
-
-LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
-VERSION = "version"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepOptions:
-    """What `measure` takes beside: the levels, how often each is run, and what the answer is to weigh."""
-
-    cpus: Annotated[str | None, typer.Option(help=f"How many CPUs it may use: {LEVELS}.")] = None
-    threads: Annotated[str | None, typer.Option(help="Levels of {threads} in the command.")] = None
-    jobs: Annotated[str | None, typer.Option(help="Levels of {jobs} in the command.")] = None
-    copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
-    factor: Annotated[
-        list[str] | None, typer.Option("-v", "--factor", help="NAME=LEVELS of a {NAME}; may be repeated.")
-    ] = None
-    revisions: Annotated[
-        str | None,
-        typer.Option("--revisions", help="{version}: git revisions A,B,C; or of A..B at most 10, evenly; A..B:20."),
-    ] = None
-    build: Annotated[
-        str | None,
-        typer.Option("--build", help="Builds each revision in its folder, which is {version}; '': nothing to do."),
-    ] = None
-    per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
-    runs: Annotated[
-        int | None, typer.Option("-r", "--runs", min=1, help="Runs a configuration; 10, with --precision 100.")
-    ] = None
-    warmup_runs: Annotated[
-        int, typer.Option("-w", "--warmup-runs", "--warmup", min=0, help="First runs that do not count.")
-    ] = 0
-    precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None
-    target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%"
-    cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None
-    ceiling: Ceiling = False
+from scalograph.cli.options import CommandOptions
+from scalograph.cli.sweep_options import SweepOptions
 
 
 def _measure(sweep: SweepOptions, options: CommandOptions) -> int:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
-from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import AnswerOptions, CommandOptions, SearchOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
+from scalograph.cli.sweep_options import SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from scalograph.design.planner import Design
+from scalograph.design.search_steps import Course, Key, Search, SearchSteps, key_of
+from scalograph.design.stopping_rule import score, work_time
 from scalograph.errors import StudyError
-from scalograph.findings.sample import COUNTED, REPEATED
-from scalograph.findings.search_steps import Course, Key, Search, SearchSteps, key_of
-from scalograph.findings.stopping_rule import score, work_time
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 from scalograph.study.treatment import Run
 from scalograph.text.quantities import counted
+from scalograph.verdict.cause import COUNTED, REPEATED
 
 # The least number of runs before a machine is called busy.
 BUSY_FROM = 8

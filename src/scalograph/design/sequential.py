@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design
-from scalograph.findings.sample import COUNTED
-from scalograph.findings.stopping_rule import block_ratios, reference_key
+from scalograph.design.stopping_rule import block_ratios, reference_key
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 from scalograph.study.treatment import Run, Treatment
+from scalograph.verdict.cause import COUNTED
 
 Score = Callable[[Record], float | None]
 Key = tuple[Level, ...]

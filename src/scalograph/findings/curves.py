@@ -11,17 +11,18 @@ from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.analysis.step import common_step, widened
+from scalograph.design.stopping_rule import stopping
 from scalograph.findings import steady_state
 from scalograph.findings.counts import is_count, known_count
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import COUNTED, Sample, flags, grouped
+from scalograph.findings.sample import Sample, flags, grouped
 from scalograph.findings.score_flags import score_flags
 from scalograph.findings.speedup_rule import gains, over_before, primary
-from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING, samples
 from scalograph.protocol.findings import Curve, Point, PointResponse
 from scalograph.protocol.plain import Level
+from scalograph.verdict.cause import COUNTED
 
 __all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
 

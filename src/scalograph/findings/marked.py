@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import key
 from scalograph.findings.reason import Doubt
@@ -13,7 +14,6 @@ from scalograph.findings.sample import Sample, is_functional, is_open
 from scalograph.findings.speedup_rule import kind as scale_of
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.steady_state import is_late
-from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
 from scalograph.protocol.claim import Claim

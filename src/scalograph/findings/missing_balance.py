@@ -8,10 +8,11 @@ from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.names import short, varied
 from scalograph.findings.reason import Doubt
 from scalograph.findings.row import Row, keys
-from scalograph.findings.sample import REPEATED, Sample, cpu_times
+from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
+from scalograph.verdict.cause import REPEATED
 
 # Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
 RARE, APART = 0.01, 0.10

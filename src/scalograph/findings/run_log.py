@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from scalograph.findings.answer import Taken
-from scalograph.findings.sample import COUNTED
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import RunLog
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search
-from scalograph.verdict.cause import Cause
+from scalograph.verdict.cause import COUNTED, Cause
 
 MOST = 30_000  # of more runs, a page could neither hold nor draw each
 _NONE = Cause("", None, "", "")

@@ -16,11 +16,7 @@ from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
-
-# Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
-COUNTED = ("clean", "undecided")
-# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
-REPEATED = ("contaminated", "impossible")
+from scalograph.verdict.cause import COUNTED
 
 # Changes of its settings by a program that are told.
 MOST_CHANGES = 3

@@ -33,11 +33,11 @@ from scalograph.study.model import Study
 from scalograph.study.responses import RATE, Windows, observer, primary, windows
 from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE
-from scalograph.verdict.judge import Asked, Judgment, judge
+from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
 
-__all__ = ["Row", "Table", "asked", "load"]
+__all__ = ["Row", "Table", "load"]
 
 T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.
@@ -161,7 +161,7 @@ class _Reading:
         """What is read from each run, once for all: it follows from the study as it is by now."""
         study = self._table.study
         self._held = HeldTreatments(study)
-        self._asked, self._primary = asked(study), primary(study)
+        self._asked, self._primary = requirements(study), primary(study)
         warmup = study.protocol.warmup
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
@@ -321,12 +321,6 @@ def _work(iterations: Windows) -> int | None:
     """Units of one iteration; None where they were not counted or differ."""
     works = set(iterations.work)
     return works.pop() if len(works) == 1 else None
-
-
-def asked(study: Study) -> Asked:
-    """What a study asks of each run."""
-    reads = any(response.source.startswith("window.") for response in study.responses.values())
-    return Asked(study.protocol.iterations, reads)
 
 
 def _changed_verdicts(rows: Iterable[Row], journaled: Mapping[str, str]) -> list[str]:

@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
 from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.marked import Marked
 from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
-from scalograph.findings.sample import COUNTED, Sample, cpu_times, is_functional
+from scalograph.findings.sample import Sample, cpu_times, is_functional
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, two_digits
-from scalograph.verdict.cause import Cause
+from scalograph.verdict.cause import COUNTED, Cause
 
 # Past this share of disturbed or failed runs a study cannot be believed at all.
 REJECT = 0.50

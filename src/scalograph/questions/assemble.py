@@ -29,7 +29,6 @@ from scalograph.findings.residue import residue
 from scalograph.findings.restored_settings import restored_sentences
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
-from scalograph.findings.service_ends import bad_ends
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
 from scalograph.findings.timelines import timelines
@@ -42,6 +41,7 @@ from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, has_curves, is_search, offering, role
 from scalograph.text.reproduced import outcome
+from scalograph.text.service_ends import bad_ends
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
-from scalograph.findings.table import asked
 from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.record import MachineSetting, Record
 from scalograph.run.captured import Printed, Score
@@ -13,7 +12,7 @@ from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.study.treatment import Run
-from scalograph.verdict.judge import judge
+from scalograph.verdict.judge import judge, requirements
 
 
 class Runner:
@@ -62,7 +61,7 @@ class Runner:
         """What a guest did otherwise than asked is seen while its record has iterations."""
         if record.guest is None or record.run.status != "ok":
             return record
-        found = judge(record, asked(self._planned.design.study))
+        found = judge(record, requirements(self._planned.design.study))
         return record.failed(found.causes[0].text) if found.verdict == "failed" else record
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:

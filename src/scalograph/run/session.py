@@ -10,7 +10,6 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Planner
 from scalograph.design.replay import replay, seconds_per_block
 from scalograph.errors import StudyError
-from scalograph.findings.table import asked
 from scalograph.protocol import journal
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
@@ -31,7 +30,7 @@ from scalograph.run.loop import (
 from scalograph.run.plan import Plan
 from scalograph.study import identity
 from scalograph.study.treatment import Run, as_run
-from scalograph.verdict.judge import judge
+from scalograph.verdict.judge import judge, requirements
 
 # Makes a context manager and `Progress` from the count of finished runs, the seconds that they took, and the planner.
 Showing = Callable[[int, float, Planner], AbstractContextManager[Progress]]
@@ -75,7 +74,7 @@ def run_session(
         HostError: the host refuses.
     """
     planner, event = planned.runs.planner(), planned.first_event(probe)
-    judging = partial(judge, asked=asked(planned.design.study))
+    judging = partial(judge, asked=requirements(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(made.journal)
@@ -114,7 +113,7 @@ def run_unkept(planned: Plan, instrument: Instrument, progress: Progress | None 
         KeyboardInterrupt: a signal came meanwhile.
     """
     book, planner = _MemoryJournal(), planned.runs.planner()
-    judging = partial(judge, asked=asked(planned.design.study))
+    judging = partial(judge, asked=requirements(planned.design.study))
     ended = run_study(planner, Loop(instrument, book, progress or Silent(), judging), Budget(None))
     if ended.reason == "interrupted":
         raise interruption(ended.signal)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Iterations, Record
+from scalograph.study.model import Study
 from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
@@ -64,6 +65,12 @@ class Asked:
 
     iterations: int
     windows: bool
+
+
+def requirements(study: Study) -> Asked:
+    """Return what a study requires of each of its runs."""
+    reads = any(response.source.startswith("window.") for response in study.responses.values())
+    return Asked(study.protocol.iterations, reads)
 
 
 def judge(record: Record, asked: Asked | None = None) -> Judgment:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from scalograph.cli.app import COMMANDS
+from scalograph.cli.app import COMMANDS, app
 from scalograph.cli.main import _code
 from scalograph.cli.man_page import man_page, roff
 from scalograph.study.shipped import shipped_studies
 
 
 def test_the_page_has_every_command_with_its_options() -> None:
-    page = man_page()
+    page = man_page(app, COMMANDS)
     assert all(f'.SS "scalograph {name}"' in page for name in COMMANDS)
     assert ".B \\-r, \\-\\-runs" in page and ".B scalograph find cliff" in page
     strange = [line for line in page.splitlines() if line.startswith((".", "'")) and line[1:3].strip() not in MACROS]
@@ -21,7 +21,7 @@ MACROS = {"TH", "SH", "SS", "PP", "TP", "B", "I"}
 
 def test_it_is_printed_by_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(["--man"]) == 0
-    assert capsys.readouterr().out == man_page()
+    assert capsys.readouterr().out == man_page(app, COMMANDS)
     assert roff("'quoted' \\ -x") == "\\&'quoted' \\\\ \\-x"
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from scalograph.cli import measure_output
 from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions
+from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import HostError, StudyError
 
 TRUE = CommandStudy(("true",))

@@ -8,8 +8,8 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
+from scalograph.design.search_steps import Search, counted
 from scalograph.errors import StudyError
-from scalograph.findings.search_steps import Search, counted
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import course
 from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, first_levels

@@ -10,8 +10,8 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import run_plan
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
+from scalograph.design.stopping_rule import score, stopping
 from scalograph.errors import StudyError
-from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
 

@@ -29,7 +29,7 @@ def mistakes(raw, factors):
     yield from not_asked(raw, "precision", "runs", "warmup_runs")
 """,
     "course": """
-from scalograph.findings.search_steps import Search, counted, searched_factor
+from scalograph.design.search_steps import Search, counted, searched_factor
 
 
 class FastestCourse:
@@ -80,7 +80,7 @@ class Fastest(Model):
 """,
     "answer": """
 from scalograph.findings.answer import Answer
-from scalograph.findings.search_steps import retold
+from scalograph.design.search_steps import retold
 from scalograph.protocol.findings import Column, TableDoc
 from toy_question.course import begin
 from toy_question.document import Fastest

@@ -10,9 +10,9 @@ from scalograph.cli.adhoc.from_options import swept_study
 from scalograph.cli.adhoc.option_texts import split
 from scalograph.cli.console import say
 from scalograph.cli.machine_lock import alone
-from scalograph.cli.measure_command import VERSION, SweepOptions
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.overrides import seconds_of
+from scalograph.cli.sweep_options import VERSION, SweepOptions
 from scalograph.errors import StudyError
 from scalograph.run.revisions import Revision, between, built, named, repository
 

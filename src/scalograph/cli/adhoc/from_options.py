@@ -2,8 +2,8 @@
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.option_texts import argv, counts, read_exits, read_factor, responses, steps, unique, variables
-from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions, SearchOptions
+from scalograph.cli.sweep_options import SweepOptions
 from scalograph.questions.asked import AskedFactors
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from scalograph.cli.load_command import LoadOptions
+from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import StudyError
 from scalograph.study.known_names import no_such
 from scalograph.study.workload import load, shipped

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from scalograph.cli.adhoc.declaration import MAX_COMMAND, argv_text, name, quoted
 from scalograph.cli.adhoc.load_driver import Parameters, driver_use, literal
 from scalograph.cli.adhoc.option_texts import split, variables
-from scalograph.cli.load_command import LoadOptions
+from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 

@@ -16,9 +16,9 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, Kind, fork
 from scalograph.exchange.export import DANGEROUS
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, content
-from scalograph.findings.sample import REPEATED
 from scalograph.protocol.bounded import parse_csv
 from scalograph.text.units import unit_of
+from scalograph.verdict.cause import REPEATED
 
 MAX_ROWS = 1_000_000
 _MOST_NAMED = 8

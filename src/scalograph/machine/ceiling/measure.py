@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import NamedTuple
 
-from scalograph.findings.sample import COUNTED
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
@@ -17,6 +16,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
+from scalograph.verdict.cause import COUNTED
 
 STUDY = "ceiling"
 # Five pairs give an interval of four degrees of freedom: 20 s on two CPUs.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from scalograph.analysis.ratios import paired_ratio
-from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Row, Table
 from scalograph.machine.floor.spread import detectable, spread
 from scalograph.protocol.noise_floor import (
@@ -15,6 +14,7 @@ from scalograph.protocol.noise_floor import (
     FloorPart,
     Reference,
 )
+from scalograph.verdict.cause import COUNTED
 
 STUDY, RESPONSE = "noise-floor", "wall"
 # A second look before a study takes so many runs; the kept ones are cut into stretches as long.

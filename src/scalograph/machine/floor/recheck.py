@@ -5,7 +5,6 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from scalograph.findings.sample import COUNTED
 from scalograph.machine.floor.changed import ALPHA
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.machine.floor.kept_floor import KeptNoise
@@ -18,6 +17,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
+from scalograph.verdict.cause import COUNTED
 
 _LEVELS: Mapping[str, list[Any]] = {"label": ["A"], "cpus": [1]}
 

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search_steps import retold
+from scalograph.findings.search_replay import retold
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level

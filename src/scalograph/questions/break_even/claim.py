@@ -6,7 +6,6 @@ from math import sqrt
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title
-from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
@@ -16,6 +15,7 @@ from scalograph.questions.break_even.document import BreakEven
 from scalograph.text.format import number, version_name
 from scalograph.text.short_names import is_counted, listed
 from scalograph.text.spoken import amount, is_resolved, sentence, spoken
+from scalograph.verdict.cause import COUNTED
 
 FIGURE = "even"
 # Settings of one kind that are named one by one.

@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.findings.search_steps import Search, Treatment
+from scalograph.design.search_steps import Search, Treatment
 from scalograph.questions.break_even.model import (
     DIGITS,
     OUTLIER,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import exp
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search_steps import retold
+from scalograph.findings.search_replay import retold
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.cliff.claim import cause, cliff_claim

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from math import exp, log
 
-from scalograph.findings.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
 from scalograph.questions.cliff.model import (
     LEAST_RUNS,
     LIKELY,

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from scalograph.findings.run_records import records_of
-from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.events import Record
+from scalograph.verdict.cause import COUNTED
 
 # What may have caused a jump: what a run's record calls it, in words and units.
 EVIDENCE = {

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.sample import COUNTED, Sample, grouped
-from scalograph.findings.search_steps import retold, time_of
+from scalograph.findings.sample import Sample, grouped
+from scalograph.findings.search_replay import retold, time_of
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.plain import Level, is_number
@@ -26,6 +26,7 @@ from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
 from scalograph.questions.effective_cpus.tables import effective_tables
 from scalograph.text.quantities import cpus
+from scalograph.verdict.cause import COUNTED
 
 MOST = 16
 # Runs of a sweep past which it takes seconds to weigh them all.

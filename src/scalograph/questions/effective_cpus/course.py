@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from scalograph.findings.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
 from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search

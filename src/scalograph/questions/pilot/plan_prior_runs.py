@@ -10,11 +10,11 @@ from typing import Any
 from scalograph.design.duration import key
 from scalograph.design.replay import timed_runs
 from scalograph.findings import table
-from scalograph.findings.sample import COUNTED
 from scalograph.protocol import journal
 from scalograph.study.model import Study
 from scalograph.study.responses import primary, windows
 from scalograph.study.treatment import Treatment
+from scalograph.verdict.cause import COUNTED
 
 
 @dataclass(frozen=True, slots=True)

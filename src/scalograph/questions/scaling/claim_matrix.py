@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from statistics import median_low
 
+from scalograph.design.stopping_rule import stopping
 from scalograph.findings.names import short, title
-from scalograph.findings.sample import COUNTED, Sample
+from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.protocol.findings import Curve
@@ -17,6 +17,7 @@ from scalograph.questions.scaling.model_contrasts import Compared
 from scalograph.text.format import level_text, significant
 from scalograph.text.scale import scale_for
 from scalograph.text.short_names import is_counted
+from scalograph.verdict.cause import COUNTED
 
 # Of the clean runs that were asked for, and that most have.
 FEW = 0.8

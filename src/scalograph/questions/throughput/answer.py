@@ -9,7 +9,6 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import curve_factor, varied
 from scalograph.findings.run_records import named_records
 from scalograph.findings.sample import Sample, grouped
-from scalograph.findings.service_ends import told_ends
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
@@ -24,6 +23,7 @@ from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables
 from scalograph.questions.throughput.tables_parts import parts_table
 from scalograph.text.quantities import counted, percent_at_most
+from scalograph.text.service_ends import told_ends
 
 CLIENTS = "clients"
 

@@ -5,7 +5,7 @@ from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search_steps import telling
+from scalograph.findings.search_replay import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.claim import Claim

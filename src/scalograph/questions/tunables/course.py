@@ -7,8 +7,8 @@ from math import log, log1p
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
+from scalograph.design.search_steps import Search, Treatment, key_of
 from scalograph.errors import StudyError
-from scalograph.findings.search_steps import Search, Treatment, key_of
 from scalograph.questions.tunables.course_order import Ordered, array_block, confirming, replicate
 from scalograph.questions.tunables.model_array import SYMBOLS, Settings, n_rotations, orthogonal_array
 from scalograph.questions.tunables.model_confirm import MOST_CONFIRMED, PAIRS, chosen, factorial

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search_steps import retold
+from scalograph.findings.search_replay import retold
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
 from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
 from scalograph.study.model import Study
 from scalograph.study.responses import primary

@@ -9,8 +9,8 @@ from scalograph.cli.ab_command import AbOptions, _revised
 from scalograph.cli.adhoc import built_revisions
 from scalograph.cli.adhoc.built_revisions import revised_study
 from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions
+from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.run.revisions import Revision
 

@@ -1,16 +1,12 @@
-"""A search told run by run: by its planner as they are made, and again by the answer from those of the journal."""
+"""The steps of a search: runs go in, and its state learns the score of each step that is complete."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from scalograph.errors import StudyError
-from scalograph.findings.sample import COUNTED, REPEATED
-from scalograph.findings.stopping_rule import work_time
-from scalograph.findings.table import Row, Table
 from scalograph.study.model import Study
-from scalograph.study.responses import primary
 from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
@@ -136,33 +132,6 @@ class SearchSteps:
         score = self._search.combined([self._scores[other] for other in made])
         self.end()
         return self._course.add(level, score)
-
-
-def telling(search: Search[Any], table: Table) -> Iterator[Row]:
-    """Tell a search what its planner knew, run by run: it is a function of the runs in their order.
-
-    Yields:
-        Each run that was told: none that was made again, and none of a treatment that no step has.
-    """
-    steps = SearchSteps(search)
-    for row in table.rows:
-        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.treatment) is not None:
-            steps.begin(row.block)
-            steps.take(row.treatment, time_of(table, row))
-            yield row
-
-
-def retold(search: Search[C], table: Table) -> C:
-    """Tell a search all runs of a study; returns its course."""
-    for _ in telling(search, table):
-        pass
-    return search.course
-
-
-def time_of(table: Table, row: Row) -> float | None:
-    """Time of a run that counts, for the same work, in any unit; None where it has none."""
-    counts = row.status == "ok" and row.verdict in COUNTED
-    return work_time(table.study, row.scores.get(primary(table.study))) if counts else None
 
 
 def key_of(treatment: Treatment) -> Key:
