@@ -26,7 +26,8 @@ from command_common import Figure, main
 from probe_common import peers, quantile
 
 from scalograph.run.build import build
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 N_CONNECTIONS = 16
 SLEEP_S = 0.05

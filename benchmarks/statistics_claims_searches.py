@@ -12,8 +12,9 @@ from math import exp, log
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.findings.curves import samples
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import samples
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.answer import break_even, told_again

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 
 from scalograph.control.cache import cache
-from scalograph.study.workload import shipped
+from scalograph.study.shipped import shipped
 
 from .shell import LONG_S
 

@@ -14,12 +14,9 @@ from typing import Any
 import pytest
 
 from scalograph.run.build import build
-from scalograph.study.workload import (
-    fill,
-    load,
-    shipped,
-    shipped_study,
-)
+from scalograph.study.shipped import shipped, shipped_study
+from scalograph.study.template import fill
+from scalograph.study.workload import load
 
 from .shell import in_process
 from .test_workloads import Said, through_pipes

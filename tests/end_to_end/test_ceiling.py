@@ -17,8 +17,9 @@ from scalograph.machine.ceiling.measure import ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
-from scalograph.study.shipped import shipped_study
-from scalograph.study.workload import fill, load, shipped
+from scalograph.study.shipped import shipped, shipped_study
+from scalograph.study.template import fill
+from scalograph.study.workload import load
 
 from .shell import LONG_S, machine
 

@@ -11,7 +11,9 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.build import build
-from scalograph.study.workload import fill, load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.template import fill
+from scalograph.study.workload import load
 
 from .shell import in_process
 from .test_workloads import JVMS, MASK, QUICK, Said, through_pipes

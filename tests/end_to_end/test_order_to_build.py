@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from scalograph.protocol.events import Record
-from scalograph.study.workload import shipped
+from scalograph.protocol.record import Record
+from scalograph.study.shipped import shipped
 
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 from .test_workloads import QUICK

@@ -23,7 +23,7 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.errors import HostError
-from scalograph.protocol.events import CopyEvent, Record
+from scalograph.protocol.record import CopyEvent, Record
 from scalograph.run.hosts.probe import (
     DEGRADED,
     PROGRAM,

@@ -19,7 +19,7 @@ from scalograph.machine.proofs.promises import PROMISES
 from scalograph.machine.proofs.proof import DisprovedError
 from scalograph.machine.proofs.proving import judged
 from scalograph.machine.proofs.ran import Ran
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.study.declare import check

@@ -17,7 +17,9 @@ from scalograph.control.tasks import limited_tasks, why_no_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
-from scalograph.study.workload import fill, load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.template import fill
+from scalograph.study.workload import load
 
 JVMS = find()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)

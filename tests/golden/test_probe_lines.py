@@ -6,13 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from scalograph.protocol.events import (
-    EVENTS,
-    Record,
-    parse_event,
-    parse_events,
-    parse_record,
-)
+from scalograph.protocol.events import EVENTS, parse_event, parse_events, parse_record
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.python_probe import lines, spec
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples"

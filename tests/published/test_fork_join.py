@@ -11,7 +11,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import load
 from scalograph.study.quick import quickened
 from scalograph.study.scalars import Level
-from scalograph.study.workload import shipped_study
+from scalograph.study.shipped import shipped_study
 
 from .claims import decided, decisions, found
 

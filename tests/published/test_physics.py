@@ -10,7 +10,7 @@ from scalograph.analysis.physics import Observed, cpu_time_across, objections
 from scalograph.findings.published_file import read_rows
 from scalograph.findings.published_physics import objected
 from scalograph.study.declare import declare
-from scalograph.study.workload import shipped_study
+from scalograph.study.shipped import shipped_study
 
 LOOP = Path(__file__).parent / "process-loop-1cpu.csv"
 # One loop alone, measured for itself and printed with two decimals.

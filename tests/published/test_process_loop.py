@@ -6,7 +6,7 @@ from pathlib import Path
 from scalograph.findings.published_file import read_rows
 from scalograph.findings.published_physics import objected
 from scalograph.study.declare import declare
-from scalograph.study.workload import shipped_study
+from scalograph.study.shipped import shipped_study
 
 PRINTED = Path(__file__).parent / "process-loop-1cpu.csv"
 

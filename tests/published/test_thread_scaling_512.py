@@ -9,7 +9,7 @@ from scalograph.design.assumed import assumed
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
-from scalograph.study.workload import shipped_study
+from scalograph.study.shipped import shipped_study
 
 from .claims import decided, decisions
 

@@ -11,7 +11,8 @@ from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.run.build import build
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(12))
 OLD = Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2")

@@ -156,8 +156,9 @@ def _noise(journal: Path | None) -> tuple[float, str]:
     if journal is None:
         return ASSUMED_SD, "assumed"
     from scalograph.findings import table
-    from scalograph.findings.curves import primary, samples
+    from scalograph.findings.speedup_rule import primary
     from scalograph.findings.visible_effect import noise
+    from scalograph.findings.whole_run import samples
 
     read = table.load(journal, keep_observations=False)
     found = noise(samples(read).values(), primary(read))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.errors import HostError, StudyError
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import as_text
 

@@ -5,8 +5,7 @@ from functools import partial
 
 from scalograph.analysis.comparisons import Comparison, compare
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.curves import curve_factor
-from scalograph.findings.names import title, varied
+from scalograph.findings.names import curve_factor, title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table

@@ -22,9 +22,10 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.counts import is_count, known_count
 from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.names import short
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
 

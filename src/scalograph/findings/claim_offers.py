@@ -6,8 +6,9 @@ from typing import NamedTuple
 from scalograph.findings.answer import Taken
 from scalograph.findings.claim_figures import FigureHere, mostly_disturbed, spell, why_missing
 from scalograph.findings.names import short, title, varying
+from scalograph.findings.row import Row
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import OfferedFigure
 from scalograph.questions.registry import is_search

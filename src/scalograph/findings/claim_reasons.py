@@ -6,7 +6,8 @@ from typing import Any
 from scalograph.findings.claim_figures import FigureHere
 from scalograph.findings.claim_runs import needed
 from scalograph.findings.doubts import n_disturbed, worst_cause
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol.published_claim import ClaimFigure
 from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import PublishedClaim

@@ -19,12 +19,9 @@ from scalograph.findings.sample import Sample, flags, grouped
 from scalograph.findings.score_flags import score_flags
 from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.table import Table
-from scalograph.findings.whole_run import WARNING, samples
+from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Curve, Point, PointResponse
 from scalograph.protocol.plain import Level
-from scalograph.verdict.cause import COUNTED
-
-__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
 
 # Runs that take less tell nothing of the CPUs that they use.
 SHORT_S = 0.01

@@ -10,10 +10,11 @@ from scalograph.analysis.modes import common_modes
 from scalograph.findings.counts import is_count
 from scalograph.findings.names import brief
 from scalograph.findings.reason import Doubt
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
 from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise
 from scalograph.questions.registry import basis

@@ -9,9 +9,10 @@ from scalograph.analysis.missing_runs import Fairness
 from scalograph.findings.curves import estimated
 from scalograph.findings.missing_balance import sentence
 from scalograph.findings.names import title, varied
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.text.quantities import counted
 

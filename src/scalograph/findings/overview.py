@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scalograph.findings.names import title
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, repeats
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.findings.trust import n_short
 from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
 from scalograph.study import responses

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from scalograph.findings.answer import Taken
+from scalograph.findings.row import Row
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import RunLog
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 
 # Records that are read again: each may be megabytes, and one tells nearly as much as ten.
 MOST_RECORDS = 10

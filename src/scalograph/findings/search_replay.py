@@ -5,7 +5,8 @@ from typing import Any
 
 from scalograph.design.search_steps import C, Search, SearchSteps
 from scalograph.design.stopping_rule import work_time
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.study.responses import primary
 from scalograph.verdict.cause import COUNTED, REPEATED
 

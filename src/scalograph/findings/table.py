@@ -24,10 +24,10 @@ from scalograph.findings.task_trace import traced
 from scalograph.findings.uncollected import without_collection
 from scalograph.protocol import journal
 from scalograph.protocol.ended_services import ServicesEnded
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
+from scalograph.protocol.record import Record
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import RATE, Windows, observer, primary, windows
@@ -36,8 +36,6 @@ from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
-
-__all__ = ["Row", "Table", "load"]
 
 T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.

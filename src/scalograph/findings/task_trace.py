@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 
 START, END, WORKER = "trace_start_ns", "trace_end_ns", "trace_worker"
 MOST_SUBTASKS = 512

@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from scalograph.findings.curves import Sample
-from scalograph.findings.table import Row
+from scalograph.findings.row import Row
+from scalograph.findings.sample import Sample
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
 from scalograph.protocol.findings import TimelineDoc
+from scalograph.protocol.record import Record
 
 MAX_TIMELINES = 64
 

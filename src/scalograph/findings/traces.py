@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
-from scalograph.findings.table import Row
 from scalograph.findings.task_trace import traced
 from scalograph.findings.timelines import nearest
 from scalograph.protocol import journal

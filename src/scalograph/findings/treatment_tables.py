@@ -4,16 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import in_words
-from scalograph.findings.curves import Sample, curve_factor, estimated, key, primary
-from scalograph.findings.names import setting, title, varied
-from scalograph.findings.speedup_rule import formula
+from scalograph.findings.curves import estimated, key
+from scalograph.findings.names import curve_factor, setting, title, varied
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import formula, primary
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import Visible
 from scalograph.protocol.findings import Cell, Column, Curve, Point, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.model import ReportTable
-
-__all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
 
 MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 

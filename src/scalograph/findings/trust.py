@@ -8,9 +8,10 @@ from scalograph.design.stopping_rule import block_ratios, pair_stopping, referen
 from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.marked import Marked
 from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, cpu_times, is_functional
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis

@@ -9,8 +9,8 @@ import numpy as np
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.quantiles import chi_square_median
-from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
+from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import StudyNoise, TableDoc
 from scalograph.questions.registry import is_search

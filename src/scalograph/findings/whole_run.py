@@ -10,8 +10,9 @@ from msgspec import structs
 
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, others
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
 from scalograph.study.responses import WHOLE

@@ -14,8 +14,8 @@ from scalograph.profile.choose import Treatment
 from scalograph.profile.recording import options, refusal, seen
 from scalograph.profile.stacks import Within
 from scalograph.profile.values import Profiled, RecordedTasks
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
+from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP
 from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host, Tell

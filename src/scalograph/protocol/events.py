@@ -10,40 +10,17 @@ from scalograph.protocol.record import (
     MAX_LINE_BYTES,
     Capabilities,
     CopyEvent,
-    Degraded,
     ErrorEvent,
     Header,
-    InForce,
     Iterations,
     Output,
     Record,
     RunFigures,
-    Task,
     Timeline,
     Values,
 )
 from scalograph.protocol.record_part import RecordPart
 from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent
-
-__all__ = [
-    "EVENTS",
-    "Capabilities",
-    "CopyEvent",
-    "Degraded",
-    "ErrorEvent",
-    "Header",
-    "InForce",
-    "Iterations",
-    "Output",
-    "Record",
-    "RunFigures",
-    "Task",
-    "Timeline",
-    "Values",
-    "parse_event",
-    "parse_events",
-    "parse_record",
-]
 
 EVENTS: Mapping[str, type[RecordPart]] = {
     "header": Header,

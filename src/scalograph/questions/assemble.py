@@ -12,7 +12,7 @@ from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
 from scalograph.findings.claim_offers import OfferHere
-from scalograph.findings.curves import curves, primary, samples
+from scalograph.findings.curves import curves
 from scalograph.findings.doubts import doubts
 from scalograph.findings.error_bound import bounds
 from scalograph.findings.left_out_table import excluded_table
@@ -29,6 +29,7 @@ from scalograph.findings.residue import residue
 from scalograph.findings.restored_settings import restored_sentences
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
 from scalograph.findings.timelines import timelines
@@ -36,6 +37,7 @@ from scalograph.findings.traces import traces
 from scalograph.findings.treatment_tables import declared_tables, treatment_tables
 from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
+from scalograph.findings.whole_run import samples
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim

@@ -6,7 +6,8 @@ from scalograph.control.consent import machine_controls
 from scalograph.control.ext_scheduler import SHIPS, SchedulerControl
 from scalograph.run.build import build
 from scalograph.run.plan import Plan
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 
 def with_schedulers(planned: Plan) -> Plan:

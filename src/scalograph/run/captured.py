@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from scalograph.protocol.events import CopyEvent, Record, Values
+from scalograph.protocol.record import CopyEvent, Record, Values
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
 from scalograph.study.output_patterns import engine, printed_name

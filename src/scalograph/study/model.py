@@ -284,20 +284,6 @@ class Study(StudyPart):
         }
 
 
-__all__ = [
-    "ONE_AT_A_TIME",
-    "SCREENING",
-    "Factor",
-    "PlanKind",
-    "Protocol",
-    "Published",
-    "Quick",
-    "ReportTable",
-    "Response",
-    "Study",
-]
-
-
 def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:
     """Return a study with these claims of a paper in place of its own."""
     published = (study.published or Published()).model_copy(update={"claims": claims})

@@ -15,14 +15,9 @@ from scalograph.study.known_names import no_such
 from scalograph.study.model import WorkloadUse
 from scalograph.study.paths import inside
 from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, in_order
+from scalograph.study.shipped import shipped, shipped_workloads
 from scalograph.study.template import Template, places
-from scalograph.study.workload import (
-    BY_PROTOCOL,
-    Workload,
-    load,
-    shipped,
-    shipped_workloads,
-)
+from scalograph.study.workload import BY_PROTOCOL, Workload, load
 
 # Steps that a study may take once before all runs, and before and after each.
 STEPS = ("setup", "prepare", "cleanup")

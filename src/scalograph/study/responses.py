@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
-from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.record import Record, RunFigures
 from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.study.model import Study
 

@@ -16,28 +16,8 @@ from scalograph.study.check_processes import misdeclared
 from scalograph.study.cross_checks import Found
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.scalars import brief, short
-from scalograph.study.shipped import (
-    shipped,
-    shipped_studies,
-    shipped_study,
-    shipped_workloads,
-)
 from scalograph.study.template import fill
 from scalograph.study.toml_lines import dotted, line_of, locate
-
-__all__ = [
-    "Build",
-    "Parameter",
-    "Requirement",
-    "Workload",
-    "fill",
-    "load",
-    "refusals",
-    "shipped",
-    "shipped_studies",
-    "shipped_study",
-    "shipped_workloads",
-]
 
 # Mistakes that are told.
 MOST_TOLD = 100

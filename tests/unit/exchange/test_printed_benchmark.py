@@ -12,7 +12,7 @@ from scalograph.cli.adhoc.declaration import study_text
 from scalograph.cli.adhoc.option_texts import read_response
 from scalograph.exchange.printed_benchmark import printed_score
 from scalograph.exchange.readers.registry import read
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed
 from scalograph.study.declare import declare
 from scalograph.study.load import parse

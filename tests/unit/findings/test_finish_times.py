@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.findings import table
-from scalograph.findings.table import Row
+from scalograph.findings.row import Row
 
 from ..records import recorded
 from ..study.example import VALID

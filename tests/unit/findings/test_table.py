@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.errors import ProtocolError
 from scalograph.findings import table
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.questions.assemble import findings
 from scalograph.study.identity import as_journaled
 from scalograph.study.load import parse

@@ -9,7 +9,7 @@ import pytest
 
 from scalograph.findings import table
 from scalograph.findings.task_trace import traced
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 
 from ..records import recorded
 from .test_table import TREATMENTS, write

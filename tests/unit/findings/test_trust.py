@@ -6,9 +6,10 @@ import pytest
 from msgspec import structs
 
 from scalograph.cli.last_stops import exit_code
-from scalograph.findings.curves import curves, samples
+from scalograph.findings.curves import curves
 from scalograph.findings.error_bound import bounds
 from scalograph.findings.marked import marked, marks
+from scalograph.findings.whole_run import samples
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.findings import Trust
 from scalograph.questions.assemble import findings

@@ -9,9 +9,9 @@ from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
 from scalograph.questions.break_even.document import EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure import figures
-from scalograph.questions.break_even.figure_axis import round_numbers
 from scalograph.questions.break_even.figure_panels import Chart, chart
 from scalograph.report.html import page, write
+from scalograph.text.plots import round_numbers
 
 from . import even_sample as sample
 

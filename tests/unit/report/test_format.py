@@ -7,15 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from scalograph.analysis.digits import decimals
 from scalograph.analysis.estimate import Estimate
-from scalograph.text.format import (
-    DASH,
-    decimals,
-    estimate,
-    level_text,
-    number,
-    significant,
-)
+from scalograph.text.format import DASH, estimate, level_text, number, significant
 from scalograph.text.scale import (
     SECONDS,
     Scale,

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.run.captured import NoFigureError, Printed, figure
 from scalograph.study.load import parse
 from scalograph.study.model import Response

@@ -11,17 +11,9 @@ from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.model import WorkloadUse
 from scalograph.study.program import Service, program
-from scalograph.study.template import places
-from scalograph.study.workload import (
-    Parameter,
-    fill,
-    load,
-    refusals,
-    shipped,
-    shipped_studies,
-    shipped_study,
-    shipped_workloads,
-)
+from scalograph.study.shipped import shipped, shipped_studies, shipped_study, shipped_workloads
+from scalograph.study.template import fill, places
+from scalograph.study.workload import Parameter, load, refusals
 
 GOOD = """
 name = "w"

@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 HERE = shipped("http-drivers")
 SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
+from scalograph.study.shipped import shipped
 from scalograph.study.template import fill
-from scalograph.study.workload import load, shipped
+from scalograph.study.workload import load
 
 from ...servers import LOAD, needs_driver
 

@@ -9,7 +9,8 @@ import pytest
 from scalograph.control.jvms import find
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
 HERE = shipped("loop-versions")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scalograph.study.workload import shipped
+from scalograph.study.shipped import shipped
 
 HERE = shipped("order-to-build")
 PROGRAMS = Path(__file__).parent / "order_to_build"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.run.build import build
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
 HERE = shipped("process-loop")

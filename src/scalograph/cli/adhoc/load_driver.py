@@ -5,7 +5,8 @@ from collections.abc import Container
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import StudyError
 from scalograph.study.known_names import no_such
-from scalograph.study.workload import load, shipped
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load
 from scalograph.text.units import parse_duration
 
 # The workloads of our own driver, and of the others.

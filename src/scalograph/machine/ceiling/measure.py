@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import NamedTuple
 
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan

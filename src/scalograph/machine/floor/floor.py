@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from scalograph.analysis.ratios import paired_ratio
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.machine.floor.spread import detectable, spread
 from scalograph.protocol.noise_floor import (
     Floor,

@@ -2,7 +2,7 @@
 
 from scalograph.machine.proofs.proof import NotProvableError, expect
 from scalograph.machine.proofs.ran import Ran
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 
 # Whether a run was disturbed is the machine's affair: no proof depends on it.
 BELIEVED = ("clean", "contaminated", "undecided")

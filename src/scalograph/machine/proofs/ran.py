@@ -10,7 +10,7 @@ from typing import Any
 from scalograph.design.planner import Planner
 from scalograph.machine.proofs.marks import marked
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.curves import estimated, samples
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
+from scalograph.findings.whole_run import samples
 from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.text.compact import NOT_RESOLVED, compact

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from scalograph.findings.row import Row
 from scalograph.findings.run_records import records_of
-from scalograph.findings.table import Row, Table
-from scalograph.protocol.events import Record
+from scalograph.findings.table import Table
+from scalograph.protocol.record import Record
 from scalograph.verdict.cause import COUNTED
 
 # What may have caused a jump: what a run's record calls it, in words and units.

@@ -8,7 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.run_records import records_of
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.questions.effective_cpus.model_concurrency import Concurrency, concurrency
 from scalograph.questions.effective_cpus.model_levels import cpus_used
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.search_replay import retold, time_of
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level, is_number
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures

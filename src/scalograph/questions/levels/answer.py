@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.curves import curve_factor
+from scalograph.findings.names import curve_factor
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve

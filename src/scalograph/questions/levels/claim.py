@@ -5,10 +5,10 @@ from math import expm1
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.curves import estimated, primary
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import short, title, varied, varying
 from scalograph.findings.sample import Sample, is_functional
-from scalograph.findings.speedup_rule import kind
+from scalograph.findings.speedup_rule import kind, primary
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import noise
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell

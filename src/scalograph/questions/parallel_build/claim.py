@@ -5,8 +5,9 @@ from statistics import median
 
 from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import Taken
-from scalograph.findings.curves import estimated, primary
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import short, title, varying
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level

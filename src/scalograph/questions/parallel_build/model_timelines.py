@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scalograph.findings.answer import Taken
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record, Timeline
 from scalograph.protocol.plain import Level
+from scalograph.protocol.record import Record, Timeline
 from scalograph.questions.parallel_build.model_load import Load, load
 from scalograph.questions.parallel_build.model_parallelism import Parallelism, parallelism
 

@@ -5,8 +5,8 @@ from statistics import median
 
 from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import Taken
-from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
     Cell,

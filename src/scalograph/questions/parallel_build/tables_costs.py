@@ -1,8 +1,8 @@
 """What more jobs cost: user time over that of one; and what makes no difference."""
 
 from scalograph.findings.answer import Taken
-from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level

@@ -2,8 +2,8 @@
 
 from statistics import mean
 
-from scalograph.findings.curves import primary
 from scalograph.findings.names import brief, title
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from scalograph.findings.curves import curves
+from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.questions.scaling.claim import claim
 from scalograph.questions.scaling.model_claim import NO_GAIN, end, lead

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from scalograph.findings.answer import Answer
+from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.questions.throughput.answer import told
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse

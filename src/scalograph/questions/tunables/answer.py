@@ -5,9 +5,10 @@ from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.row import Row
 from scalograph.findings.search_replay import telling
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.questions.claims import unsaid

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.quiet import Look
 from scalograph.protocol.ended_services import ServicesEnded
-from scalograph.protocol.events import CopyEvent, Record
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import CopyEvent, Record
 from scalograph.run.plan import Plan
 from scalograph.run.services import has_services
 from scalograph.study.program import Service

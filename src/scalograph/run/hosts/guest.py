@@ -23,8 +23,8 @@ from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.discover import discover
 from scalograph.control.kernel_counters import passed, read_counters
 from scalograph.errors import HostError
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.guest_process import (
     GuestMachine,

@@ -15,8 +15,8 @@ from scalograph.control.orphans import mark
 from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.ended_services import ServicesEnded
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 from scalograph.run.built_schedulers import with_schedulers
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.held_services import HeldServices

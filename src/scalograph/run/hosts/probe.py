@@ -18,15 +18,8 @@ from msgspec import to_builtins
 
 from scalograph.control.leaves import end_unmeasured
 from scalograph.errors import HostError, ProtocolError, ScalographError
-from scalograph.protocol.events import (
-    Capabilities,
-    ErrorEvent,
-    Header,
-    Record,
-    parse_event,
-    parse_events,
-)
-from scalograph.protocol.record import MAX_LINE_BYTES, unmeasured
+from scalograph.protocol.events import parse_event, parse_events
+from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, unmeasured
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.probe_process import LostError, ProbeAnswer, ProbeProcess
 from scalograph.run.interrupts import heard, kept, meaning

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.events import Header, parse_event
-from scalograph.protocol.record import MAX_LINE_BYTES
+from scalograph.protocol.events import parse_event
+from scalograph.protocol.record import MAX_LINE_BYTES, Header
 
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096

@@ -12,8 +12,8 @@ from pathlib import Path
 from scalograph.control.apply import apply
 from scalograph.control.control import HeldSetting, Launch
 from scalograph.errors import HostError
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.ssh import SshHost, machine_of
 from scalograph.run.hosts.ssh_boot import (

@@ -16,8 +16,8 @@ from scalograph.control import quiet
 from scalograph.control.discover import discover
 from scalograph.control.jvm import default_values
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts, ProgramFile
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure

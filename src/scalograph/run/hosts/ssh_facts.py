@@ -16,8 +16,9 @@ from scalograph.control.jvms import described
 from scalograph.control.machine_control import MACHINE
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.events import Capabilities, parse_event
+from scalograph.protocol.events import parse_event
 from scalograph.protocol.facts import HostFacts, machine_facts
+from scalograph.protocol.record import Capabilities
 from scalograph.run.hosts.ssh_client import called, last_line
 from scalograph.run.scratch import scratch
 

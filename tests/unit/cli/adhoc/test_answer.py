@@ -13,7 +13,8 @@ from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
 from scalograph.cli.adhoc.declaration import study_text
 from scalograph.cli.adhoc.show import document, steps_table
 from scalograph.cli.adhoc.steps import efficiency, gains_per_cost
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.assemble import findings
 from scalograph.questions.scaling.model_next import next_gain

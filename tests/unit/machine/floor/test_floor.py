@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.machine.floor.floor import (
     difference,
     floor,

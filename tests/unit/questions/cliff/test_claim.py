@@ -2,7 +2,8 @@
 
 import pytest
 
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.questions.cliff.claim import cliff_claim
 from scalograph.questions.cliff.document import CliffDoc, Cliffs

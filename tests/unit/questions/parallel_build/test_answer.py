@@ -9,8 +9,8 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings import table
 from scalograph.findings.answer import Answer
-from scalograph.findings.curves import samples
 from scalograph.findings.table import Table
+from scalograph.findings.whole_run import samples
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.findings.table import Row
+from scalograph.findings.row import Row
 from scalograph.questions.parallel_build.model_load import load
 from scalograph.questions.parallel_build.model_timelines import TimedRun, of_run
 

@@ -7,8 +7,9 @@ import pytest
 from msgspec import structs
 
 from scalograph.findings.curves import curves
+from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.questions.scaling.claim import _Words, claim
 from scalograph.questions.scaling.model_claim import End, lead

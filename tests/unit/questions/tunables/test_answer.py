@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from scalograph.findings.answer import Answer
+from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
-from scalograph.findings.table import Row, Table
+from scalograph.findings.table import Table
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.course import begin

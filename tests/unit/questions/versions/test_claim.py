@@ -5,7 +5,8 @@ import pytest
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import study_text
-from scalograph.findings.table import Row, Table
+from scalograph.findings.row import Row
+from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.questions.assemble import findings
 from scalograph.simulate.versions import Kind, blocks, session

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.run.hosts import probe, probe_process
 from scalograph.run.interrupts import Interrupts
 

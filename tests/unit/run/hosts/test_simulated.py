@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
 from scalograph.run.hosts import probe
 
 LAW = {"workers": 2, "t1_ns": 1_000_000_000, "sigma": 0.1, "kappa": 0.01}

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalograph.errors import HostError
-from scalograph.protocol.events import Capabilities
-from scalograph.protocol.record import Capability
+from scalograph.protocol.record import Capabilities, Capability
 from scalograph.run.hosts.ssh_facts import capabilities_of, facts_of, parsed
 
 ANSWER = """\
