@@ -189,9 +189,45 @@ pub fn join(door: i32) -> Result<(), i32> {
     unsafe { raw::call(libc::SYS_write, [door as usize, b"0".as_ptr() as usize, 1]) }.map(drop)
 }
 
+/// Parse the CPU time of cgroup v2, in nanoseconds.
 pub fn parse_usage(cpu_stat: &str) -> Option<u64> {
-    let usec = cpu_stat.lines().find_map(|l| l.strip_prefix("usage_usec "))?;
-    usec.trim().parse::<u64>().ok().map(|us| us * 1000)
+    number_after(cpu_stat, "usage_usec ").map(|us| us * 1000)
+}
+
+/// Parse the number behind `name` at the beginning of a line.
+pub fn number_after(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+}
+
+/// Whether leaves can be made below this cgroup; otherwise processes enter it themselves.
+pub fn is_unified(folder: &Path) -> bool {
+    folder.join("cgroup.controllers").exists()
+}
+
+/// Return how long the quota of a cgroup (v1 or v2) has held its processes back.
+pub fn throttled_ns(folder: &Path) -> Option<u64> {
+    let cpu_stat = fs::read_to_string(folder.join("cpu.stat")).ok()?;
+    throttled_usec(&cpu_stat).or_else(|| throttled_time(&cpu_stat))
+}
+
+/// Parse the throttled time of cgroup v2, in nanoseconds.
+pub fn throttled_usec(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
+}
+
+/// Parse the throttled time of cgroup v1, in nanoseconds.
+pub fn throttled_time(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_time ")
+}
+
+/// Return the CPU seconds that a cgroup grants per second; None without a limit.
+pub fn quota_cpus(folder: &Path) -> Option<f64> {
+    let read = |file: &str| fs::read_to_string(folder.join(file)).ok();
+    let first = || Some(format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?.trim()));
+    let text = read("cpu.max").or_else(first)?;
+    let (quota, period) = text.trim().split_once(' ')?;
+    let (quota, period) = (quota.parse::<u64>().ok()?, period.parse::<u64>().ok()?);
+    (period > 0).then(|| quota as f64 / period as f64)
 }
 
 impl Drop for Leaf {

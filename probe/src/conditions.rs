@@ -2,7 +2,7 @@
 //!
 //! Each figure is read at both ends of the window; what the kernel does not tell is None, never 0.
 
-use crate::cgroup::{self, Leaf};
+use crate::cgroup::{self, number_after, throttled_time, throttled_usec, Leaf};
 use crate::events::RunEvent;
 use crate::sys;
 use std::fs;
@@ -68,10 +68,6 @@ impl Conditions {
     }
 }
 
-fn number_after(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
-}
-
 /// Time in which at least one task stalled: `total` of the line `some`, in microseconds.
 pub fn stall_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
@@ -94,19 +90,6 @@ fn under(root: &Path, folder: &Path) -> PathBuf {
 fn all(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Vec<u64> {
     let read = |f: &Path| fs::read_to_string(f.join("cpu.stat")).ok().and_then(|text| parse(&text));
     folder.ancestors().filter_map(read).collect()
-}
-
-/// Of a cgroup, of either version.
-pub fn throttled(cpu_stat: &str) -> Option<u64> {
-    throttled_usec(cpu_stat).or_else(|| throttled_time(cpu_stat))
-}
-
-fn throttled_usec(cpu_stat: &str) -> Option<u64> {
-    number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
-}
-
-fn throttled_time(cpu_stat: &str) -> Option<u64> {
-    number_after(cpu_stat, "throttled_time ")
 }
 
 /// How long each CPU was slowed because it, or its package, was too hot.

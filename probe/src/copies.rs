@@ -7,6 +7,7 @@ use crate::served::Served;
 use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -72,11 +73,55 @@ impl Usage {
     }
 }
 
+/// The larger of the two is what rusage gives where a copy shared memory until its exec, so a
+/// peak that does not stand out from what was shared is not the workload's to know.
+pub fn peak(rusage: u64, hidden: u64) -> Option<u64> {
+    (rusage > hidden).then_some(rusage)
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct End {
     pub at_ns: u64,
     pub status: i32,
     pub usage: Usage,
+}
+
+/// How long copies stood still because another process stopped them (SIGSTOP, job control of a debugger).
+#[derive(Default)]
+pub struct Stopped {
+    still: HashSet<i32>,
+    since_ns: u64,
+    total_ns: u64,
+}
+
+impl Stopped {
+    /// Whether a status of wait4 tells of a stop or a going on rather than of an end.
+    pub fn take(&mut self, pid: i32, status: i32, at_ns: u64) -> bool {
+        if libc::WIFSTOPPED(status) {
+            if self.still.is_empty() {
+                self.since_ns = at_ns;
+            }
+            self.still.insert(pid);
+            return true;
+        }
+        let goes_on = libc::WIFCONTINUED(status);
+        if goes_on {
+            self.gone(pid, at_ns);
+        }
+        goes_on
+    }
+
+    /// It goes on, or has ended.
+    pub fn gone(&mut self, pid: i32, at_ns: u64) {
+        if self.still.remove(&pid) && self.still.is_empty() {
+            self.total_ns += at_ns.saturating_sub(self.since_ns);
+        }
+    }
+
+    /// Time in which at least one copy was stopped.
+    pub fn total_ns(&self) -> u64 {
+        self.total_ns
+    }
 }
 
 pub struct Copy {

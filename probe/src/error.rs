@@ -1,5 +1,6 @@
 //! Why a run was not carried out: `where: found, expected; what to do`.
 
+use crate::sys;
 use serde_json::Value;
 
 /// The number is the exit code of the probe.
@@ -29,6 +30,12 @@ impl Refusal {
 
     pub fn host(place: &str, found: &str, expected: &str, fix: &str) -> Refusal {
         Refusal::new(Kind::Host, place, found, expected, fix)
+    }
+
+    /// Refuse because the operating system refused `what`.
+    pub fn os(what: &str, error: &std::io::Error) -> Refusal {
+        let fix = "ask the administrator, or lower the number of copies";
+        Refusal::host(what, &sys::describe_error(error), "to be granted", fix)
     }
 
     pub fn spec(place: &str, found: Option<&Value>, expected: &str) -> Refusal {

@@ -1,11 +1,10 @@
 //! The `process` events: what each command of a run with services used in the window.
 
-use crate::copies::{Copy, Usage};
+use crate::cgroup;
+use crate::copies::{peak, Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
-use crate::group;
 use crate::readings::Reading;
 use crate::running;
-use crate::summary::peak;
 use crate::watch::Watch;
 use crate::window::Frame;
 
@@ -25,7 +24,7 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         command,
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
-        quota_cpus: of.cgroup.as_deref().and_then(group::quota_cpus),
+        quota_cpus: of.cgroup.as_deref().and_then(cgroup::quota_cpus),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
         max_rss_bytes: own()
             .filter_map(|(c, _)| c.end)

@@ -1,7 +1,9 @@
 //! What copies write, taken as it comes: their output, and the lines of protocol/workload.md.
 
 use crate::capture::pump;
-use crate::watch::{Early, Watch};
+use crate::copies::Copy;
+use crate::watch::{seconds, Early, Watch};
+use std::os::fd::AsRawFd;
 
 impl Watch<'_> {
     pub fn read_stdout(&mut self, i: usize) {
@@ -67,12 +69,40 @@ impl Watch<'_> {
         }
         // Who dies with a full buffer leaves half a line: how it ended says more.
         let commands = &self.spec.commands;
-        let is_right =
-            |c: &crate::copies::Copy| c.exit_code().is_some_and(|code| commands[c.command].ok_exits.contains(&code));
+        let is_right = |c: &Copy| c.exit_code().is_some_and(|code| commands[c.command].ok_exits.contains(&code));
         let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| is_right(c));
         let torn = ended_well.find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
         if let Some((copy, why)) = torn {
             self.break_protocol(copy, &why);
+        }
+    }
+
+    /// At least one copy waits for its byte, and not all have said whether they will.
+    pub fn holds(&self) -> bool {
+        self.spec.events && self.copies.iter().any(Copy::waits)
+    }
+
+    pub fn ready_limit(&self) -> u64 {
+        self.gate_ns.saturating_add(self.spec.ready_timeout_ns)
+    }
+
+    pub fn not_ready(&self) -> String {
+        let late = self.copies.iter().position(Copy::may_wait).unwrap_or(0);
+        let limit = seconds(self.spec.ready_timeout_ns);
+        format!("copy {late} had not written ready after {limit} s, while another waited; killed")
+    }
+
+    /// All have said so, or have ended, or will not: every waiting copy gets its byte, the
+    /// writes back to back, so that nothing of ours stands between the first and the last.
+    pub fn release(&mut self) {
+        if !self.holds() || self.copies.iter().any(Copy::may_wait) {
+            return;
+        }
+        for copy in self.copies.iter_mut().filter(|c| c.waits()) {
+            if let Some(go) = copy.go.take() {
+                // SAFETY: one byte from a constant into a pipe of ours.
+                unsafe { libc::write(go.as_raw_fd(), b"g".as_ptr().cast(), 1) };
+            }
         }
     }
 }

@@ -2,18 +2,23 @@
 
 use crate::capture::pieces;
 use crate::copies::Usage;
-use crate::events::{Changed, CopyEvent, Degraded, Event, Output, RunEvent, TaskRow, Timeline};
+use crate::events::{
+    Changed, CopyEvent, Degraded, Event, Histogram, Iterations, Output, PhaseRow, Phases, RunEvent, TaskRow, Timeline,
+    Values,
+};
 use crate::in_force;
 use crate::processes;
 use crate::records::Records;
-use crate::said;
 use crate::spec::Spec;
 use crate::summary;
 use crate::watch::{Early, Watch};
 use crate::window::{Before, Frame};
+use crate::workload::{Iteration, Phase, Speech};
 
 /// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
 const STDOUT_PIECE: usize = 512 << 10;
+/// At most 105 bytes for each.
+const ITERATIONS_PIECE: usize = 32768;
 /// Cells of a timeline, at most 20 bytes for each.
 const MAX_CELLS: usize = 150_000;
 
@@ -62,7 +67,7 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
     for part in parts.iter().skip(1) {
         list.push(Event::Output(Output { run: run.clone(), copy: index, stdout: part.to_string() }));
     }
-    said::events(&copy.speech, &run, index, frame, list);
+    speech_events(&copy.speech, &run, index, frame, list);
 }
 
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
@@ -132,5 +137,37 @@ fn task_row(task: &crate::tree::Task, used: &[usize]) -> TaskRow {
         wait_ns: task.wait_ns,
         per_cpu_ns: used.iter().map(|row| task.per_cpu.get(*row).copied().unwrap_or(0)).collect(),
         migrations: task.migrations,
+    }
+}
+
+fn speech_events(speech: &Speech, run: &str, copy: usize, frame: &Frame, list: &mut Vec<Event>) {
+    let name = || run.to_string();
+    for part in speech.iterations.chunks(ITERATIONS_PIECE) {
+        list.push(Event::Iterations(iterations(name(), copy, frame, part)));
+    }
+    if !speech.values.is_empty() {
+        list.push(Event::Values(Values { run: name(), copy, values: speech.values.clone() }));
+    }
+    if !speech.phases.is_empty() {
+        let row =
+            |p: &Phase| PhaseRow { name: p.name.clone(), start_ns: frame.since(p.start), end_ns: frame.since(p.end) };
+        list.push(Event::Phases(Phases { run: name(), copy, phases: speech.phases.iter().map(row).collect() }));
+    }
+    for ((phase, operation), counts) in &speech.histograms {
+        let (index, count) = counts.iter().map(|(i, n)| (*i, *n)).unzip();
+        let (phase, operation) = (phase.clone(), operation.clone());
+        list.push(Event::Histogram(Histogram { run: name(), copy, phase, operation, index, count }));
+    }
+}
+
+fn iterations(run: String, copy: usize, frame: &Frame, part: &[Iteration]) -> Iterations {
+    Iterations {
+        run,
+        copy,
+        index: part.iter().map(|i| i.index).collect(),
+        start_ns: part.iter().map(|i| frame.since(i.start)).collect(),
+        end_ns: part.iter().map(|i| frame.since(i.end)).collect(),
+        work: part.iter().map(|i| i.work).collect(),
+        cpu_ns: part.iter().map(|i| i.cpu).collect(),
     }
 }

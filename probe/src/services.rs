@@ -2,14 +2,15 @@
 
 use crate::board::{Board, Stage};
 use crate::error::{shorten, Refusal};
+use crate::families;
 use crate::gate;
-use crate::holders;
-use crate::listeners;
+use crate::listeners::{self, Listener};
+use crate::neighbors;
 use crate::role::Service;
-use crate::run::os;
 use crate::starting::Starter;
 use crate::sys;
 use crate::watch::{seconds, Early, Watch};
+use std::fs;
 use std::path::Path;
 
 /// Between two looks at whether it is ready: an eighth of what it has taken so far, within these.
@@ -30,13 +31,13 @@ impl<'a> Watch<'a> {
 
     fn start_service(&mut self, command: usize, starter: &Starter) -> Result<(), Refusal> {
         if let Some(records) = &mut self.records {
-            records.enable_lives().map_err(|e| os("perf events", &e))?;
+            records.enable_lives().map_err(|e| Refusal::os("perf events", &e))?;
         }
-        let board = Board::new(1).map_err(|e| os("shared memory", &e))?;
+        let board = Board::new(1).map_err(|e| Refusal::os("shared memory", &e))?;
         let started = starter.start(command..command + 1, &board)?;
         let pid = started.0[0].pid;
         self.records.iter_mut().for_each(|r| r.tree.add_main(pid as u32, command));
-        self.join(started).map_err(|e| os("epoll", &e))?;
+        self.join(started).map_err(|e| Refusal::os("epoll", &e))?;
         gate::open(&board, 1);
         Ok(())
     }
@@ -101,7 +102,7 @@ impl<'a> Watch<'a> {
         let all = if ports.is_empty() { Vec::new() } else { listeners::all(Path::new("/")) };
         let n_of = |port: &u16| listeners::n_of(&all, *port);
         let Some(port) = ports.iter().find(|port| n_of(port) > most) else { return };
-        let by = all.iter().find(|l| l.port == *port).map(holders::told).unwrap_or_default();
+        let by = all.iter().find(|l| l.port == *port).map(holder_of).unwrap_or_default();
         let how = match most {
             0 => format!(": port {port} {taken}{by}"),
             _ => format!(": {} sockets listen on port {port}", n_of(port)),
@@ -165,4 +166,40 @@ impl<'a> Watch<'a> {
             self.fail(index, &format!("ended {when} ({how}){left}"));
         }
     }
+
+    /// Ports on which the processes of a command listen.
+    fn ports_of(&self, command: usize, all: &[Listener]) -> Vec<u16> {
+        let own: Vec<u64> = self.members(command).into_iter().flat_map(sockets).collect();
+        let mut ports: Vec<u16> = all.iter().filter(|l| own.contains(&l.inode)).map(|l| l.port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    fn members(&self, command: usize) -> Vec<i32> {
+        if let Some(leaf) = self.contain.part(command) {
+            return leaf.processes();
+        }
+        let mains = self.copies.iter().map(|c| (c.pid, c.command)).collect();
+        let all = families::commands(&families::all(Path::new("/")), &mains);
+        all.into_iter().filter(|(_, of)| *of == command).map(|(pid, _)| pid).collect()
+    }
+}
+
+/// Inodes of the sockets that a process has open.
+fn sockets(pid: i32) -> Vec<u64> {
+    let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let inode = |entry: fs::DirEntry| {
+        let link = fs::read_link(entry.path()).ok()?;
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    links.filter_map(inode).collect()
+}
+
+/// ` by NAME (PID)` where the process can be seen.
+fn holder_of(listener: &Listener) -> String {
+    let holds = |pid: &i32| sockets(*pid).contains(&listener.inode);
+    let holder = families::all(Path::new("/")).into_iter().map(|seen| seen.pid).find(holds);
+    let named = holder.and_then(|pid| Some((neighbors::name_of(pid as u32)?, pid)));
+    named.map_or(String::new(), |(name, pid)| format!(" by {name} ({pid})"))
 }

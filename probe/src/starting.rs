@@ -7,7 +7,6 @@ use crate::copies::Copy;
 use crate::error::{Kind, Refusal};
 use crate::gate;
 use crate::launch::{self, Image, Place};
-use crate::run::os;
 use crate::spec::{Command, Spec};
 use crate::sys::{self, SECOND};
 use std::ops::Range;
@@ -35,7 +34,7 @@ impl<'a> Starter<'a> {
         from_outside: bool,
     ) -> Result<Starter<'a>, Refusal> {
         let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null");
-        let null = null.and_then(|file| sys::raised(OwnedFd::from(file))).map_err(|e| os("/dev/null", &e))?;
+        let null = null.and_then(|file| sys::raised(OwnedFd::from(file))).map_err(|e| Refusal::os("/dev/null", &e))?;
         let image = |(c, p): (&Command, &PathBuf)| Image::new(c, p, spec.events);
         let images: Vec<Image> = spec.commands.iter().zip(&checked.programs).map(image).collect();
         // A change of user would take the right to be traced and dumped from all who share the memory.
@@ -66,7 +65,7 @@ impl<'a> Starter<'a> {
         let (command, user) = (&self.spec.commands[i], self.checked.user);
         let slot = board.slot(index);
         let made = Copy::new(self.spec, i, &self.null, user, slot);
-        let (mut copy, ends) = made.map_err(|e| os("pipes of a copy", &e))?;
+        let (mut copy, ends) = made.map_err(|e| Refusal::os("pipes of a copy", &e))?;
         let place = Place {
             image: &self.images[i],
             fds: ends.iter().map(AsRawFd::as_raw_fd).collect(),
@@ -82,7 +81,7 @@ impl<'a> Starter<'a> {
             doors: [self.contain.door(i), self.groups[i].as_ref().map(AsRawFd::as_raw_fd)],
             parent: self.contain.parent(),
         };
-        copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| os("clone of a copy", &e))?;
+        copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| Refusal::os("clone of a copy", &e))?;
         Ok(copy)
     }
 

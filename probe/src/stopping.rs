@@ -3,13 +3,10 @@
 use crate::conditions::Conditions;
 use crate::copies::Usage;
 use crate::host;
-use crate::sys::{self, SECOND};
-use crate::watch::Watch;
+use crate::readings;
+use crate::sys;
+use crate::watch::{Watch, GIVE_UP_NS, KILL_AGAIN_NS};
 use std::path::Path;
-
-const KILL_AGAIN_NS: u64 = 50_000_000;
-/// Who is not dead so long after it was killed is left to the end of the whole tree.
-const GIVE_UP_NS: u64 = 10 * SECOND;
 
 impl Watch<'_> {
     /// The last driver has ended: figures are read before anything else happens.
@@ -20,7 +17,7 @@ impl Watch<'_> {
         self.conditions_end = self.conditions();
         self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
         if self.spec.is_divided() {
-            self.used.1 = self.readings();
+            self.used.1 = readings::read(self.spec, self.contain, &self.copies);
             let (gate, contain) = (self.gate_ns, self.contain);
             self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));
             self.check_ports_are_shared_with_nobody();

@@ -1,6 +1,6 @@
 //! The `run` event: one number for the whole run where there is one, null where there is none.
 
-use crate::copies::{Copy, Usage};
+use crate::copies::{peak, Copy, Usage};
 use crate::events::{Degraded, RunEvent};
 use crate::neighbors;
 use crate::processes;
@@ -111,12 +111,6 @@ fn plain_usage(event: &mut RunEvent, sum: &Usage) {
     event.n_major_faults = Some(sum.major_faults);
     event.n_blocks_in = Some(sum.blocks_in);
     event.n_blocks_out = Some(sum.blocks_out);
-}
-
-/// The larger of the two is what rusage gives where a copy shared memory until its exec, so a
-/// peak that does not stand out from what was shared is not the workload's to know.
-pub fn peak(rusage: u64, hidden: u64) -> Option<u64> {
-    (rusage > hidden).then_some(rusage)
 }
 
 /// What only records tell; the switches of a part of a run would be taken for those of the whole.

@@ -3,7 +3,7 @@
 use crate::board::{Board, Stage};
 use crate::conditions::Conditions;
 use crate::contain::Containment;
-use crate::copies::{Copy, End, Usage};
+use crate::copies::{Copy, End, Stopped, Usage};
 use crate::error::shorten;
 use crate::host::MachineTime;
 use crate::in_force;
@@ -12,7 +12,6 @@ use crate::poller::{Poller, Source};
 use crate::readings::Reading;
 use crate::records::Records;
 use crate::spec::Spec;
-use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
 use std::io::{self, ErrorKind};
@@ -22,8 +21,8 @@ use std::sync::atomic::Ordering::SeqCst;
 /// How long the rest of a tree may outlive its last main.
 const LINGER_NS: u64 = SECOND;
 /// A tree in uninterruptible sleep may take this long to die; then we say so and leave.
-const GIVE_UP_NS: u64 = 10 * SECOND;
-const KILL_AGAIN_NS: u64 = 50_000_000;
+pub const GIVE_UP_NS: u64 = 10 * SECOND;
+pub const KILL_AGAIN_NS: u64 = 50_000_000;
 
 /// Why a run ended before its copies did.
 #[derive(Clone, Debug, PartialEq)]
