@@ -25,8 +25,8 @@ impl Fields<'_> {
     }
 
     pub fn int(&self, name: &str, default: Option<i64>, low: i64, high: i64) -> Result<i64, Refusal> {
-        let found = self.optional_int(name, low, high)?.or(default);
-        found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.refuse(name, &range(low, high)))
+        let number = self.optional_int(name, low, high)?.or(default);
+        number.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.refuse(name, &range(low, high)))
     }
 
     pub fn optional_text(&self, name: &str, limit: usize) -> Result<Option<String>, Refusal> {
@@ -48,19 +48,17 @@ impl Fields<'_> {
 
     pub fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<String>, Refusal> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let found = value.as_str().filter(|s| choices.contains(s));
+        let choice = value.as_str().filter(|s| choices.contains(s));
         let wrong = || self.refuse(name, &format!("one of {}", choices.join(", ")));
-        found.map(|s| Some(s.into())).ok_or_else(wrong)
+        choice.map(|s| Some(s.into())).ok_or_else(wrong)
     }
 
     pub fn path(&self, name: &str) -> Result<Option<String>, Refusal> {
-        let found = self.optional_text(name, 4096)?;
-        let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
-        if wrong {
-            Err(self.refuse(name, "an absolute path"))
-        } else {
-            Ok(found)
+        let text = self.optional_text(name, 4096)?;
+        if text.as_ref().is_some_and(|text| !text.starts_with('/')) {
+            return Err(self.refuse(name, "an absolute path"));
         }
+        Ok(text)
     }
 }
 

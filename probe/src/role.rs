@@ -1,4 +1,4 @@
-//! What the specification says of a service: when it is ready, which ports are its own, how it is stopped.
+//! Services in the specification: when one is ready, which ports it has, how it is stopped, and which run already.
 
 use crate::error::Refusal;
 use crate::fields::Fields;
@@ -19,7 +19,7 @@ const SIGNALS: [(&str, i32); 8] = [
     ("WINCH", libc::SIGWINCH),
     ("KILL", libc::SIGKILL),
 ];
-const OF_A_SERVICE: [&str; 5] = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"];
+const SERVICE_FIELDS: [&str; 5] = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ready {
@@ -37,25 +37,25 @@ pub enum Ready {
 pub struct Service {
     pub ready: Ready,
     pub ready_timeout_ns: u64,
-    /// All that belong to it, that of `ready` too.
+    /// Ports it may listen on, that of `ready` included.
     pub ports: Vec<u16>,
     pub stop_signal: (&'static str, i32),
     pub stop_grace_ns: u64,
 }
 
-/// A service that runs before the probe starts; nobody here starts or stops it.
+/// A service that runs already: the probe neither starts nor stops it.
 #[derive(Debug)]
 pub struct Running {
     pub name: String,
     pub pid: i32,
 }
 
-/// Name of a command, and what makes it a service if it is one.
+/// Parse the name of a command, and its service if it is one.
 pub fn of(fields: &Fields, copies: usize) -> Result<(String, Option<Service>), Refusal> {
     let name = name(fields)?;
     if fields.choice("role", &["driver", "service"])?.as_deref() != Some("service") {
         let misplaced =
-            OF_A_SERVICE.into_iter().find(|field| fields.get(field).is_some_and(|v| *v != Value::Array(vec![])));
+            SERVICE_FIELDS.into_iter().find(|field| fields.get(field).is_some_and(|v| *v != Value::Array(vec![])));
         return misplaced.map_or(Ok((name, None)), |f| Err(fields.refuse(f, "nothing: only a service has it")));
     }
     if copies != 1 {
@@ -87,7 +87,7 @@ pub fn running(top: &Fields) -> Result<Vec<Running>, Refusal> {
     list.iter().map(service).collect::<Option<_>>().ok_or_else(wrong)
 }
 
-/// A name of a command, if it is one; it may be empty.
+/// Return the value if it is a legal name of a command; it may be empty.
 fn legal_name(value: &Value) -> Option<&str> {
     let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let right =
@@ -96,14 +96,14 @@ fn legal_name(value: &Value) -> Option<&str> {
 }
 
 fn name(fields: &Fields) -> Result<String, Refusal> {
-    let found = fields.get("name").map_or(Some(""), legal_name);
-    found.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
+    let name = fields.get("name").map_or(Some(""), legal_name);
+    name.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
 }
 
 fn ready(fields: &Fields) -> Result<Ready, Refusal> {
     let Some(value) = fields.get("ready") else { return Ok(Ready::Started) };
     let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.iter().next());
-    let found = only.and_then(|(kind, of)| match kind.as_str() {
+    let ready = only.and_then(|(kind, of)| match kind.as_str() {
         "line" => text(of).map(|s| Ready::Line(s.into())),
         "port" => port(of).map(Ready::Port),
         "http" => {
@@ -113,7 +113,7 @@ fn ready(fields: &Fields) -> Result<Ready, Refusal> {
         _ => None,
     });
     let expected = "{\"line\": TEXT}, {\"port\": N} or {\"http\": {\"port\": N, \"path\": \"/...\"}}";
-    found.ok_or_else(|| fields.refuse("ready", expected))
+    ready.ok_or_else(|| fields.refuse("ready", expected))
 }
 
 fn text(value: &Value) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! One run from the checked specification to its last event.
+//! Carry out one run, from the parsed specification to its last event.
 
 use crate::board::Board;
 use crate::checked::{self, Checked};
@@ -31,7 +31,9 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let cpus = usable(spec, &checked);
     let mut watch = Watch::new(spec, cpus, &board, &contain, &poller, records, starter.shares_memory);
     let before = match start(&mut watch, &starter) {
-        Err(why) if why.kind == Kind::Lost => return write(out, report::not_started(spec, why.found, degraded)),
+        Err(refusal) if refusal.kind == Kind::Lost => {
+            return write(out, report::not_started(spec, refusal.found, degraded));
+        }
         started => started?,
     };
     watch.until_gone();
@@ -41,7 +43,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Services, then drivers, and the gate; None where it came to none.
+/// Start services, then drivers, and open the gate; None if the run ended before that.
 fn start(watch: &mut Watch, starter: &Starter) -> Result<Option<Before>, Refusal> {
     watch.listen().map_err(|e| Refusal::os("epoll", &e))?;
     watch.meet_running();
@@ -61,15 +63,15 @@ fn write(out: &mut impl Write, event: Event) -> Result<(), Refusal> {
     written.map_err(|e| Refusal::new(Kind::Bug, "standard output", &e.to_string(), "a reader", "keep the pipe open"))
 }
 
-/// First with switches; then without, if only they are refused; else what was refused is said.
+/// Open kernel records with context switches, or without if those are refused; add refusals to `degraded`.
 fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) -> Option<Records> {
     if spec.plain {
         return None;
     }
     let open = |switches| Records::open(&checked.online, &usable(spec, checked), switches, spec.timeline_bins);
     let say = |what: &str, e: &io::Error| {
-        let (why, fix) = records::refusal(e);
-        Degraded::new(what, &why, fix)
+        let (reason, fix) = records::refusal(e);
+        Degraded::new(what, &reason, fix)
     };
     let wanted = spec.timeline;
     let (first, what) = (open(wanted), if wanted { "switch records" } else { "kernel records" });
@@ -79,7 +81,7 @@ fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) ->
     })
 }
 
-/// What the copies together may use.
+/// Return the CPUs that the copies together may use.
 fn usable(spec: &Spec, checked: &Checked) -> Vec<usize> {
     let masks = spec.commands.iter().flat_map(|c| (0..c.copies).map(move |k| c.cpus.of(k)));
     let mut cpus: Vec<usize> = masks.flat_map(|mask| mask.unwrap_or(&checked.own)).copied().collect();

@@ -1,4 +1,4 @@
-//! Services before the gate: each is started and waited for, before the next.
+//! Services before the gate: each is started, and ready, before the next one starts.
 
 use crate::board::{Board, Stage};
 use crate::error::{shorten, Refusal};
@@ -13,11 +13,13 @@ use crate::watch::{seconds, Early, Watch};
 use std::fs;
 use std::path::Path;
 
-/// Between two looks at whether it is ready: an eighth of what it has taken so far, within these.
+/// Bounds of the interval between two checks for readiness: an eighth of the time so far.
 const LOOK_NS: (u64, u64) = (1_000_000, 20_000_000);
 
 impl<'a> Watch<'a> {
-    /// The first that fails ends the run, which `early` then tells. A service is the copy of its command's number.
+    /// Start each service and wait until it is ready. The first failure ends the run (`early`).
+    ///
+    /// A service is the only copy of its command, so both have one index.
     pub fn start_services(&mut self, starter: &Starter) -> Result<(), Refusal> {
         for command in 0..self.spec.n_services() {
             self.check_ports(command, 0, "is already listened on");
@@ -63,7 +65,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Where it listens instead.
+    /// Return the other ports that a service listens on, as text.
     fn elsewhere(&self, command: usize) -> String {
         let own = self.service(command).map_or(&[][..], |s| &s.ports);
         let found = self.ports_of(command, &listeners::all(Path::new("/")));
@@ -74,18 +76,18 @@ impl<'a> Watch<'a> {
         format!("; it listens on port {}", other.join(", "))
     }
 
-    /// Of a command, if it is one.
+    /// Return the service of a command; None for a driver.
     pub fn service(&self, command: usize) -> Option<&'a Service> {
         self.spec.commands[command].service.as_ref()
     }
 
     fn fail(&mut self, command: usize, how: &str) {
-        let reason = format!("service {} {how}", self.called(command));
+        let reason = format!("service {} {how}", self.label(command));
         self.stop("failed", reason);
     }
 
-    /// Its name, and its number where others have the same.
-    fn called(&self, command: usize) -> String {
+    /// Return the name of a command, with its number if others have the same name.
+    fn label(&self, command: usize) -> String {
         let name = &self.spec.commands[command].name;
         let same: Vec<usize> = (0..self.spec.commands.len()).filter(|i| self.spec.commands[*i].name == *name).collect();
         let number = same.iter().position(|i| *i == command).map_or(0, |at| at + 1);
@@ -96,7 +98,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Each port of a service may have so many listeners.
+    /// Fail the run if a port of a service has more than `most` listeners.
     fn check_ports(&mut self, command: usize, most: usize, taken: &str) {
         let ports = self.service(command).map_or(&[][..], |s| &s.ports);
         let all = if ports.is_empty() { Vec::new() } else { listeners::all(Path::new("/")) };
@@ -107,7 +109,7 @@ impl<'a> Watch<'a> {
             0 => format!(": port {port} {taken}{by}"),
             _ => format!(": {} sockets listen on port {port}", n_of(port)),
         };
-        let reason = format!("service {}{how}", self.called(command));
+        let reason = format!("service {}{how}", self.label(command));
         if self.mains_end_ns.is_some() {
             self.early.get_or_insert(Early { status: "failed", reason });
         } else {
@@ -115,7 +117,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Whoever goes on without the main process: a daemon forks away, and nobody can tell when that ends.
+    /// Name the processes that a service left behind: the end of a daemon that forks cannot be observed.
     fn left_running(&self) -> String {
         let mains = self.copies.iter().filter(|c| c.end.is_none()).count() as u64;
         match self.contain.n_alive().saturating_sub(mains) {
@@ -124,12 +126,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When the window is closed: whoever has joined meanwhile has taken connections.
+    /// Check at the end of the window that no other process listened on the ports: it would take connections.
     pub fn check_ports_are_shared_with_nobody(&mut self) {
         (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 1, ""));
     }
 
-    /// When all have ended.
+    /// Check after the end of all services that nothing listens on their ports.
     pub fn check_ports_are_free(&mut self) {
         if self.ended_ns.is_some() {
             (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is listened on after its end"));
@@ -167,7 +169,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Ports on which the processes of a command listen.
+    /// Return the ports on which the processes of a command listen.
     fn ports_of(&self, command: usize, all: &[Listener]) -> Vec<u16> {
         let own: Vec<u64> = self.members(command).into_iter().flat_map(sockets).collect();
         let mut ports: Vec<u16> = all.iter().filter(|l| own.contains(&l.inode)).map(|l| l.port).collect();
@@ -186,7 +188,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Inodes of the sockets that a process has open.
+/// Return the inodes of the sockets that a process has open.
 fn sockets(pid: i32) -> Vec<u64> {
     let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let inode = |entry: fs::DirEntry| {
@@ -196,7 +198,7 @@ fn sockets(pid: i32) -> Vec<u64> {
     links.filter_map(inode).collect()
 }
 
-/// ` by NAME (PID)` where the process can be seen.
+/// Return ` by NAME (PID)` of the process that holds a socket, or an empty text if none is visible.
 fn holder_of(listener: &Listener) -> String {
     let holds = |pid: &i32| sockets(*pid).contains(&listener.inode);
     let holder = families::all(Path::new("/")).into_iter().map(|seen| seen.pid).find(holds);

@@ -1,4 +1,4 @@
-//! The specification line: read once, checked wholly, then trusted.
+//! The specification line: read once, checked completely, then trusted.
 
 use crate::error::{Kind, Refusal};
 use crate::fields::Fields;
@@ -41,17 +41,17 @@ pub struct Command {
     pub copies: usize,
     pub cwd: String,
     pub env: BTreeMap<String, String>,
-    /// What every copy reads from its beginning as standard input; None: /dev/null.
+    /// File that every copy reads as standard input; None: /dev/null.
     pub stdin: Option<String>,
-    /// Exit codes that are no failure.
+    /// Exit codes that count as success.
     pub ok_exits: Vec<i32>,
     pub cpus: Masks,
-    /// With limits: the command lives below it.
+    /// A cgroup with limits that the command runs in.
     pub cgroup: Option<PathBuf>,
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
-    /// Empty, but where services are.
+    /// Empty in a run without services.
     pub name: String,
     /// None: a driver.
     pub service: Option<Service>,
@@ -65,12 +65,12 @@ pub enum Masks {
 }
 
 impl Spec {
-    /// Whether each command is accounted by itself.
+    /// Whether the usage of each command is measured separately.
     pub fn is_divided(&self) -> bool {
         self.n_services() > 0 || !self.running.is_empty()
     }
 
-    /// They come first; what follows are drivers.
+    /// Return the number of services: they come first, drivers after them.
     pub fn n_services(&self) -> usize {
         self.commands.iter().filter(|c| c.service.is_some()).count()
     }
@@ -86,7 +86,7 @@ impl Masks {
     }
 }
 
-/// The first line of `input`; nothing after it is looked at.
+/// Parse the first line of `input`; the rest is not read.
 pub fn read_line(input: impl BufRead) -> Result<Value, Refusal> {
     let mut line = Vec::new();
     let read = input.take(MAX_LINE + 1).read_until(b'\n', &mut line);
@@ -140,7 +140,7 @@ fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
     check(&commands, list, n_running).map(|()| commands)
 }
 
-/// What only all commands together can have wrong.
+/// Check what concerns several commands: names, the order of roles, and ports.
 fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), Refusal> {
     let all_drivers = commands.iter().all(|c| c.service.is_none());
     if all_drivers && n_running == 0 {

@@ -1,4 +1,4 @@
-//! The end of the window, and of services after it: in reverse order, each by its signal, then killed.
+//! Close the window, then stop services in reverse order, each by its signal and after its grace time by SIGKILL.
 
 use crate::conditions::Conditions;
 use crate::copies::Usage;
@@ -9,7 +9,7 @@ use crate::watch::{Watch, GIVE_UP_NS, KILL_AGAIN_NS};
 use std::path::Path;
 
 impl Watch<'_> {
-    /// The last driver has ended: figures are read before anything else happens.
+    /// Read all values at the end of the last driver, before anything else happens; then stop services.
     pub fn close_window(&mut self, at_ns: u64) {
         self.mains_end_ns = Some(at_ns);
         self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
@@ -29,7 +29,7 @@ impl Watch<'_> {
         Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
     }
 
-    /// The last that still runs is told to end, or killed if it was told long enough ago.
+    /// Signal the last service that still runs, or kill it once its grace time is over.
     pub fn stop_services(&mut self, now: u64) {
         let Some(index) = self.last_service() else {
             self.ended_ns = self.ended_ns.or(Some(now));
@@ -46,7 +46,7 @@ impl Watch<'_> {
             Some(_) => return,
         };
         served.stopped_by = Some(signal.0);
-        // SAFETY: a signal to a child of ours that was not waited for; zero is none.
+        // SAFETY: a signal to a child of ours that was not waited for; zero sends none.
         unsafe { libc::kill(copy.pid, signal.1) };
         if signal.1 == libc::SIGKILL {
             part.into_iter().for_each(|leaf| leaf.kill());
@@ -62,8 +62,8 @@ impl Watch<'_> {
 
     pub fn stop_limit(&self, now: u64) -> u64 {
         let Some(index) = self.last_service() else { return now };
-        let told = self.copies[index].service.as_ref().and_then(|s| s.stop_ns).unwrap_or(now);
-        let limit = told.saturating_add(self.service(index).map_or(0, |s| s.stop_grace_ns));
+        let since = self.copies[index].service.as_ref().and_then(|s| s.stop_ns).unwrap_or(now);
+        let limit = since.saturating_add(self.service(index).map_or(0, |s| s.stop_grace_ns));
         if limit > now {
             limit
         } else {
