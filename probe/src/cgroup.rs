@@ -1,4 +1,4 @@
-//! A cgroup v2 leaf for one run: born into, counted by and killed with, even without controllers.
+//! A cgroup v2 leaf for one run: copies start in it, it counts their CPU time, and it kills them; no controller needed.
 
 use crate::{birth, raw, sys};
 use std::fs;
@@ -12,13 +12,13 @@ pub struct Leaf {
     folder: OwnedFd,
     /// Set where clone3 cannot place a child: copies then write themselves in before the gate.
     procs: Option<OwnedFd>,
-    /// CPU time of the child that tried it out.
+    /// CPU time of the child that tested the leaf.
     before_ns: u64,
-    /// Locked while this probe lives: so another start sees that the leaf is in use, whatever it sees of the probe.
+    /// Locked while this probe lives, so that another session sees that the leaf is in use.
     _held: Option<OwnedFd>,
 }
 
-/// Folder of our own cgroup v2, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
+/// Return the folder of our cgroup v2, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
 pub fn own_folder(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
     let own = cgroup.lines().find_map(|l| l.strip_prefix("0::"))?;
     mountinfo.lines().find_map(|line| {
@@ -30,7 +30,7 @@ pub fn own_folder(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
     })
 }
 
-/// The same of a controller of cgroup v1.
+/// Return the folder of our cgroup v1 of a controller.
 pub fn own_folder_v1(mountinfo: &str, cgroup: &str, controller: &str) -> Option<PathBuf> {
     let has = |list: &str| list.split(',').any(|c| c == controller);
     let own = cgroup.lines().find_map(|line| {
@@ -53,7 +53,7 @@ fn unescape(text: &str) -> String {
 }
 
 impl Leaf {
-    /// Err is the kernel's answer in words.
+    /// Make a leaf below our cgroup and test that a process can start in it; the error is the kernel's, as text.
     pub fn create() -> Result<Leaf, String> {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let own = own_folder(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
@@ -63,12 +63,12 @@ impl Leaf {
         Leaf::enter(path.clone()).inspect_err(|_| drop(fs::remove_dir(&path)))
     }
 
-    /// A leaf within this one, for a command of its own; its processes count for both, and are killed with either.
+    /// Make a leaf for one command within this one; its processes count for both and are killed with either.
     pub fn part(&self, number: usize) -> Result<Leaf, String> {
         self.part_at(self.path.join(format!("command-{number}")))
     }
 
-    /// The same within a cgroup with limits, which `Containment` kills with this one.
+    /// Make a leaf for one command within a cgroup with limits; `Containment` kills it with this one.
     pub fn part_within(&self, folder: &Path, number: usize) -> Result<Leaf, String> {
         self.part_at(folder.join(format!("{}-{number}", self.name())))
     }
@@ -95,7 +95,7 @@ impl Leaf {
         Ok(leaf)
     }
 
-    /// A child that only leaves tells now what would otherwise fail at the first copy.
+    /// Start a child that exits at once: a refusal shows now, not at the first copy.
     fn try_clone(&self) -> io::Result<()> {
         let pid = birth::fork(self.birthplace())?;
         if pid == 0 {
@@ -118,12 +118,12 @@ impl Leaf {
         self.procs.is_none()
     }
 
-    /// Descriptor of the folder that children are born into.
+    /// Return the descriptor of the folder that children start in, where clone3 supports it.
     pub fn birthplace(&self) -> Option<i32> {
         self.born_inside().then(|| self.folder.as_raw_fd())
     }
 
-    /// Descriptor by which children that are born outside `join`.
+    /// Return the descriptor by which children that start outside `join`.
     pub fn door(&self) -> Option<i32> {
         self.procs.as_ref().map(AsRawFd::as_raw_fd)
     }
@@ -142,7 +142,7 @@ impl Leaf {
         freeze("0");
     }
 
-    /// Kills what is left, and removes the leaf once the kernel has let go of the last process.
+    /// Kill what is left, and remove the leaf once the kernel has released the last process.
     pub fn clear(&self) {
         for _ in 0..100 {
             if !self.path.exists() || remove(&self.path).is_ok() {
@@ -153,12 +153,12 @@ impl Leaf {
         }
     }
 
-    /// Its own and those of its parts.
+    /// Return the processes of the leaf and of the leaves within it.
     pub fn processes(&self) -> Vec<i32> {
         processes(&self.path)
     }
 
-    /// CPU time of everything that ran in the leaf since it was tried out.
+    /// Return the CPU time of everything that ran in the leaf, without the child that tested it.
     pub fn usage_ns(&self) -> Option<u64> {
         let all = parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)?;
         Some(all.saturating_sub(self.before_ns))
@@ -170,7 +170,7 @@ fn open(path: &Path, write: bool, flags: i32) -> Result<OwnedFd, String> {
     file.and_then(|f| sys::raised(f.into())).map_err(|e| sys::describe_error(&e))
 }
 
-/// Those in a cgroup and below it.
+/// Return the processes in a cgroup and below it.
 pub fn processes(path: &Path) -> Vec<i32> {
     let text = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
     let own = text.lines().filter_map(|l| l.parse().ok());
@@ -183,15 +183,51 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path()).collect()
 }
 
-/// Called by a copy that was born outside; Err is an errno.
+/// Enter a cgroup: called by a copy that started outside; the error is an errno.
 pub fn join(door: i32) -> Result<(), i32> {
     // SAFETY: one byte from a constant.
     unsafe { raw::call(libc::SYS_write, [door as usize, b"0".as_ptr() as usize, 1]) }.map(drop)
 }
 
+/// Parse the CPU time of cgroup v2, in nanoseconds.
 pub fn parse_usage(cpu_stat: &str) -> Option<u64> {
-    let usec = cpu_stat.lines().find_map(|l| l.strip_prefix("usage_usec "))?;
-    usec.trim().parse::<u64>().ok().map(|us| us * 1000)
+    number_after(cpu_stat, "usage_usec ").map(|us| us * 1000)
+}
+
+/// Parse the number behind `name` at the beginning of a line.
+pub fn number_after(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+}
+
+/// Whether leaves can be made below this cgroup; otherwise processes enter it themselves.
+pub fn is_unified(folder: &Path) -> bool {
+    folder.join("cgroup.controllers").exists()
+}
+
+/// Return how long the quota of a cgroup (v1 or v2) has held its processes back.
+pub fn throttled_ns(folder: &Path) -> Option<u64> {
+    let cpu_stat = fs::read_to_string(folder.join("cpu.stat")).ok()?;
+    throttled_usec(&cpu_stat).or_else(|| throttled_time(&cpu_stat))
+}
+
+/// Parse the throttled time of cgroup v2, in nanoseconds.
+pub fn throttled_usec(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
+}
+
+/// Parse the throttled time of cgroup v1, in nanoseconds.
+pub fn throttled_time(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_time ")
+}
+
+/// Return the CPU seconds that a cgroup grants per second; None without a limit.
+pub fn quota_cpus(folder: &Path) -> Option<f64> {
+    let read = |file: &str| fs::read_to_string(folder.join(file)).ok();
+    let first = || Some(format!("{} {}", read("cpu.cfs_quota_us")?.trim(), read("cpu.cfs_period_us")?.trim()));
+    let text = read("cpu.max").or_else(first)?;
+    let (quota, period) = text.trim().split_once(' ')?;
+    let (quota, period) = (quota.parse::<u64>().ok()?, period.parse::<u64>().ok()?);
+    (period > 0).then(|| quota as f64 / period as f64)
 }
 
 impl Drop for Leaf {
@@ -200,7 +236,7 @@ impl Drop for Leaf {
     }
 }
 
-/// A workload with the right to may have made cgroups of its own below the leaf.
+/// Remove a cgroup and those below it: a privileged workload may have made its own.
 fn remove(path: &Path) -> io::Result<()> {
     folders(path).iter().try_for_each(|folder| remove(folder))?;
     fs::remove_dir(path)

@@ -1,8 +1,8 @@
-//! What can hold up a run besides its neighbors: stalls, quotas, heat, swap, and clocks that jump.
+//! What can delay a run besides other programs: stalls, quotas, heat, swap, and clocks that jump.
 //!
-//! Each figure is read at both ends of the window; what the kernel does not tell is None, never 0.
+//! Each value is read at both ends of the window; what the kernel does not report is None, never 0.
 
-use crate::cgroup::{self, Leaf};
+use crate::cgroup::{self, number_after, throttled_time, throttled_usec, Leaf};
 use crate::events::RunEvent;
 use crate::sys;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Conditions {
     io_stall_ns: Option<u64>,
     machine_memory_stall_ns: Option<u64>,
     machine_io_stall_ns: Option<u64>,
-    /// Of each cgroup, and of each CPU: one that was held back long ago must not hide one that is now.
+    /// One value per cgroup, and per CPU below: a large old value must not hide a new one elsewhere.
     throttled_ns: Vec<u64>,
     thermal_ns: Vec<u64>,
     n_swapped_in: Option<u64>,
@@ -27,7 +27,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// `root` is where /proc and /sys are, `cpus` those of the run.
+    /// Read all of them; `root` holds /proc and /sys, `cpus` are those of the run.
     pub fn read(root: &Path, cpus: &[usize], leaf: Option<&Leaf>) -> Conditions {
         let text = |path: &str| fs::read_to_string(root.join(path)).ok();
         let own = |file: &str| leaf.and_then(|l| fs::read_to_string(l.folder().join(file)).ok());
@@ -49,7 +49,7 @@ impl Conditions {
         }
     }
 
-    /// What happened from `before` to here.
+    /// Write what happened since `before` into the event.
     pub fn since(&self, before: &Conditions, event: &mut RunEvent) {
         let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         let longest = |now: &[u64], then: &[u64]| now.iter().zip(then).map(|(n, t)| n.saturating_sub(*t)).max();
@@ -68,17 +68,13 @@ impl Conditions {
     }
 }
 
-fn number_after(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
-}
-
-/// Time in which at least one task stalled: `total` of the line `some`, in microseconds.
+/// Parse the time in which at least one task stalled (`total` of the line `some`), in nanoseconds.
 pub fn stall_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     some.split("total=").nth(1)?.trim().parse::<u64>().ok().map(|us| us * 1000)
 }
 
-/// How long quotas have held back each of the cgroups that we are in, or that are above them.
+/// Return how long quotas have held back each cgroup that we are in, and each one above.
 fn throttled_ns(root: &Path) -> Vec<u64> {
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
     let (mountinfo, own) = (read("proc/self/mountinfo"), read("proc/self/cgroup"));
@@ -96,20 +92,7 @@ fn all(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Vec<u64> {
     folder.ancestors().filter_map(read).collect()
 }
 
-/// Of a cgroup, of either version.
-pub fn throttled(cpu_stat: &str) -> Option<u64> {
-    throttled_usec(cpu_stat).or_else(|| throttled_time(cpu_stat))
-}
-
-fn throttled_usec(cpu_stat: &str) -> Option<u64> {
-    number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
-}
-
-fn throttled_time(cpu_stat: &str) -> Option<u64> {
-    number_after(cpu_stat, "throttled_time ")
-}
-
-/// How long each CPU was slowed because it, or its package, was too hot.
+/// Return how long each CPU was slowed because it, or its package, was too hot.
 fn thermal_ns(root: &Path, cpus: &[usize]) -> Vec<u64> {
     let read = |cpu: &usize, name: &str| {
         let file = format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}_throttle_total_time_ms");
@@ -118,7 +101,7 @@ fn thermal_ns(root: &Path, cpus: &[usize]) -> Vec<u64> {
     cpus.iter().filter_map(|cpu| read(cpu, "core").max(read(cpu, "package"))).collect()
 }
 
-/// Mean of the CPUs' current frequencies.
+/// Return the mean of the CPUs' current frequencies.
 fn frequency_hz(root: &Path, cpus: &[usize]) -> Option<u64> {
     let file = |cpu: &usize| root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
     let read = |cpu| fs::read_to_string(file(cpu)).ok()?.trim().parse::<u64>().ok();
@@ -126,8 +109,9 @@ fn frequency_hz(root: &Path, cpus: &[usize]) -> Option<u64> {
     (!known.is_empty()).then(|| known.iter().sum::<u64>() * 1000 / known.len() as u64)
 }
 
-/// How far a clock is ahead of CLOCK_MONOTONIC. Of several readings the one that took least: a
-/// preemption between two clocks would look like a step.
+/// Return how far a clock is ahead of CLOCK_MONOTONIC.
+///
+/// The quickest of five readings counts: a preemption between two clocks would look like a step.
 fn ahead_of_monotonic(clock: libc::clockid_t) -> Option<i64> {
     let reading = || {
         let (before, there, after) = (sys::now_ns(), sys::clock_ns(clock), sys::now_ns());

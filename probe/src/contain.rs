@@ -1,12 +1,12 @@
-//! Where the tree lives, so that all of it can be counted and killed.
+//! Containment of the process tree: a cgroup, a namespace or a scan of /proc, by which it is counted and killed.
 
-use crate::cgroup::Leaf;
+use crate::cgroup::{self, Leaf};
 use crate::descendants;
 use crate::events::Degraded;
-use crate::group;
-use crate::guard::Guard;
 use crate::namespace::Namespace;
 use crate::spec::Spec;
+use crate::sys;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 pub enum Containment {
     Cgroup { leaf: Leaf, parts: Vec<Leaf>, guard: Guard },
@@ -15,15 +15,15 @@ pub enum Containment {
 }
 
 impl Containment {
-    /// The strongest that is granted; what was refused goes into the list.
+    /// Return the strongest containment that the host grants; add the refused ones to `degraded`.
     pub fn choose(spec: &Spec, degraded: &mut Vec<Degraded>) -> Containment {
-        // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
+        // SAFETY: sets a flag of this process: orphans of the tree become our children, not those of init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let guarded = |leaf: Leaf| {
             let divided = spec.is_divided() || spec.commands.iter().any(|c| c.cgroup.is_some());
             let n_parts = if divided { spec.commands.len() } else { 0 };
             let part = |i: usize| match &spec.commands[i].cgroup {
-                Some(folder) if group::is_unified(folder) => leaf.part_within(folder, i),
+                Some(folder) if cgroup::is_unified(folder) => leaf.part_within(folder, i),
                 _ => leaf.part(i),
             };
             let parts = (0..n_parts).map(part).collect::<Result<Vec<_>, _>>()?;
@@ -57,7 +57,7 @@ impl Containment {
         }
     }
 
-    /// A leaf of its own within that of the run, of a command of a run with services.
+    /// Return the leaf of one command; only runs with services or with cgroups of their own have them.
     pub fn part(&self, command: usize) -> Option<&Leaf> {
         match self {
             Containment::Cgroup { parts, .. } => parts.get(command),
@@ -65,17 +65,17 @@ impl Containment {
         }
     }
 
-    /// Descriptor of the cgroup that copies of a command are born into, where the kernel can do that.
+    /// Return the descriptor of the cgroup that copies of a command start in, where clone3 supports it.
     pub fn birthplace(&self, command: usize) -> Option<i32> {
         self.part(command).or(self.leaf()).and_then(Leaf::birthplace)
     }
 
-    /// Descriptor by which they enter the cgroup where it cannot.
+    /// Return the descriptor by which copies enter the cgroup where clone3 does not support it.
     pub fn door(&self, command: usize) -> Option<i32> {
         self.part(command).or(self.leaf()).and_then(Leaf::door)
     }
 
-    /// Number of the probe as its copies see it: none from within a PID namespace.
+    /// Return the PID of the probe as its copies see it: 0 from within a PID namespace.
     pub fn parent(&self) -> i32 {
         if let Containment::Namespace(_) = self {
             0
@@ -88,8 +88,8 @@ impl Containment {
         match self {
             Containment::Cgroup { leaf, parts, guard } => {
                 leaf.kill();
-                parts.iter().for_each(Leaf::kill); // those within other cgroups
-                                                   // Who was moved out of it: a container, a scope of systemd.
+                // Leaves within other cgroups, then processes that left: a container, a scope of systemd.
+                parts.iter().for_each(Leaf::kill);
                 descendants::kill_all(Some(guard.pid()));
             }
             Containment::Namespace(space) => space.kill(),
@@ -97,18 +97,18 @@ impl Containment {
         }
     }
 
-    /// The mains have ended: whatever holds the tree together may end with its last process.
+    /// Let the containment end with its last process: the main processes have ended.
     pub fn close(&self) {
         if let Containment::Namespace(space) = self {
             space.close();
         }
     }
 
-    /// Processes of the tree that are alive now.
+    /// Return the number of living processes of the tree.
     pub fn n_alive(&self) -> u64 {
         let below = descendants::list().len();
         let n = match self {
-            // One look misses who hops from process to process, the other who was moved out.
+            // One list misses a process that forks while it is read, the other a process that left the cgroup.
             Containment::Cgroup { leaf, parts, .. } => {
                 let mut held: Vec<i32> = std::iter::once(leaf).chain(parts).flat_map(Leaf::processes).collect();
                 held.sort_unstable();
@@ -123,10 +123,62 @@ impl Containment {
 }
 
 impl Drop for Containment {
-    /// A run that was given up before its gate leaves nobody behind.
+    /// Kill what a run started that was abandoned before its gate.
     fn drop(&mut self) {
         if matches!(self, Containment::BestEffort) {
             descendants::kill_all(None);
+        }
+    }
+}
+
+/// A process that outlives a killed probe just long enough to kill its tree.
+///
+/// Dropped after the leaf: the guard sees the pipe close and finds nothing left to do.
+pub struct Guard {
+    pid: i32,
+    pipe: Option<OwnedFd>,
+}
+
+impl Guard {
+    /// Fork the guard; the error is the kernel's, as text.
+    pub fn start(leaf: &Leaf, parts: &[Leaf]) -> Result<Guard, String> {
+        let text = |e: std::io::Error| format!("a guard process: {}", sys::describe_error(&e));
+        let (read, write) = sys::pipe().map_err(text)?;
+        // Without an exit signal wait4(-1) overlooks the guard, and still reports when the tree is empty.
+        // SAFETY: as fork: no new stack, no shared memory.
+        match sys::check(unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) }).map_err(text)? {
+            0 => {
+                drop(write); // This process's own half would keep the pipe open for ever.
+                watch(leaf, parts, read)
+            }
+            pid => Ok(Guard { pid: pid as i32, pipe: Some(write) }),
+        }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+}
+
+fn watch(leaf: &Leaf, parts: &[Leaf], pipe: OwnedFd) -> ! {
+    // SAFETY: a signal to the caller's session does not concern us.
+    unsafe { libc::setsid() };
+    // Only `pipe` is used from here on; our half of the caller's pipes must not stay open after the probe.
+    sys::close_all_but(pipe.as_raw_fd());
+    while sys::read(&pipe, &mut [0]).is_err() {}
+    std::iter::once(leaf).chain(parts).for_each(Leaf::clear);
+    // SAFETY: leaves without running anything of the probe's.
+    unsafe { libc::_exit(0) }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.pipe = None;
+        // A workload may have stopped the guard: without SIGCONT the wait would not end.
+        // SAFETY: a signal to a child of ours, and a wait for it, which no other wait takes away.
+        unsafe {
+            libc::kill(self.pid, libc::SIGCONT);
+            libc::waitpid(self.pid, std::ptr::null_mut(), libc::__WALL);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One copy of a command: its pipes, what it said, how it ended.
+//! One copy of a command: its pipes, its output, its events, its end and its resource usage.
 
 use crate::board::Slot;
 use crate::capture::Kept;
@@ -7,10 +7,11 @@ use crate::served::Served;
 use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Sums of rusage; the process figures are maxima where the page says so.
+/// Sums of rusage; `max_rss_bytes` is a maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     pub user_ns: u64,
@@ -40,7 +41,7 @@ impl Usage {
         }
     }
 
-    /// Of the probe.
+    /// Return the usage of the probe itself.
     pub fn own() -> Usage {
         // SAFETY: rusage is plain numbers, filled by the kernel.
         unsafe {
@@ -62,7 +63,7 @@ impl Usage {
         self.max_rss_bytes = self.max_rss_bytes.max(o.max_rss_bytes);
     }
 
-    /// Takes off what was used before the gate, in proportion: ticks cannot tell which it was.
+    /// Subtract what was used before the gate, from user and system time in proportion: ticks do not separate them.
     pub fn without(mut self, before_ns: u64) -> Usage {
         let total = self.user_ns + self.system_ns;
         let left = total.saturating_sub(before_ns);
@@ -72,11 +73,56 @@ impl Usage {
     }
 }
 
+/// Return the peak memory of a process, or None if the probe's own memory may have set it.
+///
+/// A copy that shares the probe's memory until exec starts with the probe's peak (`hidden`) in its rusage.
+pub fn peak(rusage: u64, hidden: u64) -> Option<u64> {
+    (rusage > hidden).then_some(rusage)
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct End {
     pub at_ns: u64,
     pub status: i32,
     pub usage: Usage,
+}
+
+/// How long copies stood still because another process stopped them (SIGSTOP, job control of a debugger).
+#[derive(Default)]
+pub struct Stopped {
+    still: HashSet<i32>,
+    since_ns: u64,
+    total_ns: u64,
+}
+
+impl Stopped {
+    /// Record a stop or a continuation; return false if the status of wait4 is that of an end.
+    pub fn take(&mut self, pid: i32, status: i32, at_ns: u64) -> bool {
+        if libc::WIFSTOPPED(status) {
+            if self.still.is_empty() {
+                self.since_ns = at_ns;
+            }
+            self.still.insert(pid);
+            return true;
+        }
+        let goes_on = libc::WIFCONTINUED(status);
+        if goes_on {
+            self.gone(pid, at_ns);
+        }
+        goes_on
+    }
+
+    /// Record that a process continues or has ended.
+    pub fn gone(&mut self, pid: i32, at_ns: u64) {
+        if self.still.remove(&pid) && self.still.is_empty() {
+            self.total_ns += at_ns.saturating_sub(self.since_ns);
+        }
+    }
+
+    /// Return the time in which at least one copy was stopped.
+    pub fn total_ns(&self) -> u64 {
+        self.total_ns
+    }
 }
 
 pub struct Copy {
@@ -90,7 +136,7 @@ pub struct Copy {
     pub kept_err: Kept,
     pub speech: Speech,
     pub end: Option<End>,
-    /// What was in force when it had ended; None where nobody asked in time.
+    /// Affinity and scheduling at its end; None if it was reaped before they were read.
     pub at_end: Option<InForce>,
     pub slot: &'static Slot,
     /// None: a driver.
@@ -98,7 +144,7 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// The probe's half, and the copy's ends of its descriptors 0 to 4.
+    /// Make the pipes; return the probe's half, and the copy's ends of its descriptors 0 to 4.
     pub fn new(
         spec: &Spec,
         command: usize,
@@ -142,18 +188,18 @@ impl Copy {
         self.end.filter(|e| libc::WIFSIGNALED(e.status)).map(|e| libc::WTERMSIG(e.status))
     }
 
-    /// Standing at its `ready`, waiting for the byte.
+    /// Whether it has written `ready` and waits for the byte that releases it.
     pub fn waits(&self) -> bool {
         self.speech.ready && self.go.is_some() && self.end.is_none()
     }
 
-    /// It may still write `ready`: it lives, and has its pipe open.
+    /// Whether it may still write `ready`: it lives, and has its pipe open.
     pub fn may_wait(&self) -> bool {
         self.end.is_none() && self.go.is_some() && self.events.is_some() && !self.speech.spoke
     }
 }
 
-/// Opening /dev/fd/3 anew asks for permission, unlike writing to descriptor 3.
+/// Give a pipe to the copy's user: opening /dev/fd/3 checks permission, unlike writing to descriptor 3.
 fn give(pipe: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<()> {
     let Some((uid, gid)) = user else { return Ok(()) };
     // SAFETY: `kind` is plain numbers, for which zero is a value, filled by the kernel; the descriptor is ours.
@@ -176,7 +222,7 @@ fn incoming(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
 
 fn outgoing(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
     let (read, write) = sys::pipe()?;
-    // A copy may have filled it by itself: its byte is there then.
+    // A copy may have filled the pipe itself: a byte is there then, and the write must not block.
     sys::set_nonblocking(&write)?;
     theirs.push(read);
     Ok(write)

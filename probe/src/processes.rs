@@ -1,15 +1,14 @@
-//! The `process` events: what each command of a run with services used in the window.
+//! The `process` events: resource usage in the window, of each command of a run with services.
 
-use crate::copies::{Copy, Usage};
+use crate::cgroup;
+use crate::copies::{peak, Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
-use crate::group;
 use crate::readings::Reading;
 use crate::running;
-use crate::summary::peak;
 use crate::watch::Watch;
 use crate::window::Frame;
 
-/// One for each command; none if no command is a service.
+/// Return one event for each command and each service that runs already; none for a run without services.
 pub fn events(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[usize]) -> Vec<ProcessEvent> {
     let n = if watch.spec.is_divided() { watch.spec.commands.len() } else { 0 };
     let mut list: Vec<ProcessEvent> = (0..n).map(|i| event(watch, frame, timeline, online, i)).collect();
@@ -25,7 +24,7 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         command,
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
-        quota_cpus: of.cgroup.as_deref().and_then(group::quota_cpus),
+        quota_cpus: of.cgroup.as_deref().and_then(cgroup::quota_cpus),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
         max_rss_bytes: own()
             .filter_map(|(c, _)| c.end)
@@ -54,7 +53,9 @@ fn stopped(event: &mut ProcessEvent, copy: &Copy, start: Option<u64>) {
     event.stopped_by = served.stopped_by.map(String::from);
 }
 
-/// A driver's leaf is read when its copies stand at the gate: what they use until they leave it is the probe's.
+/// Return what a command used in the window.
+///
+/// A driver is read while its copies wait at the gate, so what they use until they leave it is subtracted.
 fn window(watch: &Watch, frame: &Frame, command: usize) -> Reading {
     let (Some(before), Some(end)) = (watch.used.0.get(command), watch.used.1.get(command)) else {
         return Reading::default();
@@ -104,7 +105,7 @@ fn recorded(event: &mut ProcessEvent, watch: &Watch, timeline: Option<&Timeline>
     }
 }
 
-/// In place of figures of whole lives, of which services spend a part before the gate.
+/// Replace the sums over whole processes by those over the window: services also run before the gate.
 pub fn sum(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let online = &[];
     let list = events(watch, frame, None, online);

@@ -1,15 +1,17 @@
-//! What each command of a run with services has used, read at both ends of the window.
+//! CPU time, stalls and waits of each command of a run with services, read at both ends of the window.
 
-use crate::cgroup::Leaf;
+use crate::cgroup::{self, Leaf};
 use crate::conditions::stall_ns;
-use crate::families;
-use crate::group;
-use crate::watch::Watch;
+use crate::contain::Containment;
+use crate::copies::Copy;
+use crate::families::{self, Seen};
+use crate::role::Running;
+use crate::spec::Spec;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Nanoseconds since the command was started, all its processes together.
+/// Nanoseconds since the command was started, summed over its processes.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     pub cpu_ns: Option<u64>,
@@ -17,16 +19,25 @@ pub struct Reading {
     pub cpu_stall_ns: Option<u64>,
     pub memory_stall_ns: Option<u64>,
     pub io_stall_ns: Option<u64>,
-    /// Of the cgroup with limits that it lives in.
+    /// Held back by the quota of the cgroup with limits that it lives in.
     pub throttled_ns: Option<u64>,
-    /// By thread that is alive.
+    /// Wait for a CPU of each living thread, by its number.
     pub waits_ns: HashMap<i32, u64>,
-    /// The same by the cgroup of its own that a service which runs already has.
+    /// The same for a service that runs already, read from a cgroup that holds it alone.
     pub by_cgroup: Option<Box<Reading>>,
 }
 
 impl Reading {
-    /// Of all that ran in a cgroup.
+    fn zero() -> Reading {
+        Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() }
+    }
+
+    fn add(&mut self, user_ns: u64, cpu_ns: u64) {
+        self.user_ns = self.user_ns.map(|ns| ns + user_ns);
+        self.cpu_ns = self.cpu_ns.map(|ns| ns + cpu_ns);
+    }
+
+    /// Read a cgroup: the sums over all processes that ever ran in it.
     pub fn of(folder: &Path) -> Reading {
         let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
         let stat = text("cpu.stat").unwrap_or_default();
@@ -41,7 +52,7 @@ impl Reading {
         }
     }
 
-    /// What was used from `before` to here.
+    /// Return what was used since `before`.
     pub fn since(&self, before: &Reading) -> Reading {
         let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         Reading {
@@ -55,7 +66,7 @@ impl Reading {
         }
     }
 
-    /// For how long the threads that are alive have waited for a CPU since `before`; None if there are none.
+    /// Return how long the living threads have waited for a CPU since `before`; None without a living thread.
     pub fn waited_since(&self, before: &Reading) -> Option<u64> {
         let then = |tid: &i32| before.waits_ns.get(tid).copied().unwrap_or(0);
         let each = self.waits_ns.iter().map(|(tid, ns)| ns.saturating_sub(then(tid)));
@@ -63,63 +74,99 @@ impl Reading {
     }
 }
 
-impl Watch<'_> {
-    /// Just before the gate opens.
-    pub fn begin(&mut self) {
-        let contain = self.contain;
-        self.records.iter_mut().for_each(|r| r.begin(contain));
-        self.own_running();
-        self.used.0 = self.readings();
+/// Read what each command has used, then what each service has that runs already.
+pub fn read(spec: &Spec, contain: &Containment, copies: &[Copy]) -> Vec<Reading> {
+    let n = spec.commands.len();
+    let leaves: Vec<&Leaf> = (0..n).map_while(|i| contain.part(i)).collect();
+    let mut list = if leaves.len() == n { read_leaves(&leaves) } else { read_families(n, copies) };
+    for (reading, command) in list.iter_mut().zip(&spec.commands) {
+        reading.throttled_ns = command.cgroup.as_deref().and_then(cgroup::throttled_ns);
     }
+    list.extend(read_running(&spec.running));
+    list
+}
 
-    /// One for each command.
-    pub fn readings(&self) -> Vec<Reading> {
-        let mut list = self.read_all();
-        for (reading, command) in list.iter_mut().zip(&self.spec.commands) {
-            reading.throttled_ns = command.cgroup.as_deref().and_then(group::throttled_ns);
-        }
-        list.extend(self.read_running());
-        list
+fn read_leaves(leaves: &[&Leaf]) -> Vec<Reading> {
+    let mut list: Vec<Reading> = leaves.iter().map(|leaf| Reading::of(leaf.folder())).collect();
+    // Waits last: there may be hundreds of threads, and CPU time goes on meanwhile.
+    for (reading, leaf) in list.iter_mut().zip(leaves) {
+        let waits = leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid));
+        reading.waits_ns = waits.collect();
     }
+    list
+}
 
-    fn read_all(&self) -> Vec<Reading> {
-        let n = self.spec.commands.len();
-        let leaves: Vec<&Leaf> = (0..n).map_while(|i| self.contain.part(i)).collect();
-        if leaves.len() < n {
-            return self.read_families();
-        }
-        let mut list: Vec<Reading> = leaves.iter().map(|leaf| Reading::of(leaf.folder())).collect();
-        // There may be hundreds of threads, and CPU time goes on.
-        for (reading, leaf) in list.iter_mut().zip(leaves) {
-            let waits = leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid));
-            reading.waits_ns = waits.collect();
-        }
-        list
+/// Add up the clocks of living processes and the rusage of ended main processes, for each of `n` commands.
+fn read_families(n: usize, copies: &[Copy]) -> Vec<Reading> {
+    let root = Path::new("/");
+    let alive = copies.iter().filter(|c| c.end.is_none());
+    let (mains, all) = (alive.map(|c| (c.pid, c.command)).collect(), families::all(root));
+    let commands = families::commands(&all, &mains);
+    let mut list = vec![Reading::zero(); n];
+    for (copy, end) in copies.iter().filter_map(|c| Some((c, c.end?))) {
+        list[copy.command].add(end.usage.user_ns, end.usage.user_ns + end.usage.system_ns);
     }
+    for (seen, command) in all.iter().filter_map(|seen| Some((seen, *commands.get(&seen.pid)?))) {
+        list[command].add(seen.user_ns, seen.cpu_ns());
+    }
+    for (pid, command) in commands {
+        list[command].waits_ns.extend(families::waits(root, pid));
+    }
+    list
+}
 
-    /// By the clocks of those that are alive, and what those mains had used that have ended.
-    fn read_families(&self) -> Vec<Reading> {
-        let root = Path::new("/");
-        let alive = self.copies.iter().filter(|c| c.end.is_none());
-        let (mains, all) = (alive.map(|c| (c.pid, c.command)).collect(), families::all(root));
-        let commands = families::commands(&all, &mains);
-        let mut list =
-            vec![Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() }; self.spec.commands.len()];
-        let mut add = |command: usize, user_ns: u64, cpu_ns: u64| {
-            let reading = &mut list[command];
-            reading.user_ns = reading.user_ns.map(|ns| ns + user_ns);
-            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + cpu_ns);
-        };
-        for (copy, end) in self.copies.iter().filter_map(|c| Some((c, c.end?))) {
-            add(copy.command, end.usage.user_ns, end.usage.user_ns + end.usage.system_ns);
-        }
-        let members = all.iter().filter_map(|seen| Some((seen, *commands.get(&seen.pid)?)));
-        for (seen, command) in members {
-            add(command, seen.user_ns, seen.cpu_ns());
-        }
-        for (pid, command) in commands {
-            list[command].waits_ns.extend(families::waits(root, pid));
-        }
-        list
+/// Read each service twice: by the clocks of its processes, and by the cgroup that holds it alone.
+fn read_running(running: &[Running]) -> Vec<Reading> {
+    let mut list = vec![Reading::zero(); running.len()];
+    if list.is_empty() {
+        return list;
     }
+    let root = Path::new("/");
+    let all = families::all(root);
+    let members = running_members(running, &all);
+    for seen in &all {
+        let Some(reading) = members.get(&seen.pid).map(|i| &mut list[*i]) else { continue };
+        reading.add(seen.user_ns, seen.cpu_ns());
+        reading.waits_ns.extend(families::waits(root, seen.pid));
+    }
+    for (i, (reading, running)) in list.iter_mut().zip(running).enumerate() {
+        let own: Vec<i32> = members.iter().filter(|(_, of)| **of == i).map(|(pid, _)| *pid).collect();
+        reading.by_cgroup = own_cgroup(running.pid, &own, &all).map(|folder| Reading::of(&folder).into());
+    }
+    list
+}
+
+/// Map each process of a running service to the service's index; processes that the probe started belong to none.
+pub fn running_members(running: &[Running], all: &[Seen]) -> HashMap<i32, usize> {
+    let theirs = running.iter().enumerate().map(|(i, r)| (r.pid, i));
+    let ours = [(std::process::id() as i32, usize::MAX)];
+    let mut members = families::commands(all, &theirs.chain(ours).collect());
+    members.retain(|_, i| *i < running.len());
+    members
+}
+
+/// Return the folder of the cgroup that holds this service and nobody else: the kernel counts it exactly.
+///
+/// `members` are the processes of the service among `all`, which were seen a moment ago.
+fn own_cgroup(main: i32, members: &[i32], all: &[Seen]) -> Option<PathBuf> {
+    let name = cgroup_name(main).filter(|name| name != "/")?;
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let folder = cgroup::own_folder(&mountinfo, &format!("0::{name}"))?;
+    let held = cgroup::processes(&folder);
+    // 0 is a process that we cannot see. A process that was not seen was born since, as a child of one in the cgroup.
+    let is_theirs = |pid: &i32| *pid == 0 || all.iter().any(|seen| seen.pid == *pid) && !members.contains(pid);
+    let is_elsewhere = |pid: &&i32| !held.contains(pid) && !is_below(cgroup_name(**pid), &name);
+    (held.contains(&main) && !held.iter().any(is_theirs) && !members.iter().any(|pid| is_elsewhere(&pid)))
+        .then_some(folder)
+}
+
+/// Whether a cgroup is `name` or below it. A process that has ended since has none, which counts as below.
+fn is_below(of: Option<String>, name: &str) -> bool {
+    of.is_none_or(|of| of.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+/// Return the name of a process's cgroup v2.
+fn cgroup_name(pid: i32) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("0::")).map(String::from)
 }

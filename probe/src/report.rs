@@ -1,19 +1,26 @@
-//! From what was watched to the events of protocol/probe.md.
+//! Build the events of protocol/probe.md from a finished run.
 
 use crate::capture::pieces;
 use crate::copies::Usage;
-use crate::events::{Changed, CopyEvent, Degraded, Event, Output, RunEvent, TaskRow, Timeline};
+use crate::events::{
+    Changed, CopyEvent, Degraded, Event, Histogram, Iterations, Output, PhaseRow, Phases, RunEvent, TaskRow, Timeline,
+    Values,
+};
 use crate::in_force;
 use crate::processes;
 use crate::records::Records;
-use crate::said;
 use crate::spec::Spec;
 use crate::summary;
+use crate::timeline::Bins;
+use crate::tree::Task;
 use crate::watch::{Early, Watch};
 use crate::window::{Before, Frame};
+use crate::workload::{Iteration, Phase, Speech};
 
-/// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
+/// Bytes: escaping takes six for one at worst, which with the tail of stderr stays below 4 MiB.
 const STDOUT_PIECE: usize = 512 << 10;
+/// Iterations, each of at most 105 bytes.
+const ITERATIONS_PIECE: usize = 32768;
 /// Cells of a timeline, at most 20 bytes for each.
 const MAX_CELLS: usize = 150_000;
 
@@ -44,7 +51,7 @@ pub fn events(watch: &mut Watch, before: Option<&Before>, online: &[usize], mut 
     list
 }
 
-/// All that there is to say of a run whose copies never left the gate.
+/// Return the run event of a run whose copies never left the gate.
 pub fn not_started(spec: &Spec, reason: String, degraded: Vec<Degraded>) -> Event {
     without_figures(spec, "not started", reason, degraded)
 }
@@ -62,14 +69,14 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
     for part in parts.iter().skip(1) {
         list.push(Event::Output(Output { run: run.clone(), copy: index, stdout: part.to_string() }));
     }
-    said::events(&copy.speech, &run, index, frame, list);
+    speech_events(&copy.speech, &run, index, frame, list);
 }
 
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
     let (copy, times) = (&watch.copies[index], &frame.copies[index]);
     let usage = copy.end.map_or(Usage::default(), |e| e.usage).without(times.before_ns);
     let before = in_force::before(copy.slot);
-    // Without a gate there is no point that times could be since.
+    // Times count from the gate: without one there are none.
     let since = |time: Option<u64>| time.filter(|_| frame.gate > 0).map(|t| frame.since(t));
     CopyEvent {
         run: watch.spec.run.clone(),
@@ -92,7 +99,7 @@ fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) 
     }
 }
 
-/// Rows for the CPUs that were used; in place of them one for the tree, where only that is known.
+/// Return the timeline: one row per used CPU, or one for the tree where only its total is known.
 fn timeline(run: String, records: &mut Records, n_tasks: usize) -> Option<Timeline> {
     if let Some((bin_ns, total)) = records.coarse() {
         let (source, tree_busy_ns) = ("cpu.stat".into(), Some(total.to_vec()));
@@ -110,7 +117,7 @@ fn timeline(run: String, records: &mut Records, n_tasks: usize) -> Option<Timeli
     Some(Timeline { run, source: "records".into(), bin_ns, cpus, busy_ns, waiting_ns, tree_busy_ns: None, tasks })
 }
 
-fn same_width(busy: &mut crate::timeline::Bins, waiting: &mut crate::timeline::Bins, max_bins: usize) -> u64 {
+fn same_width(busy: &mut Bins, waiting: &mut Bins, max_bins: usize) -> u64 {
     while busy.bin_ns < waiting.bin_ns || busy.n_bins() > max_bins.max(1) {
         busy.double();
     }
@@ -123,7 +130,7 @@ fn same_width(busy: &mut crate::timeline::Bins, waiting: &mut crate::timeline::B
     busy.bin_ns
 }
 
-fn task_row(task: &crate::tree::Task, used: &[usize]) -> TaskRow {
+fn task_row(task: &Task, used: &[usize]) -> TaskRow {
     let name: Vec<u8> = task.name.iter().copied().take_while(|b| *b != 0).collect();
     TaskRow {
         tid: task.tid,
@@ -132,5 +139,37 @@ fn task_row(task: &crate::tree::Task, used: &[usize]) -> TaskRow {
         wait_ns: task.wait_ns,
         per_cpu_ns: used.iter().map(|row| task.per_cpu.get(*row).copied().unwrap_or(0)).collect(),
         migrations: task.migrations,
+    }
+}
+
+fn speech_events(speech: &Speech, run: &str, copy: usize, frame: &Frame, list: &mut Vec<Event>) {
+    let name = || run.to_string();
+    for part in speech.iterations.chunks(ITERATIONS_PIECE) {
+        list.push(Event::Iterations(iterations(name(), copy, frame, part)));
+    }
+    if !speech.values.is_empty() {
+        list.push(Event::Values(Values { run: name(), copy, values: speech.values.clone() }));
+    }
+    if !speech.phases.is_empty() {
+        let row =
+            |p: &Phase| PhaseRow { name: p.name.clone(), start_ns: frame.since(p.start), end_ns: frame.since(p.end) };
+        list.push(Event::Phases(Phases { run: name(), copy, phases: speech.phases.iter().map(row).collect() }));
+    }
+    for ((phase, operation), counts) in &speech.histograms {
+        let (index, count) = counts.iter().map(|(i, n)| (*i, *n)).unzip();
+        let (phase, operation) = (phase.clone(), operation.clone());
+        list.push(Event::Histogram(Histogram { run: name(), copy, phase, operation, index, count }));
+    }
+}
+
+fn iterations(run: String, copy: usize, frame: &Frame, part: &[Iteration]) -> Iterations {
+    Iterations {
+        run,
+        copy,
+        index: part.iter().map(|i| i.index).collect(),
+        start_ns: part.iter().map(|i| frame.since(i.start)).collect(),
+        end_ns: part.iter().map(|i| frame.since(i.end)).collect(),
+        work: part.iter().map(|i| i.work).collect(),
+        cpu_ns: part.iter().map(|i| i.cpu).collect(),
     }
 }

@@ -1,11 +1,12 @@
-//! What the specification says of a service: when it is ready, which ports are its own, how it is stopped.
+//! Services in the specification: when one is ready, which ports it has, how it is stopped, and which run already.
 
 use crate::error::Refusal;
-use crate::spec::{Command, Fields};
+use crate::fields::Fields;
 use serde_json::Value;
 use std::collections::HashSet;
 
 const MAX_NAME: usize = 64;
+const MAX_RUNNING: usize = 64;
 const MAX_PORTS: usize = 64;
 const MAX_TEXT: usize = 512;
 const SIGNALS: [(&str, i32); 8] = [
@@ -18,7 +19,7 @@ const SIGNALS: [(&str, i32); 8] = [
     ("WINCH", libc::SIGWINCH),
     ("KILL", libc::SIGKILL),
 ];
-const OF_A_SERVICE: [&str; 5] = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"];
+const SERVICE_FIELDS: [&str; 5] = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ready {
@@ -36,18 +37,25 @@ pub enum Ready {
 pub struct Service {
     pub ready: Ready,
     pub ready_timeout_ns: u64,
-    /// All that belong to it, that of `ready` too.
+    /// Ports it may listen on, that of `ready` included.
     pub ports: Vec<u16>,
     pub stop_signal: (&'static str, i32),
     pub stop_grace_ns: u64,
 }
 
-/// Name of a command, and what makes it a service if it is one.
+/// A service that runs already: the probe neither starts nor stops it.
+#[derive(Debug)]
+pub struct Running {
+    pub name: String,
+    pub pid: i32,
+}
+
+/// Parse the name of a command, and its service if it is one.
 pub fn of(fields: &Fields, copies: usize) -> Result<(String, Option<Service>), Refusal> {
     let name = name(fields)?;
     if fields.choice("role", &["driver", "service"])?.as_deref() != Some("service") {
         let misplaced =
-            OF_A_SERVICE.into_iter().find(|field| fields.get(field).is_some_and(|v| *v != Value::Array(vec![])));
+            SERVICE_FIELDS.into_iter().find(|field| fields.get(field).is_some_and(|v| *v != Value::Array(vec![])));
         return misplaced.map_or(Ok((name, None)), |f| Err(fields.refuse(f, "nothing: only a service has it")));
     }
     if copies != 1 {
@@ -66,8 +74,21 @@ pub fn of(fields: &Fields, copies: usize) -> Result<(String, Option<Service>), R
     Ok((name, Some(service)))
 }
 
-/// A name of a command, if it is one; it may be empty.
-pub fn name_of(value: &Value) -> Option<&str> {
+/// Parse the services that run already (`running`).
+pub fn running(top: &Fields) -> Result<Vec<Running>, Refusal> {
+    let Some(value) = top.get("running") else { return Ok(Vec::new()) };
+    let wrong = || top.refuse("running", "a list of at most 64 objects with `name` and `pid`");
+    let list = value.as_array().filter(|list| list.len() <= MAX_RUNNING).ok_or_else(wrong)?;
+    let service = |value: &Value| {
+        let pid = value.get("pid")?.as_i64().filter(|pid| (1..=i32::MAX as i64).contains(pid))?;
+        let name = value.get("name").and_then(legal_name).filter(|name| !name.is_empty())?;
+        Some(Running { name: name.into(), pid: pid as i32 })
+    };
+    list.iter().map(service).collect::<Option<_>>().ok_or_else(wrong)
+}
+
+/// Return the value if it is a legal name of a command; it may be empty.
+fn legal_name(value: &Value) -> Option<&str> {
     let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let right =
         |s: &str| s.is_empty() || s.len() <= MAX_NAME && s.as_bytes()[0].is_ascii_lowercase() && s.bytes().all(legal);
@@ -75,14 +96,14 @@ pub fn name_of(value: &Value) -> Option<&str> {
 }
 
 fn name(fields: &Fields) -> Result<String, Refusal> {
-    let found = fields.get("name").map_or(Some(""), name_of);
-    found.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
+    let name = fields.get("name").map_or(Some(""), legal_name);
+    name.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
 }
 
 fn ready(fields: &Fields) -> Result<Ready, Refusal> {
     let Some(value) = fields.get("ready") else { return Ok(Ready::Started) };
     let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.iter().next());
-    let found = only.and_then(|(kind, of)| match kind.as_str() {
+    let ready = only.and_then(|(kind, of)| match kind.as_str() {
         "line" => text(of).map(|s| Ready::Line(s.into())),
         "port" => port(of).map(Ready::Port),
         "http" => {
@@ -92,7 +113,7 @@ fn ready(fields: &Fields) -> Result<Ready, Refusal> {
         _ => None,
     });
     let expected = "{\"line\": TEXT}, {\"port\": N} or {\"http\": {\"port\": N, \"path\": \"/...\"}}";
-    found.ok_or_else(|| fields.refuse("ready", expected))
+    ready.ok_or_else(|| fields.refuse("ready", expected))
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -115,31 +136,4 @@ fn ports(fields: &Fields, ready: &Ready) -> Result<Vec<u16>, Refusal> {
         ports.extend(seen.insert(*port).then_some(*port));
     }
     Ok(ports)
-}
-
-/// What only all commands together can have wrong.
-pub fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), Refusal> {
-    let all_drivers = commands.iter().all(|c| c.service.is_none());
-    if all_drivers && n_running == 0 {
-        return Ok(());
-    }
-    let refuse = |i: usize, field: &str, expected: &str| {
-        Err(Refusal::spec(&format!("commands[{i}].{field}"), found[i].get(field), expected))
-    };
-    if let Some(i) = commands.iter().position(|c| c.name.is_empty()) {
-        return refuse(i, "name", "a name: one of the commands is a service");
-    }
-    let n_first = commands.iter().take_while(|c| c.service.is_some()).count();
-    if all_drivers {
-        return Ok(());
-    }
-    if n_first == commands.len() {
-        return Err(Refusal::spec("commands", None, "a driver after the services"));
-    }
-    if let Some(i) = (n_first..commands.len()).find(|i| commands[*i].service.is_some()) {
-        return refuse(i, "role", "driver: services come before drivers");
-    }
-    let mut taken = HashSet::new();
-    let twice = |c: &Command| c.service.iter().flat_map(|s| &s.ports).any(|port| !taken.insert(*port));
-    commands.iter().position(twice).map_or(Ok(()), |i| refuse(i, "ports", "ports that no other service has"))
 }

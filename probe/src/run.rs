@@ -1,4 +1,4 @@
-//! One run from the checked specification to its last event.
+//! Carry out one run, from the parsed specification to its last event.
 
 use crate::board::Board;
 use crate::checked::{self, Checked};
@@ -9,16 +9,15 @@ use crate::poller::Poller;
 use crate::records::{self, Records};
 use crate::spec::Spec;
 use crate::starting::Starter;
-use crate::sys;
 use crate::watch::Watch;
 use crate::window::Before;
-use crate::{gate, report};
+use crate::{gate, readings, report};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering::SeqCst;
 
 pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let checked = checked::check(spec)?;
-    let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
+    let poller = Poller::new().map_err(|e| Refusal::os("signalfd", &e))?;
     let mut degraded = Vec::new();
     let contain = Containment::choose(spec, &mut degraded);
     let mut records = open_records(spec, &checked, &mut degraded);
@@ -28,11 +27,13 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     }
     let starter = Starter::new(spec, &checked, &contain, records.is_none())?;
     let n: usize = spec.commands.iter().map(|c| c.copies).sum();
-    let board = Board::new(n - spec.n_services()).map_err(|e| os("shared memory", &e))?;
+    let board = Board::new(n - spec.n_services()).map_err(|e| Refusal::os("shared memory", &e))?;
     let cpus = usable(spec, &checked);
     let mut watch = Watch::new(spec, cpus, &board, &contain, &poller, records, starter.shares_memory);
     let before = match start(&mut watch, &starter) {
-        Err(why) if why.kind == Kind::Lost => return write(out, report::not_started(spec, why.found, degraded)),
+        Err(refusal) if refusal.kind == Kind::Lost => {
+            return write(out, report::not_started(spec, refusal.found, degraded));
+        }
         started => started?,
     };
     watch.until_gone();
@@ -42,9 +43,9 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Services, then drivers, and the gate; None where it came to none.
+/// Start services, then drivers, and open the gate; None if the run ended before that.
 fn start(watch: &mut Watch, starter: &Starter) -> Result<Option<Before>, Refusal> {
-    watch.listen().map_err(|e| os("epoll", &e))?;
+    watch.listen().map_err(|e| Refusal::os("epoll", &e))?;
     watch.meet_running();
     if watch.early.is_none() {
         watch.start_services(starter)?;
@@ -53,7 +54,7 @@ fn start(watch: &mut Watch, starter: &Starter) -> Result<Option<Before>, Refusal
         return Ok(None);
     }
     let drivers = watch.spec.n_services()..watch.spec.commands.len();
-    watch.join(starter.start(drivers, watch.board)?).map_err(|e| os("epoll", &e))?;
+    watch.join(starter.start(drivers, watch.board)?).map_err(|e| Refusal::os("epoll", &e))?;
     open_gate(watch)
 }
 
@@ -62,24 +63,15 @@ fn write(out: &mut impl Write, event: Event) -> Result<(), Refusal> {
     written.map_err(|e| Refusal::new(Kind::Bug, "standard output", &e.to_string(), "a reader", "keep the pipe open"))
 }
 
-pub fn os(what: &str, error: &io::Error) -> Refusal {
-    Refusal::host(
-        what,
-        &sys::describe_error(error),
-        "to be granted",
-        "ask the administrator, or lower the number of copies",
-    )
-}
-
-/// First with switches; then without, if only they are refused; else what was refused is said.
+/// Open kernel records with context switches, or without if those are refused; add refusals to `degraded`.
 fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) -> Option<Records> {
     if spec.plain {
         return None;
     }
     let open = |switches| Records::open(&checked.online, &usable(spec, checked), switches, spec.timeline_bins);
     let say = |what: &str, e: &io::Error| {
-        let (why, fix) = records::refusal(e);
-        Degraded::new(what, &why, fix)
+        let (reason, fix) = records::refusal(e);
+        Degraded::new(what, &reason, fix)
     };
     let wanted = spec.timeline;
     let (first, what) = (open(wanted), if wanted { "switch records" } else { "kernel records" });
@@ -89,7 +81,7 @@ fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) ->
     })
 }
 
-/// What the copies together may use.
+/// Return the CPUs that the copies together may use.
 fn usable(spec: &Spec, checked: &Checked) -> Vec<usize> {
     let masks = spec.commands.iter().flat_map(|c| (0..c.copies).map(move |k| c.cpus.of(k)));
     let mut cpus: Vec<usize> = masks.flat_map(|mask| mask.unwrap_or(&checked.own)).copied().collect();
@@ -114,13 +106,16 @@ fn header(spec: &Spec, contain: &Containment, records: bool, degraded: &[Degrade
 fn open_gate(watch: &mut Watch) -> Result<Option<Before>, Refusal> {
     let mains: Vec<(i32, usize)> = watch.drivers().map(|c| (c.pid, c.command)).collect();
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
-    enabled.map_err(|e| os("perf events", &e))?;
+    enabled.map_err(|e| Refusal::os("perf events", &e))?;
     watch.rehearse();
     if watch.spec.is_divided() {
         if watch.early.is_some() {
             return Ok(None);
         }
-        watch.begin();
+        let contain = watch.contain;
+        watch.records.iter_mut().for_each(|r| r.begin(contain));
+        watch.own_running();
+        watch.used.0 = readings::read(watch.spec, contain, &watch.copies);
     }
     let before = Before::read(watch);
     gate::open(watch.board, watch.mains_left);

@@ -1,44 +1,18 @@
-//! Services that run already: nobody here starts or stops them; what they use in the window is told.
+//! Services that run already: they are watched for their end, and what they use in the window is reported.
 
-use crate::error::Refusal;
 use crate::events::ProcessEvent;
 use crate::families;
 use crate::in_force;
-use crate::own_cgroup;
 use crate::poller::Source;
-use crate::readings::Reading;
-use crate::role::name_of;
-use crate::spec::Fields;
+use crate::readings::{running_members, Reading};
+use crate::role::Running;
 use crate::sys;
 use crate::watch::Watch;
-use serde_json::Value;
-use std::collections::HashMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-const MAX_RUNNING: usize = 64;
-
-#[derive(Debug)]
-pub struct Running {
-    pub name: String,
-    pub pid: i32,
-}
-
-/// What the specification says of them.
-pub fn of(top: &Fields) -> Result<Vec<Running>, Refusal> {
-    let Some(value) = top.get("running") else { return Ok(Vec::new()) };
-    let wrong = || top.refuse("running", "a list of at most 64 objects with `name` and `pid`");
-    let list = value.as_array().filter(|list| list.len() <= MAX_RUNNING).ok_or_else(wrong)?;
-    let one = |value: &Value| {
-        let pid = value.get("pid")?.as_i64().filter(|pid| (1..=i32::MAX as i64).contains(pid))?;
-        let name = value.get("name").and_then(name_of).filter(|name| !name.is_empty())?;
-        Some(Running { name: name.into(), pid: pid as i32 })
-    };
-    list.iter().map(one).collect::<Option<_>>().ok_or_else(wrong)
-}
-
 impl Watch<'_> {
-    /// Before anything is started: each is there, and its end will be heard.
+    /// Open a descriptor of each service, which reports its end; fail the run if one does not run.
     pub fn meet_running(&mut self) {
         let spec = self.spec;
         for (i, running) in spec.running.iter().enumerate() {
@@ -48,19 +22,19 @@ impl Watch<'_> {
             match opened.and_then(|fd| self.poller.add(fd.as_raw_fd(), Source::Running(i)).map(|()| fd)) {
                 Ok(fd) => self.running.push(Some(fd)),
                 Err(e) => {
-                    let why = sys::describe_error(&e);
+                    let error = sys::describe_error(&e);
                     self.stop(
                         "failed",
-                        format!("service {} does not run: process {}: {why}", running.name, running.pid),
+                        format!("service {} does not run: process {}: {error}", running.name, running.pid),
                     );
-                    return self.reap(); // nobody was started: no end will be heard
+                    return self.reap(); // Nothing was started, so no SIGCHLD will come.
                 }
             }
         }
     }
 
     pub fn on_running_end(&mut self, index: usize) {
-        // Its descriptor would be ready for ever.
+        // The descriptor is closed: it would stay readable.
         if self.running[index].take().is_some() {
             let spec = self.spec;
             let Running { name, pid } = &spec.running[index];
@@ -69,50 +43,18 @@ impl Watch<'_> {
         }
     }
 
-    /// They are no neighbors of those who ask them for work.
+    /// Count the services as part of the run, not as interference with it.
     pub fn own_running(&mut self) {
         if self.spec.running.is_empty() {
             return;
         }
-        let members = self.running_members(&families::all(Path::new("/")));
+        let members = running_members(&self.spec.running, &families::all(Path::new("/")));
         let pids = members.keys().map(|pid| *pid as u32);
         self.records.iter_mut().for_each(|r| r.tree.own.extend(pids.clone()));
     }
-
-    /// One for each: by the clocks of those that descend from it, and by the cgroup that holds it alone.
-    pub fn read_running(&self) -> Vec<Reading> {
-        let none = Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() };
-        let mut list = vec![none; self.spec.running.len()];
-        if list.is_empty() {
-            return list;
-        }
-        let root = Path::new("/");
-        let all = families::all(root);
-        let members = self.running_members(&all);
-        for seen in &all {
-            let Some(reading) = members.get(&seen.pid).map(|i| &mut list[*i]) else { continue };
-            reading.user_ns = reading.user_ns.map(|ns| ns + seen.user_ns);
-            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + seen.cpu_ns());
-            reading.waits_ns.extend(families::waits(root, seen.pid));
-        }
-        for (i, (reading, running)) in list.iter_mut().zip(&self.spec.running).enumerate() {
-            let own: Vec<i32> = members.iter().filter(|(_, of)| **of == i).map(|(pid, _)| *pid).collect();
-            reading.by_cgroup = own_cgroup::of(running.pid, &own, &all).map(|folder| Reading::of(&folder).into());
-        }
-        list
-    }
-
-    /// Whoever was started here is none of theirs, even if the probe itself is.
-    fn running_members(&self, all: &[families::Seen]) -> HashMap<i32, usize> {
-        let theirs = self.spec.running.iter().enumerate().map(|(i, r)| (r.pid, i));
-        let ours = [(std::process::id() as i32, usize::MAX)];
-        let mut members = families::commands(all, &theirs.chain(ours).collect());
-        members.retain(|_, i| *i < self.spec.running.len());
-        members
-    }
 }
 
-/// After those of the commands.
+/// Return one event for each service; they follow the events of the commands.
 pub fn events(watch: &Watch) -> Vec<ProcessEvent> {
     let n = watch.spec.commands.len();
     let ends = watch.used.0.iter().zip(&watch.used.1).skip(n);

@@ -1,22 +1,25 @@
-//! Services before the gate: each is started and waited for, before the next.
+//! Services before the gate: each is started, and ready, before the next one starts.
 
 use crate::board::{Board, Stage};
 use crate::error::{shorten, Refusal};
+use crate::families;
 use crate::gate;
-use crate::holders;
-use crate::listeners;
+use crate::listeners::{self, Listener};
+use crate::neighbors;
 use crate::role::Service;
-use crate::run::os;
 use crate::starting::Starter;
 use crate::sys;
 use crate::watch::{seconds, Early, Watch};
+use std::fs;
 use std::path::Path;
 
-/// Between two looks at whether it is ready: an eighth of what it has taken so far, within these.
+/// Bounds of the interval between two checks for readiness: an eighth of the time so far.
 const LOOK_NS: (u64, u64) = (1_000_000, 20_000_000);
 
 impl<'a> Watch<'a> {
-    /// The first that fails ends the run, which `early` then tells. A service is the copy of its command's number.
+    /// Start each service and wait until it is ready. The first failure ends the run (`early`).
+    ///
+    /// A service is the only copy of its command, so both have one index.
     pub fn start_services(&mut self, starter: &Starter) -> Result<(), Refusal> {
         for command in 0..self.spec.n_services() {
             self.check_ports(command, 0, "is already listened on");
@@ -30,13 +33,13 @@ impl<'a> Watch<'a> {
 
     fn start_service(&mut self, command: usize, starter: &Starter) -> Result<(), Refusal> {
         if let Some(records) = &mut self.records {
-            records.enable_lives().map_err(|e| os("perf events", &e))?;
+            records.enable_lives().map_err(|e| Refusal::os("perf events", &e))?;
         }
-        let board = Board::new(1).map_err(|e| os("shared memory", &e))?;
+        let board = Board::new(1).map_err(|e| Refusal::os("shared memory", &e))?;
         let started = starter.start(command..command + 1, &board)?;
         let pid = started.0[0].pid;
         self.records.iter_mut().for_each(|r| r.tree.add_main(pid as u32, command));
-        self.join(started).map_err(|e| os("epoll", &e))?;
+        self.join(started).map_err(|e| Refusal::os("epoll", &e))?;
         gate::open(&board, 1);
         Ok(())
     }
@@ -62,7 +65,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Where it listens instead.
+    /// Return the other ports that a service listens on, as text.
     fn elsewhere(&self, command: usize) -> String {
         let own = self.service(command).map_or(&[][..], |s| &s.ports);
         let found = self.ports_of(command, &listeners::all(Path::new("/")));
@@ -73,18 +76,18 @@ impl<'a> Watch<'a> {
         format!("; it listens on port {}", other.join(", "))
     }
 
-    /// Of a command, if it is one.
+    /// Return the service of a command; None for a driver.
     pub fn service(&self, command: usize) -> Option<&'a Service> {
         self.spec.commands[command].service.as_ref()
     }
 
     fn fail(&mut self, command: usize, how: &str) {
-        let reason = format!("service {} {how}", self.called(command));
+        let reason = format!("service {} {how}", self.label(command));
         self.stop("failed", reason);
     }
 
-    /// Its name, and its number where others have the same.
-    fn called(&self, command: usize) -> String {
+    /// Return the name of a command, with its number if others have the same name.
+    fn label(&self, command: usize) -> String {
         let name = &self.spec.commands[command].name;
         let same: Vec<usize> = (0..self.spec.commands.len()).filter(|i| self.spec.commands[*i].name == *name).collect();
         let number = same.iter().position(|i| *i == command).map_or(0, |at| at + 1);
@@ -95,18 +98,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Each port of a service may have so many listeners.
+    /// Fail the run if a port of a service has more than `most` listeners.
     fn check_ports(&mut self, command: usize, most: usize, taken: &str) {
         let ports = self.service(command).map_or(&[][..], |s| &s.ports);
         let all = if ports.is_empty() { Vec::new() } else { listeners::all(Path::new("/")) };
         let n_of = |port: &u16| listeners::n_of(&all, *port);
         let Some(port) = ports.iter().find(|port| n_of(port) > most) else { return };
-        let by = all.iter().find(|l| l.port == *port).map(holders::told).unwrap_or_default();
+        let by = all.iter().find(|l| l.port == *port).map(holder_of).unwrap_or_default();
         let how = match most {
             0 => format!(": port {port} {taken}{by}"),
             _ => format!(": {} sockets listen on port {port}", n_of(port)),
         };
-        let reason = format!("service {}{how}", self.called(command));
+        let reason = format!("service {}{how}", self.label(command));
         if self.mains_end_ns.is_some() {
             self.early.get_or_insert(Early { status: "failed", reason });
         } else {
@@ -114,7 +117,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Whoever goes on without the main process: a daemon forks away, and nobody can tell when that ends.
+    /// Name the processes that a service left behind: the end of a daemon that forks cannot be observed.
     fn left_running(&self) -> String {
         let mains = self.copies.iter().filter(|c| c.end.is_none()).count() as u64;
         match self.contain.n_alive().saturating_sub(mains) {
@@ -123,12 +126,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When the window is closed: whoever has joined meanwhile has taken connections.
+    /// Check at the end of the window that no other process listened on the ports: it would take connections.
     pub fn check_ports_are_shared_with_nobody(&mut self) {
         (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 1, ""));
     }
 
-    /// When all have ended.
+    /// Check after the end of all services that nothing listens on their ports.
     pub fn check_ports_are_free(&mut self) {
         if self.ended_ns.is_some() {
             (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is listened on after its end"));
@@ -165,4 +168,40 @@ impl<'a> Watch<'a> {
             self.fail(index, &format!("ended {when} ({how}){left}"));
         }
     }
+
+    /// Return the ports on which the processes of a command listen.
+    fn ports_of(&self, command: usize, all: &[Listener]) -> Vec<u16> {
+        let own: Vec<u64> = self.members(command).into_iter().flat_map(sockets).collect();
+        let mut ports: Vec<u16> = all.iter().filter(|l| own.contains(&l.inode)).map(|l| l.port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    fn members(&self, command: usize) -> Vec<i32> {
+        if let Some(leaf) = self.contain.part(command) {
+            return leaf.processes();
+        }
+        let mains = self.copies.iter().map(|c| (c.pid, c.command)).collect();
+        let all = families::commands(&families::all(Path::new("/")), &mains);
+        all.into_iter().filter(|(_, of)| *of == command).map(|(pid, _)| pid).collect()
+    }
+}
+
+/// Return the inodes of the sockets that a process has open.
+fn sockets(pid: i32) -> Vec<u64> {
+    let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let inode = |entry: fs::DirEntry| {
+        let link = fs::read_link(entry.path()).ok()?;
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    links.filter_map(inode).collect()
+}
+
+/// Return ` by NAME (PID)` of the process that holds a socket, or an empty text if none is visible.
+fn holder_of(listener: &Listener) -> String {
+    let holds = |pid: &i32| sockets(*pid).contains(&listener.inode);
+    let holder = families::all(Path::new("/")).into_iter().map(|seen| seen.pid).find(holds);
+    let named = holder.and_then(|pid| Some((neighbors::name_of(pid as u32)?, pid)));
+    named.map_or(String::new(), |(name, pid)| format!(" by {name} ({pid})"))
 }

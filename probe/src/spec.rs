@@ -1,10 +1,10 @@
-//! The specification line: read once, checked wholly, then trusted.
+//! The specification line: read once, checked completely, then trusted.
 
 use crate::error::{Kind, Refusal};
-use crate::role::{self, Service};
-use crate::running::{self, Running};
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use crate::fields::Fields;
+use crate::role::{self, Running, Service};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
 use std::io::BufRead;
 use std::path::PathBuf;
 
@@ -41,17 +41,17 @@ pub struct Command {
     pub copies: usize,
     pub cwd: String,
     pub env: BTreeMap<String, String>,
-    /// What every copy reads from its beginning as standard input; None: /dev/null.
+    /// File that every copy reads as standard input; None: /dev/null.
     pub stdin: Option<String>,
-    /// Exit codes that are no failure.
+    /// Exit codes that count as success.
     pub ok_exits: Vec<i32>,
     pub cpus: Masks,
-    /// With limits: the command lives below it.
+    /// A cgroup with limits that the command runs in.
     pub cgroup: Option<PathBuf>,
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
-    /// Empty, but where services are.
+    /// Empty in a run without services.
     pub name: String,
     /// None: a driver.
     pub service: Option<Service>,
@@ -65,12 +65,12 @@ pub enum Masks {
 }
 
 impl Spec {
-    /// Whether each command is accounted by itself.
+    /// Whether the usage of each command is measured separately.
     pub fn is_divided(&self) -> bool {
         self.n_services() > 0 || !self.running.is_empty()
     }
 
-    /// They come first; what follows are drivers.
+    /// Return the number of services: they come first, drivers after them.
     pub fn n_services(&self) -> usize {
         self.commands.iter().filter(|c| c.service.is_some()).count()
     }
@@ -86,7 +86,7 @@ impl Masks {
     }
 }
 
-/// The first line of `input`; nothing after it is looked at.
+/// Parse the first line of `input`; the rest is not read.
 pub fn read_line(input: impl BufRead) -> Result<Value, Refusal> {
     let mut line = Vec::new();
     let read = input.take(MAX_LINE + 1).read_until(b'\n', &mut line);
@@ -108,7 +108,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     let top = Fields { map: top, prefix: "" };
     top.int("protocol", None, 1, 2)?;
     let run = top.text("run", 128)?;
-    let running = running::of(&top)?;
+    let running = role::running(&top)?;
     Ok(Spec {
         run,
         commands: commands(&top, running.len())?,
@@ -137,7 +137,34 @@ fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
     let mut left = MAX_COPIES;
     let commands: Vec<Command> =
         list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect::<Result<_, _>>()?;
-    role::check(&commands, list, n_running).map(|()| commands)
+    check(&commands, list, n_running).map(|()| commands)
+}
+
+/// Check what concerns several commands: names, the order of roles, and ports.
+fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), Refusal> {
+    let all_drivers = commands.iter().all(|c| c.service.is_none());
+    if all_drivers && n_running == 0 {
+        return Ok(());
+    }
+    let refuse = |i: usize, field: &str, expected: &str| {
+        Err(Refusal::spec(&format!("commands[{i}].{field}"), found[i].get(field), expected))
+    };
+    if let Some(i) = commands.iter().position(|c| c.name.is_empty()) {
+        return refuse(i, "name", "a name: one of the commands is a service");
+    }
+    let n_first = commands.iter().take_while(|c| c.service.is_some()).count();
+    if all_drivers {
+        return Ok(());
+    }
+    if n_first == commands.len() {
+        return Err(Refusal::spec("commands", None, "a driver after the services"));
+    }
+    if let Some(i) = (n_first..commands.len()).find(|i| commands[*i].service.is_some()) {
+        return refuse(i, "role", "driver: services come before drivers");
+    }
+    let mut taken = HashSet::new();
+    let twice = |c: &Command| c.service.iter().flat_map(|s| &s.ports).any(|port| !taken.insert(*port));
+    commands.iter().position(twice).map_or(Ok(()), |i| refuse(i, "ports", "ports that no other service has"))
 }
 
 fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Refusal> {
@@ -168,66 +195,7 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     })
 }
 
-/// One object of the specification, and where it stands.
-pub struct Fields<'a> {
-    map: &'a Map<String, Value>,
-    prefix: &'a str,
-}
-
 impl Fields<'_> {
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name).filter(|v| !v.is_null())
-    }
-
-    pub fn refuse(&self, name: &str, expected: &str) -> Refusal {
-        Refusal::spec(&format!("{}{name}", self.prefix), self.map.get(name), expected)
-    }
-
-    fn optional_int(&self, name: &str, low: i64, high: i64) -> Result<Option<i64>, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let number = value.as_i64().filter(|n| (low..=high).contains(n));
-        number.map(Some).ok_or_else(|| self.refuse(name, &range(low, high)))
-    }
-
-    pub fn int(&self, name: &str, default: Option<i64>, low: i64, high: i64) -> Result<i64, Refusal> {
-        let found = self.optional_int(name, low, high)?.or(default);
-        found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.refuse(name, &range(low, high)))
-    }
-
-    fn optional_text(&self, name: &str, limit: usize) -> Result<Option<String>, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let text = value.as_str().filter(|s| !s.is_empty() && s.len() <= limit && !s.contains('\0'));
-        let wrong = || self.refuse(name, &format!("a text of 1 to {limit} bytes without NUL"));
-        text.map(|s| Some(s.into())).ok_or_else(wrong)
-    }
-
-    fn text(&self, name: &str, limit: usize) -> Result<String, Refusal> {
-        let wrong = || self.refuse(name, &format!("a text of 1 to {limit} bytes"));
-        self.optional_text(name, limit)?.ok_or_else(wrong)
-    }
-
-    fn flag(&self, name: &str, default: bool) -> Result<bool, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(default) };
-        value.as_bool().ok_or_else(|| self.refuse(name, "true or false"))
-    }
-
-    pub fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<String>, Refusal> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let found = value.as_str().filter(|s| choices.contains(s));
-        let wrong = || self.refuse(name, &format!("one of {}", choices.join(", ")));
-        found.map(|s| Some(s.into())).ok_or_else(wrong)
-    }
-
-    fn path(&self, name: &str) -> Result<Option<String>, Refusal> {
-        let found = self.optional_text(name, 4096)?;
-        let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
-        if wrong {
-            Err(self.refuse(name, "an absolute path"))
-        } else {
-            Ok(found)
-        }
-    }
-
     fn ok_exits(&self) -> Result<Vec<i32>, Refusal> {
         let Some(value) = self.get("ok_exits") else { return Ok(vec![0]) };
         let code = |v: &Value| v.as_i64().filter(|n| (0..=255).contains(n)).map(|n| n as i32);
@@ -260,14 +228,6 @@ impl Fields<'_> {
         let expected = format!("a list of CPU numbers, or {copies} such lists, one for each copy");
         let right = list.filter(|l| l.len() == copies);
         right.map(Masks::Each).ok_or_else(|| self.refuse("cpus", &expected))
-    }
-}
-
-fn range(low: i64, high: i64) -> String {
-    match (low, high) {
-        _ if low == high => format!("{low}"),
-        (_, i64::MAX) => format!("an integer of at least {low}"),
-        _ => format!("an integer, {low} to {high}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! From the checked specification to copies that stand at their gate, which drivers share.
+//! Start copies up to their gate: one gate for all drivers, one for each service.
 
 use crate::board::{Board, Stage};
 use crate::checked::Checked;
@@ -7,7 +7,6 @@ use crate::copies::Copy;
 use crate::error::{Kind, Refusal};
 use crate::gate;
 use crate::launch::{self, Image, Place};
-use crate::run::os;
 use crate::spec::{Command, Spec};
 use crate::sys::{self, SECOND};
 use std::ops::Range;
@@ -20,14 +19,14 @@ pub struct Starter<'a> {
     contain: &'a Containment,
     images: &'static [Image],
     null: OwnedFd,
-    /// Doors of cgroups with limits that commands enter by themselves.
+    /// Descriptors by which commands enter their cgroups with limits.
     groups: Vec<Option<OwnedFd>>,
     /// Whether copies share the probe's memory until exec.
     pub shares_memory: bool,
 }
 
 impl<'a> Starter<'a> {
-    /// Memory is shared only where times are taken from outside (`birth`).
+    /// Prepare everything that copies need; memory is shared only without kernel records (`birth`).
     pub fn new(
         spec: &'a Spec,
         checked: &'a Checked,
@@ -35,16 +34,16 @@ impl<'a> Starter<'a> {
         from_outside: bool,
     ) -> Result<Starter<'a>, Refusal> {
         let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null");
-        let null = null.and_then(|file| sys::raised(OwnedFd::from(file))).map_err(|e| os("/dev/null", &e))?;
+        let null = null.and_then(|file| sys::raised(OwnedFd::from(file))).map_err(|e| Refusal::os("/dev/null", &e))?;
         let image = |(c, p): (&Command, &PathBuf)| Image::new(c, p, spec.events);
         let images: Vec<Image> = spec.commands.iter().zip(&checked.programs).map(image).collect();
-        // A change of user would take the right to be traced and dumped from all who share the memory.
+        // A change of user makes every process that shares the memory undumpable, the probe included.
         let shares_memory = from_outside && checked.user.is_none();
         let groups = (0..spec.commands.len()).map(|i| group_door(spec, contain, i)).collect::<Result<_, _>>()?;
         Ok(Starter { spec, checked, contain, images: images.leak(), null, groups, shares_memory })
     }
 
-    /// All copies of some commands, each at the gate of this board; and which of them are the first on their CPU.
+    /// Start all copies of some commands up to the gate of this board; also return which are the first on their CPU.
     pub fn start(&self, commands: Range<usize>, board: &Board) -> Result<(Vec<Copy>, Vec<bool>), Refusal> {
         let members: Vec<(usize, usize)> =
             commands.flat_map(|i| (0..self.spec.commands[i].copies).map(move |k| (i, k))).collect();
@@ -65,8 +64,8 @@ impl<'a> Starter<'a> {
     fn start_copy(&self, i: usize, k: usize, spins: bool, board: &Board, index: usize) -> Result<Copy, Refusal> {
         let (command, user) = (&self.spec.commands[i], self.checked.user);
         let slot = board.slot(index);
-        let made = Copy::new(self.spec, i, &self.null, user, slot);
-        let (mut copy, ends) = made.map_err(|e| os("pipes of a copy", &e))?;
+        let pipes = Copy::new(self.spec, i, &self.null, user, slot);
+        let (mut copy, ends) = pipes.map_err(|e| Refusal::os("pipes of a copy", &e))?;
         let place = Place {
             image: &self.images[i],
             fds: ends.iter().map(AsRawFd::as_raw_fd).collect(),
@@ -82,7 +81,7 @@ impl<'a> Starter<'a> {
             doors: [self.contain.door(i), self.groups[i].as_ref().map(AsRawFd::as_raw_fd)],
             parent: self.contain.parent(),
         };
-        copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| os("clone of a copy", &e))?;
+        copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| Refusal::os("clone of a copy", &e))?;
         Ok(copy)
     }
 
@@ -126,7 +125,7 @@ fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {
     Refusal::host(&place, &found, "a setting that the kernel grants", fix)
 }
 
-/// None where a command has no such cgroup, or is born into a leaf within it.
+/// Open a command's cgroup with limits; None if it has none, or if its copies start in a leaf within it.
 fn group_door(spec: &Spec, contain: &Containment, command: usize) -> Result<Option<OwnedFd>, Refusal> {
     let Some(folder) = &spec.commands[command].cgroup else { return Ok(None) };
     if contain.part(command).is_some_and(|part| part.folder().starts_with(folder)) {

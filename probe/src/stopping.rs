@@ -1,18 +1,15 @@
-//! The end of the window, and of services after it: in reverse order, each by its signal, then killed.
+//! Close the window, then stop services in reverse order, each by its signal and after its grace time by SIGKILL.
 
 use crate::conditions::Conditions;
 use crate::copies::Usage;
 use crate::host;
-use crate::sys::{self, SECOND};
-use crate::watch::Watch;
+use crate::readings;
+use crate::sys;
+use crate::watch::{Watch, GIVE_UP_NS, KILL_AGAIN_NS};
 use std::path::Path;
 
-const KILL_AGAIN_NS: u64 = 50_000_000;
-/// Who is not dead so long after it was killed is left to the end of the whole tree.
-const GIVE_UP_NS: u64 = 10 * SECOND;
-
 impl Watch<'_> {
-    /// The last driver has ended: figures are read before anything else happens.
+    /// Read all values at the end of the last driver, before anything else happens; then stop services.
     pub fn close_window(&mut self, at_ns: u64) {
         self.mains_end_ns = Some(at_ns);
         self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
@@ -20,7 +17,7 @@ impl Watch<'_> {
         self.conditions_end = self.conditions();
         self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
         if self.spec.is_divided() {
-            self.used.1 = self.readings();
+            self.used.1 = readings::read(self.spec, self.contain, &self.copies);
             let (gate, contain) = (self.gate_ns, self.contain);
             self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));
             self.check_ports_are_shared_with_nobody();
@@ -32,7 +29,7 @@ impl Watch<'_> {
         Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
     }
 
-    /// The last that still runs is told to end, or killed if it was told long enough ago.
+    /// Signal the last service that still runs, or kill it once its grace time is over.
     pub fn stop_services(&mut self, now: u64) {
         let Some(index) = self.last_service() else {
             self.ended_ns = self.ended_ns.or(Some(now));
@@ -49,7 +46,7 @@ impl Watch<'_> {
             Some(_) => return,
         };
         served.stopped_by = Some(signal.0);
-        // SAFETY: a signal to a child of ours that was not waited for; zero is none.
+        // SAFETY: a signal to a child of ours that was not waited for; zero sends none.
         unsafe { libc::kill(copy.pid, signal.1) };
         if signal.1 == libc::SIGKILL {
             part.into_iter().for_each(|leaf| leaf.kill());
@@ -65,8 +62,8 @@ impl Watch<'_> {
 
     pub fn stop_limit(&self, now: u64) -> u64 {
         let Some(index) = self.last_service() else { return now };
-        let told = self.copies[index].service.as_ref().and_then(|s| s.stop_ns).unwrap_or(now);
-        let limit = told.saturating_add(self.service(index).map_or(0, |s| s.stop_grace_ns));
+        let since = self.copies[index].service.as_ref().and_then(|s| s.stop_ns).unwrap_or(now);
+        let limit = since.saturating_add(self.service(index).map_or(0, |s| s.stop_grace_ns));
         if limit > now {
             limit
         } else {

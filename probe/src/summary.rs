@@ -1,6 +1,6 @@
-//! The `run` event: one number for the whole run where there is one, null where there is none.
+//! The `run` event: one value each for the whole run, null where it was not measured.
 
-use crate::copies::{Copy, Usage};
+use crate::copies::{peak, Copy, Usage};
 use crate::events::{Degraded, RunEvent};
 use crate::neighbors;
 use crate::processes;
@@ -85,19 +85,21 @@ fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     event.cpu_ns = Some(cpu_ns);
     event.cpu_source = Some(source.into());
     if let Some(seen) = leaf.filter(|_| source != "cgroup") {
-        let why = format!("processes left it: it saw {seen} ns of the {rusage} ns that its processes used");
-        event.degraded.push(Degraded::new("cgroup leaf", &why, "start no container and no systemd scope in a run"));
+        let reason = format!("processes left it: it saw {seen} ns of the {rusage} ns that its processes used");
+        event.degraded.push(Degraded::new("cgroup leaf", &reason, "start no container and no systemd scope in a run"));
     }
     plain_usage(event, &sum);
     event.max_rss_bytes = peak(sum.max_rss_bytes, watch.hidden_rss_bytes);
     if event.max_rss_bytes.is_none() {
-        let why = format!("below {} bytes, which the probe held itself, rusage tells no peak", watch.hidden_rss_bytes);
-        event.degraded.push(Degraded::new("max_rss_bytes", &why, "run where kernel records are granted"));
+        let reason =
+            format!("below {} bytes, which the probe held itself, rusage tells no peak", watch.hidden_rss_bytes);
+        event.degraded.push(Degraded::new("max_rss_bytes", &reason, "run where kernel records are granted"));
     }
 }
 
-/// Whether a cgroup that saw so much held the whole tree. What its processes were charged when they
-/// ended can be less (nobody waited for some), and more only where some ran outside.
+/// Whether a cgroup with this CPU time held the whole tree.
+///
+/// The rusage of ended processes can be less (some are never waited for); more means that some ran outside.
 pub fn holds_all(leaf_ns: u64, rusage_ns: u64) -> bool {
     rusage_ns <= leaf_ns + leaf_ns / 100 + MILLISECOND
 }
@@ -113,13 +115,7 @@ fn plain_usage(event: &mut RunEvent, sum: &Usage) {
     event.n_blocks_out = Some(sum.blocks_out);
 }
 
-/// The larger of the two is what rusage gives where a copy shared memory until its exec, so a
-/// peak that does not stand out from what was shared is not the workload's to know.
-pub fn peak(rusage: u64, hidden: u64) -> Option<u64> {
-    (rusage > hidden).then_some(rusage)
-}
-
-/// What only records tell; the switches of a part of a run would be taken for those of the whole.
+/// Write the values that only kernel records give; records of a part of the run give none.
 fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     let Some(records) = &watch.records else { return };
     let sums = &records.tree.sums;
@@ -137,8 +133,8 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     event.n_preemptions = Some(sums.preemptions);
     event.n_migrations = Some(sums.migrations);
     let tree = &records.tree;
-    let by_cpu = |known: Vec<u64>| {
-        let row = |cpu: &usize| tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| known[row]);
+    let by_cpu = |per_row: Vec<u64>| {
+        let row = |cpu: &usize| tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| per_row[row]);
         Some(online.iter().map(row).collect())
     };
     event.per_cpu_ns = by_cpu(tree.per_cpu_ns());
@@ -147,7 +143,7 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers()));
 }
 
-/// Time on CPUs that no copy was given; `given` in order.
+/// Return the CPU time on CPUs that no copy was given; `given` is sorted.
 fn outside_ns(tree: &Tree, given: &[usize]) -> u64 {
     let outside = |cpu: &usize| given.binary_search(cpu).is_err();
     let every = tree.cpus.iter().zip(tree.per_cpu_ns());
@@ -169,8 +165,8 @@ fn outcome(watch: &Watch) -> (&'static str, Option<String>) {
 }
 
 fn failure(index: usize, copy: &Copy, code: i32) -> String {
-    let said = copy.kept_err.text();
-    let last = said.lines().rev().map(str::trim).find(|l| !l.is_empty()).filter(|_| code == CANNOT);
+    let stderr = copy.kept_err.text();
+    let last = stderr.lines().rev().map(str::trim).find(|l| !l.is_empty()).filter(|_| code == CANNOT);
     let limited: Option<String> = last.map(|l| l.chars().filter(|c| !c.is_control()).take(1024).collect());
     limited.unwrap_or_else(|| format!("copy {index} exited with {code}"))
 }

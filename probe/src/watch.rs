@@ -1,9 +1,9 @@
-//! The time between the gate and the end of the tree: wait, reap, read, and kill when due.
+//! The run while processes live: wait for events, reap, read, and kill at a limit.
 
 use crate::board::{Board, Stage};
 use crate::conditions::Conditions;
 use crate::contain::Containment;
-use crate::copies::{Copy, End, Usage};
+use crate::copies::{Copy, End, Stopped, Usage};
 use crate::error::shorten;
 use crate::host::MachineTime;
 use crate::in_force;
@@ -12,20 +12,19 @@ use crate::poller::{Poller, Source};
 use crate::readings::Reading;
 use crate::records::Records;
 use crate::spec::Spec;
-use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// How long the rest of a tree may outlive its last main.
+/// How long the rest of a tree may outlive its last main process.
 const LINGER_NS: u64 = SECOND;
-/// A tree in uninterruptible sleep may take this long to die; then we say so and leave.
-const GIVE_UP_NS: u64 = 10 * SECOND;
-const KILL_AGAIN_NS: u64 = 50_000_000;
+/// How long killed processes may take to die; one in uninterruptible sleep is reported then, and left.
+pub const GIVE_UP_NS: u64 = 10 * SECOND;
+pub const KILL_AGAIN_NS: u64 = 50_000_000;
 
-/// Why a run ended before its copies did.
+/// The reason why a run ended before its copies did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Early {
     pub status: &'static str,
@@ -50,9 +49,9 @@ pub struct Watch<'a> {
     pub unkillable: bool,
     pub mains_left: usize,
     pub tree_end_ns: u64,
-    /// Of the last driver: the window is closed.
+    /// End of the last driver, which closes the window.
     pub mains_end_ns: Option<u64>,
-    /// Of the last main, services' too.
+    /// End of the last main process, services included.
     pub ended_ns: Option<u64>,
     /// What each command had used at both ends of the window.
     pub used: (Vec<Reading>, Vec<Reading>),
@@ -66,12 +65,12 @@ pub struct Watch<'a> {
     pub gate_ns: u64,
     pub killed_ns: Option<u64>,
     pub gone: bool,
-    /// Those that ran before, while they do.
+    /// Descriptors of the services that run already; None once one has ended.
     pub running: Vec<Option<OwnedFd>>,
 }
 
 impl<'a> Watch<'a> {
-    /// Before anything is started; `cpus` are those that the copies together may use.
+    /// Make the state of a run before anything starts; `cpus` are those that the copies together may use.
     pub fn new(
         spec: &'a Spec,
         cpus: Vec<usize>,
@@ -117,12 +116,12 @@ impl<'a> Watch<'a> {
         for fd in self.records.iter().flat_map(Records::fds) {
             self.poller.add(fd, Source::Ring)?;
         }
-        // A plain file cannot be watched, and cannot lose its reader.
+        // Fails for a plain file, which has no reader to lose.
         let _ = self.poller.add(libc::STDOUT_FILENO, Source::Reader);
         Ok(())
     }
 
-    /// Copies that stand at the gate, and for each whether it is the first on its CPU.
+    /// Add copies that wait at the gate, with whether each is the first on its CPU.
     pub fn join(&mut self, (copies, spins): (Vec<Copy>, Vec<bool>)) -> io::Result<()> {
         for (i, copy) in (self.copies.len()..).zip(&copies) {
             let pipes = [(&copy.stdout, Source::Stdout(i)), (&copy.stderr, Source::Stderr(i))];
@@ -140,8 +139,9 @@ impl<'a> Watch<'a> {
         self.copies.iter().filter(|c| c.service.is_none())
     }
 
-    /// Goes once over the way that the end of a copy will take. Pages of code and stack that are
-    /// touched for the first time then would be counted as the copy's.
+    /// Run once the code that handles the end of a copy.
+    ///
+    /// Pages of code and stack that are first touched at that end would be counted as the copy's.
     pub fn rehearse(&mut self) {
         self.poller.wait(0);
         self.on_signals();
@@ -162,7 +162,7 @@ impl<'a> Watch<'a> {
         self.check_ports_are_free();
     }
 
-    /// Waits for what comes next, though not beyond a limit, and takes it.
+    /// Wait for the next events, at most until the limit, and handle them.
     pub fn step(&mut self, limit_ns: u64) {
         let now = sys::now_ns();
         let sources = self.poller.wait(self.next_ns(now).min(limit_ns).saturating_sub(now));
@@ -235,23 +235,23 @@ impl<'a> Watch<'a> {
         self.records.iter_mut().for_each(|r| r.on_ring(sys::now_ns(), gate, contain));
     }
 
-    /// The gate as it was, not as planned: the first copy's leaving.
+    /// Set the gate to the time at which the first copy left it.
     fn settle_gate(&mut self) {
         let left = self.board.slots().map(|s| s.left_ns.load(SeqCst)).filter(|t| *t > 0);
         self.gate_ns = left.min().unwrap_or(self.gate_ns);
     }
 
-    /// The first cause stands: what follows a kill is its effect.
+    /// End the run for a reason; the first one stands, since what follows a kill is its effect.
     pub fn stop(&mut self, status: &'static str, reason: String) {
         if self.early.is_none() && self.mains_end_ns.is_none() {
             self.early = Some(Early { status, reason });
             self.kill();
         } else if self.mains_end_ns.is_some() && self.ended_ns.is_none() {
-            self.kill(); // services are being stopped, and nobody wants to wait for them
+            self.kill(); // Only services still run: they need not stop by themselves.
         }
     }
 
-    /// A list of processes misses whoever hops from one to the next; the kernel, asked for children, does not.
+    /// Kill what outlived the main processes. Reaping tells whether any is left: a list may miss one that forks.
     fn end_survivors(&mut self) {
         self.reap();
         if !self.gone {
@@ -269,14 +269,14 @@ impl<'a> Watch<'a> {
         for (signal, sender) in self.poller.signals() {
             match signal {
                 libc::SIGCHLD => self.reap(),
-                libc::SIGHUP => self.stop("interrupted", told("SIGHUP", sender)),
-                libc::SIGINT => self.stop("interrupted", told("SIGINT", sender)),
-                _ => self.stop("interrupted", told("SIGTERM", sender)),
+                libc::SIGHUP => self.stop("interrupted", signal_text("SIGHUP", sender)),
+                libc::SIGINT => self.stop("interrupted", signal_text("SIGINT", sender)),
+                _ => self.stop("interrupted", signal_text("SIGTERM", sender)),
             }
         }
     }
 
-    /// One SIGCHLD may stand for several ends.
+    /// Reap every ended child: one SIGCHLD may stand for several.
     pub fn reap(&mut self) {
         loop {
             match sys::next_waitable() {
@@ -293,7 +293,7 @@ impl<'a> Watch<'a> {
 
     fn wait_for(&mut self, pid: i32) {
         let main = self.copies.iter().position(|c| c.pid == pid && c.end.is_none());
-        // Once it is waited for, nobody can ask any more.
+        // The kernel reports these only until the process is waited for.
         let at_end = main.and_then(|_| in_force::of(pid));
         let mut status = 0;
         // SAFETY: rusage is plain numbers, filled by the kernel.
@@ -337,8 +337,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Who wants a run ended may be a process of it.
-fn told(signal: &str, sender: u32) -> String {
+/// Describe a signal by its sender, which may be a process of the run.
+fn signal_text(signal: &str, sender: u32) -> String {
     let name = neighbors::name_of(sender).unwrap_or_else(|| "a process".into());
     format!("{signal} received from {name} ({sender}); killed")
 }

@@ -39,7 +39,7 @@ fn a_raw_call_gives_the_errno_and_leaves_that_of_the_process() {
 
 #[test]
 fn a_peak_that_shared_memory_may_have_set_is_not_told() {
-    assert_eq!(crate::summary::peak(2_000, 1_000), Some(2_000));
-    assert_eq!(crate::summary::peak(1_000, 1_000), None);
-    assert_eq!(crate::summary::peak(1_000, 0), Some(1_000), "nothing was shared");
+    assert_eq!(crate::copies::peak(2_000, 1_000), Some(2_000));
+    assert_eq!(crate::copies::peak(1_000, 1_000), None);
+    assert_eq!(crate::copies::peak(1_000, 0), Some(1_000), "nothing was shared");
 }

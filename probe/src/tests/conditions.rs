@@ -1,9 +1,9 @@
 //! Readings of a recorded tree, before and after.
 
 use crate::conditions::{stall_ns, Conditions};
+use crate::copies::Stopped;
 use crate::events::RunEvent;
 use crate::neighbors;
-use crate::stopped::Stopped;
 use std::fs;
 use std::path::{Path, PathBuf};
 
