@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scalograph.run.hosts.python_probe import tree
-from scalograph.run.hosts.python_probe.copies import Copy
-from scalograph.run.hosts.python_probe.launch import Board, read_back
+from scalograph.run.hosts.python_probe.launch import Board, Copy, read_back
 from scalograph.run.hosts.python_probe.lines import BrokenLineError, Limits
 from scalograph.run.hosts.python_probe.spec import Spec
 
@@ -18,13 +17,11 @@ _CHUNK = 1 << 16
 _LONGEST_MS = 3_600_000.0  # no kernel waits for thirty years in one call
 
 
-def hear_signals() -> int:
+def wake_on_signals() -> int:
     """Have every end of a child, and every signal to stop, wake the loop; the descriptor gets their numbers."""
-    wake, into = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(into, False)
+    wake, into = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(into, warn_on_full_buffer=False)
-    for number in (*tree.STOPPING, signal.SIGCHLD):
+    for number in (*tree.STOP_SIGNALS, signal.SIGCHLD):
         signal.signal(number, lambda _number, _frame: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     return wake
@@ -47,16 +44,15 @@ class RunWatch:
 
     def follow(self) -> None:
         """Open the gate, and return when the tree is empty (or cannot be killed) and all that was written is read."""
+        self._by_fd = {fd: (copy, name) for copy in self.copies for name, fd in copy.pipes.items() if name != "go"}
         self._poll = select.poll()
-        self._poll.register(self.wake, select.POLLIN)
-        for copy in self.copies:
-            for name, fd in copy.pipes.items():
-                if name != "go":
-                    self._by_fd[fd] = (copy, name)
-                    self._poll.register(fd, select.POLLIN)
+        for fd in (self.wake, *self._by_fd):
+            self._poll.register(fd, select.POLLIN)
         self.gate_ns = self.board.open(len(self.copies))
-        while self._mains_alive() and self.forced is None:
-            self._wait(self._next_deadline())
+        while (alive := self._alive()) and self.forced is None:
+            late = self._late(alive)
+            limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(late)
+            self._wait(self.gate_ns + min(limits))
             self._check_clock()
             self._let_go()
         if self.forced is None:
@@ -65,86 +61,85 @@ class RunWatch:
             self._force("failed", "processes of this run could not be killed")
         self._drain()
 
-    def _mains_alive(self) -> bool:
-        return any(copy.wait_status is None for copy in self.copies)
+    def _alive(self) -> list[Copy]:
+        return [copy for copy in self.copies if copy.wait_status is None]
 
-    def _waiting(self) -> list[Copy]:
-        """Copies that stand at their `ready`."""
-        return [c for c in self.copies if c.wait_status is None and c.speech.ready and "go" in c.pipes]
+    @staticmethod
+    def _waiting(alive: list[Copy]) -> list[Copy]:
+        """Return copies that stand at their `ready`."""
+        return [copy for copy in alive if copy.speech.ready and "go" in copy.pipes]
 
-    def _late(self) -> list[Copy]:
-        """Copies for which another one waits: they have said nothing yet, and may still write `ready`."""
-        silent = [c for c in self.copies if c.wait_status is None and "events" in c.pipes and not c.speech.spoke]
-        return silent if self._waiting() else []
-
-    def _next_deadline(self) -> int:
-        limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(self._late())
-        return self.gate_ns + min(limits)
+    def _late(self, alive: list[Copy]) -> list[Copy]:
+        """Return copies for which another one waits: they have said nothing yet, and may still write `ready`."""
+        silent = [copy for copy in alive if "events" in copy.pipes and not copy.speech.spoke]
+        return silent if self._waiting(alive) else []
 
     def _check_clock(self) -> None:
-        passed, limit = time.monotonic_ns() - self.gate_ns, self.spec.ready_timeout_ns
-        if passed >= self.spec.timeout_ns and self._mains_alive():
-            self._force("timeout", f"still running after {self.spec.timeout_ns / 1e9:g} s; killed")
-        elif (late := self._late()) and passed >= limit:
-            why = f"copy {late[0].index} had not written ready after {limit / 1e9:g} s, while another waited; killed"
-            self._force("timeout", why)
+        alive, passed = self._alive(), time.monotonic_ns() - self.gate_ns
+        timeout, ready_timeout = self.spec.timeout_ns, self.spec.ready_timeout_ns
+        if alive and passed >= timeout:
+            self._force("timeout", f"still running after {timeout / 1e9:g} s; killed")
+        elif (late := self._late(alive)) and passed >= ready_timeout:
+            state = f"had not written ready after {ready_timeout / 1e9:g} s, while another waited"
+            self._force("timeout", f"copy {late[0].index} {state}; killed")
 
     def _force(self, status: str, reason: str) -> None:
         self.forced = self.forced or (status, reason)
 
     def _let_go(self) -> None:
-        """One byte for each copy that waits, once none can be waited for any more."""
-        if self._late() or self.forced:
+        """Write one byte to each copy that waits, once none can be waited for any more."""
+        alive = self._alive()
+        if self.forced or self._late(alive):
             return
-        for fd in [copy.pipes.pop("go") for copy in self._waiting()]:
+        for copy in self._waiting(alive):
             # It wrote ready and did not wait, or has filled the pipe itself.
             with suppress(BrokenPipeError, BlockingIOError):
-                os.write(fd, b"g")
-            os.close(fd)
+                os.write(copy.pipes["go"], b"g")
+            os.close(copy.pipes.pop("go"))
 
     def _wait(self, deadline_ns: int) -> None:
         """Sleep until something happens, and take it."""
         left_ms = min(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e6), _LONGEST_MS)
         for fd, _ in self._poll.poll(left_ms + 1):
             if fd == self.wake:
-                for number in set(os.read(fd, _CHUNK)) & set(tree.STOPPING):
+                for number in set(os.read(fd, _CHUNK)) & set(tree.STOP_SIGNALS):
                     self._force("interrupted", f"{signal.Signals(number).name} received; killed")
             else:
                 self._take(fd)
         self._reap()
 
     def _take(self, fd: int) -> bool:
-        """Read once; False when there is nothing (any more)."""
+        """Read once; return False when there is nothing (any more)."""
         copy, name = self._by_fd[fd]
         try:
             data = os.read(fd, _CHUNK)
         except BlockingIOError:
             return False
         if data:
-            self._keep(copy, name, data)
+            self._store(copy, name, data)
             return True
         self._poll.unregister(fd)
         del self._by_fd[fd], copy.pipes[name]
         os.close(fd)
         return False
 
-    def _keep(self, copy: Copy, name: str, data: bytes) -> None:
+    def _store(self, copy: Copy, name: str, data: bytes) -> None:
         if name == "events" and self.forced is None:
             try:
                 copy.speech.feed(data, self._limits)
             except BrokenLineError as broken:
                 self._force("protocol", f"copy {copy.index}: {broken}")
         elif name == "stdout":
-            room = self.spec.stdout_limit - len(copy.stdout)
+            room = self.spec.stdout_limit_bytes - len(copy.stdout)
             copy.stdout += data[:room]
             copy.truncated |= len(data) > room
-        elif name == "stderr" and self.spec.stderr_limit:
-            copy.stderr = (copy.stderr + data)[-self.spec.stderr_limit :]
+        elif name == "stderr" and self.spec.stderr_limit_bytes:
+            copy.stderr = (copy.stderr + data)[-self.spec.stderr_limit_bytes :]
         elif name == "status":
             copy.refusal = data
 
     def _reap(self) -> bool:
-        """Take all that have ended, orphans too; whether any child is left."""
+        """Take all that have ended, orphans too; return whether any child is left."""
         while True:
             try:
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -152,7 +147,7 @@ class RunWatch:
                 return False
             if ended is None:
                 return True
-            mains = [copy for copy in self.copies if copy.pid == ended.si_pid and copy.wait_status is None]
+            mains = [copy for copy in self._alive() if copy.pid == ended.si_pid]
             for copy in mains:
                 copy.at_end = read_back(copy.pid)  # once it is waited for, nobody can ask any more
             _, status, usage = os.wait4(ended.si_pid, 0)
@@ -161,7 +156,7 @@ class RunWatch:
                 copy.wait_status, copy.usage, copy.end_ns = status, usage, self.last_reap_ns
 
     def _wait_for_survivors(self) -> None:
-        """A tree may take 1 s longer than its mains."""
+        """Give the tree 1 s longer than its mains."""
         until = time.monotonic_ns() + _SURVIVOR_NS
         while self._reap() and self.forced is None and time.monotonic_ns() < until:
             self._wait(until)
