@@ -60,16 +60,16 @@ def _measure(checked: Spec) -> int:
 
 def _carry_out(checked: Spec) -> int:
     from scalograph.run.hosts.python_probe import figures
-    from scalograph.run.hosts.python_probe.launch import Board, launch, plan
+    from scalograph.run.hosts.python_probe.launch import Gate, launch, plan
     from scalograph.run.hosts.python_probe.watch import RunWatch, wake_on_signals
 
     try:
         wake = wake_on_signals()
         copies = plan(checked)
         _write(checked.run, [("header", figures.header())])
-        board = Board(len(copies))
-        launch(checked, copies, board)
-        watch = RunWatch(checked, copies, wake, board)
+        gate = Gate()
+        launch(checked, copies, gate)
+        watch = RunWatch(checked, copies, wake, gate)
         watch.follow()
         return _write(checked.run, figures.events(watch))
     except CopyLostError as lost:

@@ -1,6 +1,5 @@
 """What was seen of a run, as the events of protocol/probe.md; what is not seen from outside is absent."""
 
-import json
 import resource
 from collections.abc import Iterator
 from typing import Any
@@ -38,7 +37,7 @@ def events(watch: RunWatch) -> Iterator[Event]:
     for copy in watch.copies:
         if copy.refusal:
             where = f"commands[{copy.command_index}].argv[0]: {copy.command.argv[0]}"
-            yield "run", not_started(f"{where}: {json.loads(copy.refusal)['why']}")
+            yield "run", not_started(f"{where}: {copy.refusal}")
             return
     for copy in watch.copies:
         yield from _copy_events(watch, copy)
@@ -49,7 +48,7 @@ def events(watch: RunWatch) -> Iterator[Event]:
 def _copy_events(watch: RunWatch, copy: Copy) -> Iterator[Event]:
     text = copy.stdout.decode(errors="replace")
     code = copy.code
-    left_ns, *before_ns = watch.board.left(copy.index)
+    left_ns, *before_ns = copy.left
     user, system = _cpu_times(copy.usage, *before_ns)
     changed = {name: value for name, value in copy.at_end.items() if value != copy.in_force[name]}
     fields = {
@@ -92,7 +91,7 @@ def _workload_events(copy: Copy, gate_ns: int) -> Iterator[Event]:
 
 def _run(watch: RunWatch) -> dict[str, Any]:
     status, reason = watch.forced or _outcome(watch.copies)
-    left = [watch.board.left(copy.index) for copy in watch.copies]
+    left = [copy.left for copy in watch.copies]
     total = resource.getrusage(resource.RUSAGE_CHILDREN)
     user, system = _cpu_times(total, sum(user for _, user, _ in left), sum(system for _, _, system in left))
     # Before its exec a copy was a copy of us: only a larger peak is its own.

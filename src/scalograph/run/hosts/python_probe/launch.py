@@ -1,12 +1,10 @@
 """From the specification to processes that stand at the gate."""
 
 import json
-import mmap
 import os
 import pwd
 import resource
 import signal
-import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,7 +35,8 @@ class Copy:
     pipes: dict[str, int] = field(default_factory=dict)  # stdout, stderr, events, go, status
     in_force: dict[str, Any] = field(default_factory=dict)
     at_end: dict[str, Any] = field(default_factory=dict)
-    refusal: bytes = b""  # of exec
+    left: tuple[int, int, int] = (0, 0, 0)  # when it left the gate, user and system time until then, in ns
+    refusal: str = ""  # of exec
     wait_status: int | None = None
     usage: resource.struct_rusage | None = None
     end_ns: int | None = None
@@ -52,34 +51,27 @@ class Copy:
         return None if self.wait_status is None else os.waitstatus_to_exitcode(self.wait_status)
 
 
-class Board:
-    """Memory shared with the copies: the deadline of the gate; for each copy when it left, and its times until then."""
+class Gate:
+    """A pipe from which each copy reads the one deadline at which all leave."""
 
-    def __init__(self, n_copies: int) -> None:
-        self._cells = memoryview(mmap.mmap(-1, 8 * (1 + 3 * n_copies))).cast("q")
-        self.gate_out, self.gate_in = os.pipe()
+    def __init__(self) -> None:
+        self.out, self.into = os.pipe()
 
     def open(self, n_copies: int) -> int:
         """Open the gate at a point ahead that every copy can be awake for, and return it."""
-        self._cells[0] = time.monotonic_ns() + 2_000_000 + 100_000 * n_copies
-        os.close(self.gate_in)
-        return self._cells[0]
+        deadline = time.monotonic_ns() + 2_000_000 + 100_000 * n_copies
+        os.write(self.into, deadline.to_bytes(8) * n_copies)
+        os.close(self.into)
+        return deadline
 
-    def pass_gate(self, index: int) -> None:
-        """Return at the deadline, in a copy, with the time of leaving stored."""
-        os.read(self.gate_out, 1)
-        if self._cells[0] == 0:
+    def wait(self) -> bytes:
+        """Return at the deadline, in a copy: its time of leaving, user and system time until then, as a line."""
+        if not (deadline := int.from_bytes(os.read(self.out, 8))):
             os._exit(127)  # the probe died before it opened the gate
-        while (left := self._cells[0] - time.monotonic_ns()) > 0:
+        while (left := deadline - time.monotonic_ns()) > 0:
             time.sleep(left / 1e9)
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        for cell, value in enumerate((time.monotonic_ns(), int(used.ru_utime * 1e9), int(used.ru_stime * 1e9))):
-            self._cells[1 + 3 * index + cell] = value
-
-    def left(self, index: int) -> tuple[int, int, int]:
-        """Return when a copy left (0: never), and its user and system time until then, in ns."""
-        leaving, user, system = self._cells[1 + 3 * index : 4 + 3 * index]
-        return leaving, user, system
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return b"[%d,%d,%d]\n" % (time.monotonic_ns(), int(usage.ru_utime * 1e9), int(usage.ru_stime * 1e9))
 
 
 def plan(spec: Spec) -> list[Copy]:
@@ -109,34 +101,29 @@ def _find_program(where: str, command: Command) -> bytes:
     name = command.argv[0]
     for folder in [""] if "/" in name else command.env.get("PATH", "").split(":"):
         path = Path(command.cwd, folder, name)
-        try:
-            mode = path.stat().st_mode
-        except OSError:
-            continue
-        if stat.S_ISREG(mode) and mode & 0o111:
+        if os.access(path, os.X_OK) and path.is_file():
             return os.fsencode(path)
     expected = "an executable file" if "/" in name else "a program on the PATH of the command's env"
     raise RefusalError(3, where, f"no program {name!r:.200}", expected, "install it or correct its name")
 
 
-def launch(spec: Spec, copies: list[Copy], board: Board) -> None:
+def launch(spec: Spec, copies: list[Copy], gate: Gate) -> None:
     """Start every copy and wait until all stand at the gate; the first refusal, or loss, is raised."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (_limit_before[1],) * 2)
     while os.open("/dev/null", os.O_RDWR) < 9:
         pass  # descriptors 0 to 4 of a copy must not be the source of another one
     for copy in copies:
         try:
-            _fork(spec, copy, board)
+            _fork(spec, copy, gate)
         except OSError as error:
             where, problem = f"commands[{copy.command_index}].copies", f"{error.strerror} at copy {copy.index}"
             fix = "start fewer copies, or raise the limits of processes and open files"
             raise RefusalError(3, where, problem, "a new process", fix) from None
-    os.close(board.gate_out)
     for copy in copies:
         copy.in_force = _receive_placement(copy)
 
 
-def _fork(spec: Spec, copy: Copy, board: Board) -> None:
+def _fork(spec: Spec, copy: Copy, gate: Gate) -> None:
     names = ["stderr", "status"] + ["stdout"] * (spec.stdout == "capture") + ["events", "go"] * spec.events
     pipes = {name: os.pipe() for name in names}
     ours = {name: into if name == "go" else out for name, (out, into) in pipes.items()}
@@ -144,28 +131,29 @@ def _fork(spec: Spec, copy: Copy, board: Board) -> None:
     parent = os.getpid()
     copy.pid = os.fork()
     if copy.pid == 0:
-        _become(spec, copy, board, theirs, parent)
+        _become(spec, copy, gate, theirs, parent)
     copy.pipes = ours
     for name, fd in ours.items():
         os.close(theirs[name])
         os.set_blocking(fd, name == "status")
 
 
-def _become(spec: Spec, copy: Copy, board: Board, pipes: Mapping[str, int], parent: int) -> NoReturn:
+def _become(spec: Spec, copy: Copy, gate: Gate, pipes: Mapping[str, int], parent: int) -> NoReturn:
     """Take the copy's place, wait at the gate, become the program."""
     stage = "copies"
     try:
-        os.close(board.gate_in)
+        os.close(gate.into)
         for stage in _set_up(spec, copy, pipes):  # noqa: B007
             pass
         tree.die_with_parent(signal.SIGKILL)  # after the change of user, which forgets it
         if os.getppid() != parent:
             os._exit(127)
-        os.write(pipes["status"], json.dumps(read_back(0)).encode() + b"\n")
-        board.pass_gate(copy.index)
-        env = {**copy.command.env, **(_OFFERED if spec.events else {})}
         argv = [text.encode() for text in copy.command.argv]
-        os.execve(copy.program, argv, {name.encode(): text.encode() for name, text in env.items()})  # noqa: S606
+        texts = {**copy.command.env, **(_OFFERED if spec.events else {})}
+        env = {name.encode(): text.encode() for name, text in texts.items()}
+        os.write(pipes["status"], json.dumps(read_back(0)).encode() + b"\n")
+        os.write(pipes["status"], gate.wait())
+        os.execve(copy.program, argv, env)  # noqa: S606
     except OSError as error:
         os.write(pipes["status"], json.dumps({"stage": stage, "why": f"{error.strerror}"}).encode() + b"\n")
     finally:
@@ -224,7 +212,7 @@ def read_back(pid: int) -> dict[str, Any]:
 
 
 def _receive_placement(copy: Copy) -> dict[str, Any]:
-    """Read what the copy reports of itself; the pipe then stays for an error of exec."""
+    """Read what the copy reports of itself; the pipe then stays for when it left the gate, and an error of exec."""
     line = b""
     while not line.endswith(b"\n") and (part := os.read(copy.pipes["status"], 1 << 16)):
         line += part

@@ -1,5 +1,6 @@
 """Follows the copies from the gate to their end, and sees that nothing of them stays."""
 
+import json
 import os
 import select
 import signal
@@ -8,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scalograph.run.hosts.python_probe import tree
-from scalograph.run.hosts.python_probe.launch import Board, Copy, read_back
+from scalograph.run.hosts.python_probe.launch import Copy, Gate, read_back
 from scalograph.run.hosts.python_probe.lines import BrokenLineError, Limits
 from scalograph.run.hosts.python_probe.spec import Spec
 
@@ -34,7 +35,7 @@ class RunWatch:
     spec: Spec
     copies: list[Copy]
     wake: int
-    board: Board
+    gate: Gate
     gate_ns: int = 0
     forced: tuple[str, str] | None = None
     n_survivors: int = 0
@@ -44,11 +45,12 @@ class RunWatch:
 
     def follow(self) -> None:
         """Open the gate, and return when the tree is empty (or cannot be killed) and all that was written is read."""
-        self._by_fd = {fd: (copy, name) for copy in self.copies for name, fd in copy.pipes.items() if name != "go"}
+        pipes = [(fd, copy, name) for copy in self.copies for name, fd in copy.pipes.items()]
+        self._by_fd = {fd: (copy, name) for fd, copy, name in pipes if name not in ("go", "status")}
         self._poll = select.poll()
         for fd in (self.wake, *self._by_fd):
             self._poll.register(fd, select.POLLIN)
-        self.gate_ns = self.board.open(len(self.copies))
+        self.gate_ns = self.gate.open(len(self.copies))
         while (alive := self._alive()) and self.forced is None:
             late = self._late(alive)
             limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(late)
@@ -135,8 +137,6 @@ class RunWatch:
             copy.truncated |= len(data) > room
         elif name == "stderr" and self.spec.stderr_limit_bytes:
             copy.stderr = (copy.stderr + data)[-self.spec.stderr_limit_bytes :]
-        elif name == "status":
-            copy.refusal = data
 
     def _reap(self) -> bool:
         """Take all that have ended, orphans too; return whether any child is left."""
@@ -173,6 +173,12 @@ class RunWatch:
             while self._take(fd):
                 pass
         for copy in self.copies:
+            for line in os.read(copy.pipes["status"], _CHUNK).splitlines() if copy.end_ns else ():
+                report = json.loads(line)
+                if isinstance(report, list):
+                    copy.left = tuple(report)
+                else:
+                    copy.refusal = report["why"]
             # Who dies with a full buffer leaves half a line: how it ended says more.
             if self.forced is None and copy.wait_status == 0:
                 try:
