@@ -7,5 +7,6 @@ them to their end and reads what they write (`lines`), `figures` reports it. `si
 anything.
 """
 
-PROTOCOL = 1
-VERSION = "0.1.0"
+MADE_BY = {"protocol": 1, "probe": "0.1.0"}
+HEADER = {**MADE_BY, "kind": "degraded", "backend": "plain", "containment": "best effort", "cgroup": None}
+FIX = "install scalograph where cargo is"

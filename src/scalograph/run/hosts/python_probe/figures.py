@@ -4,7 +4,7 @@ import resource
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.run.hosts.python_probe import PROTOCOL, VERSION
+from scalograph.run.hosts.python_probe import FIX
 from scalograph.run.hosts.python_probe.launch import Copy
 from scalograph.run.hosts.python_probe.watch import RunWatch
 
@@ -16,20 +16,14 @@ _MISSING = {
     "neighbors": "the Python probe reads nothing of the machine: it can call no run clean",
     "containment": "a subreaper is all that the Python probe uses",
 }
-_DEGRADED = [{"what": what, "why": why, "fix": "install scalograph where cargo is"} for what, why in _MISSING.items()]
+DEGRADED = [{"what": what, "why": why, "fix": FIX} for what, why in _MISSING.items()]
 
 Event = tuple[str, dict[str, Any]]
 
 
-def header() -> dict[str, Any]:
-    """Return the first event, written before anything is started."""
-    made_by = {"protocol": PROTOCOL, "probe": VERSION, "kind": "degraded", "backend": "plain"}
-    return {**made_by, "containment": "best effort", "cgroup": None, "degraded": _DEGRADED}
-
-
 def not_started(reason: str) -> dict[str, Any]:
     """Return the `run` event where no copy left the gate."""
-    return {"status": "not started", "reason": reason, "degraded": _DEGRADED}
+    return {"status": "not started", "reason": reason, "degraded": DEGRADED}
 
 
 def events(watch: RunWatch) -> Iterator[Event]:
@@ -92,6 +86,14 @@ def _workload_events(copy: Copy, gate_ns: int) -> Iterator[Event]:
 def _run(watch: RunWatch) -> dict[str, Any]:
     status, reason = watch.forced or _outcome(watch.copies)
     left = [copy.left for copy in watch.copies]
+    starts = [leaving - watch.gate_ns for leaving, _, _ in left if leaving]
+    ends = [copy.end_ns for copy in watch.copies if copy.end_ns is not None]
+    walls: dict[str, int | None] = {}
+    if starts and ends:
+        begin, skew = min(starts), max(starts) - min(starts)
+        walls = {"wall_ns": max(0, max(ends) - begin), "wall_outer_ns": max(ends), "queue_drain_ns": skew}
+        walls |= {"tree_wall_ns": max(0, watch.last_reap_ns - begin)}
+        walls |= {"start_skew_ns": skew if len(starts) > 1 else None}
     total = resource.getrusage(resource.RUSAGE_CHILDREN)
     user, system = _cpu_times(total, sum(user for _, user, _ in left), sum(system for _, _, system in left))
     # Before its exec a copy was a copy of us: only a larger peak is its own.
@@ -101,7 +103,7 @@ def _run(watch: RunWatch) -> dict[str, Any]:
         "reason": reason,
         "wall_source": "gate",
         "gate_ns": watch.gate_ns,
-        **_walls(watch, [leaving - watch.gate_ns for leaving, _, _ in left if leaving]),
+        **walls,
         "user_ns": user,
         "system_ns": system,
         "cpu_ns": user + system,
@@ -114,7 +116,7 @@ def _run(watch: RunWatch) -> dict[str, Any]:
         "n_blocks_out": total.ru_oublock,
         "max_rss_bytes": peak * 1024 if peak > hidden else None,
         "n_survivors": watch.n_survivors,
-        "degraded": _DEGRADED,
+        "degraded": DEGRADED,
     }
 
 
@@ -123,21 +125,6 @@ def _cpu_times(usage: resource.struct_rusage | None, user_ns: int, system_ns: in
     if usage is None:
         return 0, 0
     return max(0, int(usage.ru_utime * 1e9) - user_ns), max(0, int(usage.ru_stime * 1e9) - system_ns)
-
-
-def _walls(watch: RunWatch, starts: list[int]) -> dict[str, Any]:
-    """Return times from the first leaving of the gate to the last end, and how far the leavings lie apart."""
-    ends = [copy.end_ns for copy in watch.copies if copy.end_ns is not None]
-    if not starts or not ends:
-        return {}
-    begin, skew = min(starts), max(starts) - min(starts)
-    return {
-        "wall_ns": max(0, max(ends) - begin),
-        "wall_outer_ns": max(ends),
-        "tree_wall_ns": max(0, watch.last_reap_ns - begin),
-        "queue_drain_ns": skew,
-        "start_skew_ns": skew if len(starts) > 1 else None,
-    }
 
 
 def _outcome(copies: list[Copy]) -> tuple[str, str | None]:

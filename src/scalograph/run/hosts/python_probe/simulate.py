@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from scalograph.run.hosts.python_probe import PROTOCOL, VERSION
+from scalograph.run.hosts.python_probe import HEADER
 from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Rule, Spec, check, integer, wrong
 
 _FIX = "correct the model (docstring of scalograph.run.hosts.python_probe.simulate)"
@@ -87,8 +87,7 @@ def _wrong(where: str, value: object, expected: str) -> RefusalError:
 
 def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield all events of one run."""
-    made_by = {"protocol": PROTOCOL, "probe": VERSION, "kind": "degraded", "backend": "plain"}
-    yield "header", {**made_by, "containment": "best effort", "degraded": _SIMULATED}
+    yield "header", {**HEADER, "degraded": _SIMULATED}
     outcome, wall, cpu = _outcome(model, spec)
     copies = [(index, command) for index, command in enumerate(spec.commands) for _ in range(command.copies)]
     share = cpu / len(copies)

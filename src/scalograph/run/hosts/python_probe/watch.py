@@ -52,11 +52,7 @@ class RunWatch:
             self._poll.register(fd, select.POLLIN)
         self.gate_ns = self.gate.open(len(self.copies))
         while (alive := self._alive()) and self.forced is None:
-            late = self._late(alive)
-            limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(late)
-            self._wait(self.gate_ns + min(limits))
-            self._check_clock()
-            self._let_go()
+            self._wait(self._check_clock(alive))
         if self.forced is None:
             self._wait_for_survivors()
         if not tree.kill_all(self._reap_and_read):
@@ -66,38 +62,28 @@ class RunWatch:
     def _alive(self) -> list[Copy]:
         return [copy for copy in self.copies if copy.wait_status is None]
 
-    @staticmethod
-    def _waiting(alive: list[Copy]) -> list[Copy]:
-        """Return copies that stand at their `ready`."""
-        return [copy for copy in alive if copy.speech.ready and "go" in copy.pipes]
-
-    def _late(self, alive: list[Copy]) -> list[Copy]:
-        """Return copies for which another one waits: they have said nothing yet, and may still write `ready`."""
-        silent = [copy for copy in alive if "events" in copy.pipes and not copy.speech.spoke]
-        return silent if self._waiting(alive) else []
-
-    def _check_clock(self) -> None:
-        alive, passed = self._alive(), time.monotonic_ns() - self.gate_ns
+    def _check_clock(self, alive: list[Copy]) -> int:
+        """End a run that takes too long, let go who waits for nobody any more; return the next deadline."""
         timeout, ready_timeout = self.spec.timeout_ns, self.spec.ready_timeout_ns
-        if alive and passed >= timeout:
+        passed = time.monotonic_ns() - self.gate_ns
+        waiting = [copy for copy in alive if copy.speech.ready and "go" in copy.pipes]
+        # These are waited for: they have said nothing yet, and may still write `ready`.
+        late = [copy for copy in alive if waiting and "events" in copy.pipes and not copy.speech.spoke]
+        if passed >= timeout:
             self._force("timeout", f"still running after {timeout / 1e9:g} s; killed")
-        elif (late := self._late(alive)) and passed >= ready_timeout:
+        elif late and passed >= ready_timeout:
             state = f"had not written ready after {ready_timeout / 1e9:g} s, while another waited"
             self._force("timeout", f"copy {late[0].index} {state}; killed")
+        elif not late:
+            for copy in waiting:
+                # It wrote ready and did not wait, or has filled the pipe itself.
+                with suppress(BrokenPipeError, BlockingIOError):
+                    os.write(copy.pipes["go"], b"g")
+                os.close(copy.pipes.pop("go"))
+        return self.gate_ns + (min(timeout, ready_timeout) if late else timeout)
 
     def _force(self, status: str, reason: str) -> None:
         self.forced = self.forced or (status, reason)
-
-    def _let_go(self) -> None:
-        """Write one byte to each copy that waits, once none can be waited for any more."""
-        alive = self._alive()
-        if self.forced or self._late(alive):
-            return
-        for copy in self._waiting(alive):
-            # It wrote ready and did not wait, or has filled the pipe itself.
-            with suppress(BrokenPipeError, BlockingIOError):
-                os.write(copy.pipes["go"], b"g")
-            os.close(copy.pipes.pop("go"))
 
     def _wait(self, deadline_ns: int) -> None:
         """Sleep until something happens, and take it."""
