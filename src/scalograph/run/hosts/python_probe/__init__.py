@@ -7,6 +7,6 @@ them to their end and reads what they write (`lines`), `figures` reports it. `si
 anything.
 """
 
-MADE_BY = {"protocol": 1, "probe": "0.1.0"}
-HEADER = {**MADE_BY, "kind": "degraded", "backend": "plain", "containment": "best effort", "cgroup": None}
+VERSIONS = {"protocol": 1, "probe": "0.1.0"}
+HEADER = {**VERSIONS, "kind": "degraded", "backend": "plain", "containment": "best effort", "cgroup": None}
 FIX = "install scalograph where cargo is"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from scalograph.run.hosts.python_probe import FIX, HEADER, MADE_BY, spec
+from scalograph.run.hosts.python_probe import FIX, HEADER, VERSIONS, spec
 from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC"
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
         if arguments == ["--capabilities"]:
             unused = {"granted": False, "why": "not used by the Python probe", "fix": FIX}
             return _write(
-                None, "capabilities", {**MADE_BY, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
+                None, "capabilities", {**VERSIONS, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
             )
         if arguments and not (len(arguments) == 2 and arguments[0] == "--simulate"):
             raise RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
@@ -60,7 +60,7 @@ def _carry_out(checked: Spec) -> int:
         watch.follow()
         return _write_all(checked.run, figures.events(watch))
     except CopyLostError as lost:
-        return _write(checked.run, "run", figures.not_started(str(lost)))
+        return _write(checked.run, "run", figures.empty_run(str(lost)))
     except RefusalError as refusal:
         return _write(checked.run, "error", refusal.fields) or refusal.code
 

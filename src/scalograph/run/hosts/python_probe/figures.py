@@ -21,7 +21,7 @@ DEGRADED = [{"what": what, "why": why, "fix": FIX} for what, why in _MISSING.ite
 Event = tuple[str, dict[str, Any]]
 
 
-def not_started(reason: str) -> dict[str, Any]:
+def empty_run(reason: str) -> dict[str, Any]:
     """Return the `run` event where no copy left the gate."""
     return {"status": "not started", "reason": reason, "degraded": DEGRADED}
 
@@ -31,7 +31,7 @@ def events(watch: RunWatch) -> Iterator[Event]:
     for copy in watch.copies:
         if copy.refusal:
             where = f"commands[{copy.command_index}].argv[0]: {copy.command.argv[0]}"
-            yield "run", not_started(f"{where}: {copy.refusal}")
+            yield "run", empty_run(f"{where}: {copy.refusal}")
             return
     for copy in watch.copies:
         yield from _copy_events(watch, copy)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from scalograph.run.hosts.python_probe import HEADER
-from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Rule, Spec, check, integer, wrong
+from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Rule, Spec, check, integer, refusal
 
 _FIX = "correct the model (docstring of scalograph.run.hosts.python_probe.simulate)"
 _START_NS = 500_000
@@ -74,15 +74,15 @@ def load(path: str) -> Model:
     try:
         fields = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _wrong(path, str(error), "one JSON object in a readable file") from None
+        raise _model_refusal(path, str(error), "one JSON object in a readable file") from None
     model = Model(**check(Model, fields if isinstance(fields, dict) else {}, "model: ", _FIX))
     rows = model.table.items()
     table = {argv: Outcome(**check(Outcome, row, f"model: table[{argv!r}].", _FIX)) for argv, row in rows}
     return model._replace(table=table, law=model.law and Law(**check(Law, model.law, "model: law.", _FIX)))
 
 
-def _wrong(where: str, value: object, expected: str) -> RefusalError:
-    return wrong(f"model: {where}", value, expected, _FIX)
+def _model_refusal(where: str, value: object, expected: str) -> RefusalError:
+    return refusal(f"model: {where}", value, expected, _FIX)
 
 
 def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -133,7 +133,7 @@ def _outcome(model: Model, spec: Spec) -> tuple[Outcome, int, int]:
 def _follow_law(model: Model, spec: Spec) -> Outcome:
     law = model.law
     if not law:
-        raise _wrong("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
+        raise _model_refusal("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
     n = _workers(law.workers, spec)
     cpu = law.t1_ns * (1 + law.sigma * (n - 1) + law.kappa * n * (n - 1))
     return Outcome(wall_ns=cpu / n, cpu_ns=cpu)
@@ -149,7 +149,7 @@ def _workers(declared: object, spec: Spec) -> int:
     elif type(declared) is int and 0 <= declared < len(first.argv) and first.argv[declared].isdecimal():
         n = max(1, int(first.argv[declared]))
     else:
-        raise _wrong("law.workers", declared, "copies, cpus, or the position of an integer in argv")
+        raise _model_refusal("law.workers", declared, "copies, cpus, or the position of an integer in argv")
     return n if mask is None else min(n, len(mask))
 
 

@@ -169,7 +169,7 @@ def read(stream: IO[bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise RefusalError(2, "spec", str(error)[:200] if line.strip() else "nothing", "one JSON object", fix) from None
     if not isinstance(fields, dict):
-        raise wrong("spec", fields, "one JSON object")
+        raise refusal("spec", fields, "one JSON object")
     return fields
 
 
@@ -182,9 +182,9 @@ def parse(fields: Mapping[str, Any]) -> Spec:
     spec = Spec(**check(Spec, fields, ""))
     commands = [_command(f"commands[{index}]", item) for index, item in enumerate(spec.commands)]
     for index, name, expected in _contradictions(commands, bool(spec.running)):
-        raise wrong(f"commands[{index}].{name}", fields["commands"][index].get(name), expected)
+        raise refusal(f"commands[{index}].{name}", fields["commands"][index].get(name), expected)
     if all(command.role == "service" for command in commands):
-        raise wrong("commands", fields["commands"], "a driver after the services")
+        raise refusal("commands", fields["commands"], "a driver after the services")
     return spec._replace(commands=commands)
 
 
@@ -195,12 +195,12 @@ def check(model: Any, fields: Mapping[str, Any], prefix: str, fix: str = _FIX) -
         value, (rule,) = fields.get(name), hint.__metadata__
         if value is not None or name not in model._field_defaults:
             if not rule.accepts(value):
-                raise wrong(prefix + name, value, rule.expected, fix)
+                raise refusal(prefix + name, value, rule.expected, fix)
             given[name] = value
     return given
 
 
-def wrong(where: str, value: object, expected: str, fix: str = _FIX) -> RefusalError:
+def refusal(where: str, value: object, expected: str, fix: str = _FIX) -> RefusalError:
     """Return the refusal of a value, shown in at most 80 characters."""
     text = "nothing" if value is None else json.dumps(value, default=str)
     return RefusalError(2, where, text if len(text) <= 80 else text[:80] + "...", expected, fix)
@@ -208,7 +208,7 @@ def wrong(where: str, value: object, expected: str, fix: str = _FIX) -> RefusalE
 
 def _command(where: str, fields: Any) -> Command:
     if not isinstance(fields, dict):
-        raise wrong(where, fields, "one JSON object")
+        raise refusal(where, fields, "one JSON object")
     command = Command(**check(Command, fields, f"{where}."))
     if command.role == "service":
         ready = command.ready or {}
@@ -216,7 +216,7 @@ def _command(where: str, fields: Any) -> Command:
         return command._replace(ports=sorted({*(command.ports or ()), *([port] if port else [])}))
     for name in _OF_A_SERVICE:
         if fields.get(name) not in (None, []):
-            raise wrong(f"{where}.{name}", fields[name], "nothing: only a service has it")
+            raise refusal(f"{where}.{name}", fields[name], "nothing: only a service has it")
     return command._replace(ports=None)
 
 
