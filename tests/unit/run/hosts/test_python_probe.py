@@ -74,8 +74,8 @@ def test_a_mistake_is_named(given_: dict[str, Any], where: str) -> None:
 
 def test_null_is_absent_and_zero_is_not() -> None:
     found = spec.parse(changed(events=None, stdout=None, stdout_limit_bytes=0, stderr_limit_bytes=0, user=None))
-    assert (found.events, found.capture, found.user) == (False, False, None)
-    assert (found.stdout_limit, found.stderr_limit) == (0, 0)
+    assert (found.events, found.stdout, found.user) == (False, "null", None)
+    assert (found.stdout_limit_bytes, found.stderr_limit_bytes) == (0, 0)
     assert spec.parse(commanded(nice=0)).commands[0].nice == 0
     assert spec.parse(commanded()).commands[0].nice is None
 

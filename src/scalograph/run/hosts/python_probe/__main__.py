@@ -5,85 +5,75 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from scalograph.run.hosts.python_probe import PROTOCOL, VERSION, spec
+from scalograph.run.hosts.python_probe import FIX, HEADER, VERSIONS, spec
 from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC"
 _UNUSED = ("kernel records", "switch records", "names of neighbors", "cgroup leaf", "namespace")
 
 
+# Each run starts this program, so each way imports what it needs itself.
 def main(arguments: list[str]) -> int:
-    """Carry out one run; the exit code of protocol/probe.md."""
+    """Carry out one run; return the exit code of protocol/probe.md."""
     run: str | None = None
     try:
         if arguments == ["--capabilities"]:
-            return _say(None, [("capabilities", _capabilities())])
+            unused = {"granted": False, "why": "not used by the Python probe", "fix": FIX}
+            return _write(
+                None, "capabilities", {**VERSIONS, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
+            )
         if arguments and not (len(arguments) == 2 and arguments[0] == "--simulate"):
             raise RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
         fields = spec.read(sys.stdin.buffer)
         run = fields["run"] if isinstance(fields.get("run"), str) else None
         checked = spec.parse(fields)
         _refuse_services(checked)
-        return _simulate(arguments[1], checked) if arguments else _measure(checked)
+        if arguments:
+            from scalograph.run.hosts.python_probe import simulate
+
+            return _write_all(checked.run, simulate.events(simulate.load(arguments[1]), checked))
+        from scalograph.run.hosts.python_probe.tree import run_in_child
+
+        return run_in_child(lambda: _carry_out(checked))
     except RefusalError as refusal:
-        _say(run, [("error", refusal.fields)])
-        return refusal.code
-
-
-def _capabilities() -> dict[str, Any]:
-    unused = {"granted": False, "why": "not used by the Python probe", "fix": "install scalograph where cargo is"}
-    return {"protocol": PROTOCOL, "probe": VERSION, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
+        return _write(run, "error", refusal.fields) or refusal.code
 
 
 def _refuse_services(checked: Spec) -> None:
-    services = [("running", name) for name in checked.running]
-    services += [(f"commands[{i}].role", one.name) for i, one in enumerate(checked.commands) if one.ports is not None]
+    services = [("running", service["name"]) for service in checked.running]
+    commands = enumerate(checked.commands)
+    services += [(f"commands[{i}].role", command.name) for i, command in commands if command.role == "service"]
     for where, name in services:
-        fix = "install scalograph where cargo is: services need its probe"
-        raise RefusalError(3, where, f"service {name}", "drivers only", fix)
-
-
-# Each run starts this program, so each of the two ways imports what it needs itself.
-
-
-def _simulate(model: str, checked: Spec) -> int:
-    from scalograph.run.hosts.python_probe import simulate
-
-    return _say(checked.run, simulate.events(simulate.load(model), checked))
-
-
-def _measure(checked: Spec) -> int:
-    from scalograph.run.hosts.python_probe.keeper import in_keeping
-
-    return in_keeping(lambda: _carry_out(checked))
+        raise RefusalError(3, where, f"service {name}", "drivers only", f"{FIX}: services need its probe")
 
 
 def _carry_out(checked: Spec) -> int:
     from scalograph.run.hosts.python_probe import figures
-    from scalograph.run.hosts.python_probe.copies import plan
-    from scalograph.run.hosts.python_probe.launch import Board, launch
-    from scalograph.run.hosts.python_probe.watch import RunWatch, hear_signals
+    from scalograph.run.hosts.python_probe.launch import Gate, launch, plan
+    from scalograph.run.hosts.python_probe.watch import RunWatch, wake_on_signals
 
     try:
-        wake = hear_signals()
-        copies = plan(checked)
-        _say(checked.run, [("header", figures.header())])
-        board = Board(len(copies))
-        launch(checked, copies, board)
-        watch = RunWatch(checked, copies, wake, board)
+        wake, copies, gate = wake_on_signals(), plan(checked), Gate()
+        _write(checked.run, "header", {**HEADER, "degraded": figures.DEGRADED})
+        launch(checked, copies, gate)
+        watch = RunWatch(checked, copies, wake, gate)
         watch.follow()
-        return _say(checked.run, figures.events(watch))
+        return _write_all(checked.run, figures.events(watch))
     except CopyLostError as lost:
-        return _say(checked.run, [("run", figures.not_started(str(lost)))])
+        return _write(checked.run, "run", figures.empty_run(str(lost)))
     except RefusalError as refusal:
-        _say(checked.run, [("error", refusal.fields)])
-        return refusal.code
+        return _write(checked.run, "error", refusal.fields) or refusal.code
 
 
-def _say(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> int:
+def _write_all(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> int:
     for name, fields in events:
-        line = json.dumps({"event": name, "run": run, **fields}, ensure_ascii=False, separators=(",", ":"))
-        sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
+        _write(run, name, fields)
+    return 0
+
+
+def _write(run: str | None, name: str, fields: dict[str, Any]) -> int:
+    line = json.dumps({"event": name, "run": run, **fields}, ensure_ascii=False, separators=(",", ":"))
+    sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
     sys.stdout.buffer.flush()
     return 0
 

@@ -22,83 +22,121 @@ logarithm of the wall, drawn from (seed, run name): the order of runs does not m
 import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from scalograph.run.hosts.python_probe import PROTOCOL, VERSION
-from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Spec
+from scalograph.run.hosts.python_probe import HEADER
+from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Rule, Spec, check, integer, refusal
 
 _FIX = "correct the model (docstring of scalograph.run.hosts.python_probe.simulate)"
 _START_NS = 500_000
 _SIMULATED = [{"what": "the run", "why": "simulated: nothing was started", "fix": "leave --simulate out"}]
-Model = dict[str, Any]
+_NUMBER = Rule(lambda value: type(value) in (int, float) and 0 <= value < math.inf, "a number of at least 0")
+_OBJECT = Rule(lambda value: isinstance(value, dict), "an object")
+_ROWS = Rule(lambda value: _OBJECT.accepts(value) and all(map(_OBJECT.accepts, value.values())), "an object of objects")
+_ANY = Rule(lambda _: True, "")
 
 
-def _wrong(where: str, found: object, expected: str) -> RefusalError:
-    return RefusalError(2, f"model: {where}", f"{found!r:.80}", expected, _FIX)
+class Outcome(NamedTuple):
+    """How a whole run ends; a row of the table."""
+
+    wall_ns: Annotated[float, _NUMBER] = 0
+    cpu_ns: Annotated[float | None, _NUMBER] = None
+    status: Annotated[str, _ANY] = "ok"
+    exit_code: Annotated[int, _ANY] = 0
+    signal: Annotated[int | None, _ANY] = None
+    reason: Annotated[str | None, _ANY] = None
+
+
+class Law(NamedTuple):
+    """The law of all other runs."""
+
+    t1_ns: Annotated[float, _NUMBER]
+    sigma: Annotated[float, _NUMBER]
+    kappa: Annotated[float, _NUMBER]
+    workers: Annotated[int | str | None, _ANY] = None
+
+
+class Model(NamedTuple):
+    """The checked model."""
+
+    seed: Annotated[int, integer(-(2**63))]
+    noise_percent: Annotated[float, _NUMBER] = 0
+    table: Annotated[Mapping[str, Any], _ROWS] = {}
+    law: Annotated[Any, _OBJECT] = None
+    iterations: Annotated[int, integer(1, 1_000_000_000)] = 1
+    work: Annotated[int, integer(0, 1_000_000_000)] = 1
 
 
 def load(path: str) -> Model:
-    """Read the model, and check its law."""
+    """Read the model, and check it."""
     try:
-        model = json.loads(Path(path).read_text(encoding="utf-8"))
+        fields = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _wrong(path, str(error), "one JSON object in a readable file") from None
-    if not isinstance(model, dict) or type(model.get("seed")) is not int:
-        raise _wrong("seed", model.get("seed") if isinstance(model, dict) else model, "an integer")
-    table, law = model.get("table", {}), model.get("law", {})
-    if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
-        raise _wrong("table", table, "an object from argv to an object")
-    if not isinstance(law, dict):
-        raise _wrong("law", law, "an object")
-    numbers = {"noise_percent": model.get("noise_percent", 0)}
-    numbers |= {f"table[{argv!r}].{n}": row.get(n, 0) for argv, row in table.items() for n in ("wall_ns", "cpu_ns")}
-    numbers |= {f"law.{name}": law.get(name) for name in ("t1_ns", "sigma", "kappa") if law}
-    for where, value in numbers.items():
-        if type(value) not in (int, float) or not 0 <= value < math.inf:
-            raise _wrong(where, value, "a number of at least 0")
-    for name, low in (("iterations", 1), ("work", 0)):
-        if type(value := model.get(name, low)) is not int or not low <= value <= 1_000_000_000:
-            raise _wrong(name, value, f"an integer of at least {low}")
-    return model
+        raise _model_refusal(path, str(error), "one JSON object in a readable file") from None
+    model = Model(**check(Model, fields if isinstance(fields, dict) else {}, "model: ", _FIX))
+    rows = model.table.items()
+    table = {argv: Outcome(**check(Outcome, row, f"model: table[{argv!r}].", _FIX)) for argv, row in rows}
+    return model._replace(table=table, law=model.law and Law(**check(Law, model.law, "model: law.", _FIX)))
+
+
+def _model_refusal(where: str, value: object, expected: str) -> RefusalError:
+    return refusal(f"model: {where}", value, expected, _FIX)
 
 
 def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All events of one run."""
-    made_by = {"protocol": PROTOCOL, "probe": VERSION, "kind": "degraded", "backend": "plain"}
-    yield "header", {**made_by, "containment": "best effort", "degraded": _SIMULATED}
-    outcome = _outcome(model, spec)
+    """Yield all events of one run."""
+    yield "header", {**HEADER, "degraded": _SIMULATED}
+    outcome, wall, cpu = _outcome(model, spec)
     copies = [(index, command) for index, command in enumerate(spec.commands) for _ in range(command.copies)]
-    share = outcome["cpu_ns"] / len(copies)
+    share = cpu / len(copies)
     for number, (index, command) in enumerate(copies):
-        yield "copy", {"copy": number, "command": index, "pid": 1000 + number, **_copy(command, outcome, share)}
-    if spec.events and outcome["status"] == "ok":
+        yield "copy", {"copy": number, "command": index, "pid": 1000 + number, **_copy(command, outcome, wall, share)}
+    if spec.events and outcome.status == "ok":
+        n = model.iterations
+        edges = [_START_NS + wall * i // n for i in range(n + 1)]
+        windows = {"index": list(range(n)), "start_ns": edges[:-1], "end_ns": edges[1:]}
         for number in range(len(copies)):
-            yield "iterations", {"copy": number, **_iterations(model, outcome["wall_ns"], share)}
-    yield "run", _run(outcome)
+            yield "iterations", {"copy": number, **windows, "work": [model.work] * n, "cpu_ns": [round(share / n)] * n}
+    yield (
+        "run",
+        {
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "wall_ns": wall,
+            "wall_source": "gate",
+            "wall_outer_ns": wall + _START_NS,
+            "tree_wall_ns": wall,
+            **dict.fromkeys(("gate_ns", "gate_skew_ns", "queue_drain_ns", "system_ns", "n_survivors"), 0),
+            "user_ns": cpu,
+            "cpu_ns": cpu,
+            "cpu_source": "rusage",
+            "degraded": _SIMULATED,
+        },
+    )
 
 
-def _outcome(model: Model, spec: Spec) -> dict[str, Any]:
-    """Status, wall and CPU time of the whole run, noise included."""
-    listed = model.get("table", {}).get(" ".join(spec.commands[0].argv))
-    found = {"status": "ok", "wall_ns": 0, **(_law(model, spec) if listed is None else listed)}
-    noise = math.exp(random.Random(f"{model['seed']}/{spec.run}").gauss(0.0, model.get("noise_percent", 0) / 100))
-    found["cpu_ns"] = round(found.get("cpu_ns", found["wall_ns"]) * noise)
-    found["wall_ns"] = round(found["wall_ns"] * noise)
-    if found["wall_ns"] > spec.timeout_ns:
+def _outcome(model: Model, spec: Spec) -> tuple[Outcome, int, int]:
+    """Return the outcome of the whole run, and its wall and CPU time with noise, in ns."""
+    listed = model.table.get(" ".join(spec.commands[0].argv))
+    outcome = _follow_law(model, spec) if listed is None else listed
+    noise = math.exp(random.Random(f"{model.seed}/{spec.run}").gauss(0.0, model.noise_percent / 100))
+    wall = round(outcome.wall_ns * noise)
+    cpu = wall if outcome.cpu_ns is None else round(outcome.cpu_ns * noise)
+    if wall > spec.timeout_ns:
         reason = f"still running after {spec.timeout_ns / 1e9:g} s; killed"
-        found |= {"status": "timeout", "wall_ns": spec.timeout_ns, "signal": 9, "reason": reason}
-    return found
+        return outcome._replace(status="timeout", signal=9, reason=reason), spec.timeout_ns, cpu
+    return outcome, wall, cpu
 
 
-def _law(model: Model, spec: Spec) -> dict[str, Any]:
-    law = model.get("law")
-    if law is None:
-        raise _wrong("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
-    n = _workers(law.get("workers"), spec)
-    cpu = law["t1_ns"] * (1 + law["sigma"] * (n - 1) + law["kappa"] * n * (n - 1))
-    return {"wall_ns": cpu / n, "cpu_ns": cpu}
+def _follow_law(model: Model, spec: Spec) -> Outcome:
+    law = model.law
+    if not law:
+        raise _model_refusal("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
+    n = _workers(law.workers, spec)
+    cpu = law.t1_ns * (1 + law.sigma * (n - 1) + law.kappa * n * (n - 1))
+    return Outcome(wall_ns=cpu / n, cpu_ns=cpu)
 
 
 def _workers(declared: object, spec: Spec) -> int:
@@ -111,42 +149,18 @@ def _workers(declared: object, spec: Spec) -> int:
     elif type(declared) is int and 0 <= declared < len(first.argv) and first.argv[declared].isdecimal():
         n = max(1, int(first.argv[declared]))
     else:
-        raise _wrong("law.workers", declared, "copies, cpus, or the position of an integer in argv")
+        raise _model_refusal("law.workers", declared, "copies, cpus, or the position of an integer in argv")
     return n if mask is None else min(n, len(mask))
 
 
-def _copy(command: Command, outcome: dict[str, Any], share_ns: float) -> dict[str, Any]:
+def _copy(command: Command, outcome: Outcome, wall_ns: int, share_ns: float) -> dict[str, Any]:
     placed = {"policy": command.policy or "other", "priority": command.priority, "nice": command.nice or 0}
     return {
-        "exit_code": None if outcome.get("signal") else outcome.get("exit_code", 0),
-        "signal": outcome.get("signal"),
+        "exit_code": None if outcome.signal else outcome.exit_code,
+        "signal": outcome.signal,
         "start_ns": _START_NS,
-        "end_ns": _START_NS + outcome["wall_ns"],
+        "end_ns": _START_NS + wall_ns,
         "user_ns": round(share_ns),
         "system_ns": 0,
         "in_force": {"cpus": list(command.masks[0] or (0,)), **placed},
-    }
-
-
-def _iterations(model: Model, wall_ns: int, share_ns: float) -> dict[str, Any]:
-    n = model.get("iterations", 1)
-    edges = [_START_NS + wall_ns * i // n for i in range(n + 1)]
-    windows = {"index": list(range(n)), "start_ns": edges[:-1], "end_ns": edges[1:]}
-    return {**windows, "work": [model.get("work", 1)] * n, "cpu_ns": [round(share_ns / n)] * n}
-
-
-def _run(outcome: dict[str, Any]) -> dict[str, Any]:
-    wall, cpu = outcome["wall_ns"], outcome["cpu_ns"]
-    return {
-        "status": outcome["status"],
-        "reason": outcome.get("reason"),
-        "wall_ns": wall,
-        "wall_source": "gate",
-        "wall_outer_ns": wall + _START_NS,
-        "tree_wall_ns": wall,
-        **dict.fromkeys(("gate_ns", "gate_skew_ns", "queue_drain_ns", "system_ns", "n_survivors"), 0),
-        "user_ns": cpu,
-        "cpu_ns": cpu,
-        "cpu_source": "rusage",
-        "degraded": _SIMULATED,
     }

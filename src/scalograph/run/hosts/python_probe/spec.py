@@ -1,17 +1,23 @@
-"""The specification line: read once, checked wholly, then trusted."""
+"""The specification line: read once, checked wholly, then trusted.
+
+Each field of `Spec` and `Command` declares what it may be, under its name in protocol/probe.md; null counts as absent.
+Fields that this probe does not use are checked too: the same line must be right for every probe.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import IO, Any, NamedTuple, NoReturn
-
-from scalograph.run.hosts.python_probe.service_spec import check_services, role_of, running_of
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Annotated, Any, NamedTuple, get_type_hints
 
 _MAX_LINE = 1 << 20
 _MAX_COPIES = 4096
-_MAX_CPUS = 8192
 _MAX_STDOUT = 8 << 20
 _MAX_STDERR = 64 << 10
 _INT64 = 2**63 - 1
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_HTTP_PATH = re.compile(r"/[!-~]{0,511}")
+_OF_A_SERVICE = ("ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns")
+_FIX = "correct the specification (protocol/probe.md)"
 
 
 class RefusalError(Exception):
@@ -27,37 +33,129 @@ class CopyLostError(Exception):
     """Why no copy left the gate, although the host refused nothing: a failed run."""
 
 
-class Command(NamedTuple):
-    """A checked command; `masks` holds one mask or None for each copy."""
+class Rule(NamedTuple):
+    """What a field may be; the annotation of a field holds one."""
 
-    argv: Sequence[str]
-    copies: int
-    cwd: str
-    env: Mapping[str, str]
-    masks: Sequence[tuple[int, ...] | None]
-    policy: str | None
-    priority: int
-    nice: int | None
-    name: str
-    ports: Sequence[int] | None  # of a service; None: a driver
-    cgroup: str | None
-    stdin: str | None = None  # what every copy reads from its beginning; None: /dev/null
-    ok_exits: Sequence[int] = (0,)  # exit codes that are no failure
+    accepts: Callable[[Any], object]
+    expected: str
+
+
+def integer(low: int, high: int = _INT64) -> Rule:
+    """Return the rule of an integer within these limits."""
+    expected = f"an integer of at least {low}" if high == _INT64 else f"an integer, {low} to {high}"
+    return Rule(lambda value: type(value) is int and low <= value <= high, expected)
+
+
+def _text(limit: int) -> Rule:
+    expected = f"a text of 1 to {limit} bytes without NUL"
+    return Rule(lambda value: _is_plain(value) and 1 <= len(value.encode()) <= limit, expected)
+
+
+def _choice(*choices: str) -> Rule:
+    return Rule(lambda value: value in choices, "one of " + ", ".join(choices))
+
+
+def _list(item: Rule, low: int, high: int = _MAX_LINE) -> Rule:
+    length = f"at least {low}" if high == _MAX_LINE else f"{low} to {high}"
+    return Rule(
+        lambda value: isinstance(value, list) and low <= len(value) <= high and all(map(item.accepts, value)),
+        f"a list of {length}: {item.expected}",
+    )
+
+
+def _is_plain(value: object) -> bool:
+    """Whether exec takes it: a text without NUL, and without half of a surrogate pair."""
+    return isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def _is_environment(value: object) -> bool:
+    pairs = value.items() if isinstance(value, dict) else [(None, None)]
+    return all(_is_plain(name) and name and "=" not in name and _is_plain(text) for name, text in pairs)
+
+
+def _is_ready(value: object) -> object:
+    match value:
+        case {"line": text, **rest}:
+            return not rest and _text(512).accepts(text) and "\n" not in text
+        case {"port": port, **rest}:
+            return not rest and _PORT.accepts(port)
+        case {"http": {"port": port, "path": str(path), **more}, **rest}:
+            return not rest and not more and _PORT.accepts(port) and _HTTP_PATH.fullmatch(path)
+    return False
+
+
+def _is_running(value: object) -> object:
+    match value:
+        case {"name": name, "pid": pid}:
+            return name and _SERVICE_NAME.accepts(name) and integer(1, 2**31 - 1).accepts(pid)
+    return False
+
+
+_FLAG = Rule(lambda value: isinstance(value, bool), "true or false")
+_PATH = Rule(lambda value: _text(4096).accepts(value) and value.startswith("/"), "an absolute path")
+_PORT = integer(1, 65535)
+_MASK = _list(integer(0, 8191), 1)
+_MASKS = Rule(lambda value: _MASK.accepts(value) or _list(_MASK, 1).accepts(value), f"{_MASK.expected}, or such lists")
+_TEXTS = _list(Rule(_is_plain, "program and arguments without NUL"), 1)
+_ARGV = Rule(lambda value: _TEXTS.accepts(value) and value[0], _TEXTS.expected)
+_PORTS = Rule(lambda value: _list(_PORT, 0, 64).accepts(value) and len(set(value)) == len(value), "64 different ports")
+_READY = Rule(_is_ready, '{"line": TEXT}, {"port": N} or {"http": {"port": N, "path": "/..."}}')
+_SERVICE_NAME = Rule(
+    lambda value: isinstance(value, str) and (not value or _NAME.fullmatch(value)),
+    "a-z, then a-z, 0-9 and -, at most 64 bytes",
+)
+
+
+class Command(NamedTuple):
+    """A checked command."""
+
+    argv: Annotated[Sequence[str], _ARGV]
+    cwd: Annotated[str, _PATH]
+    env: Annotated[Mapping[str, str], Rule(_is_environment, "an object from name to text: the whole environment")]
+    copies: Annotated[int, integer(1, _MAX_COPIES)] = 1
+    stdin: Annotated[str | None, _PATH] = None
+    ok_exits: Annotated[Sequence[int], _list(integer(0, 255), 1, 256)] = (0,)
+    cpus: Annotated[Sequence[Any] | None, _MASKS] = None
+    policy: Annotated[str | None, _choice("other", "batch", "idle", "fifo", "rr", "ext")] = None
+    priority: Annotated[int, integer(0, 99)] = 0
+    nice: Annotated[int | None, integer(-20, 19)] = None
+    cgroup: Annotated[str | None, _PATH] = None
+    name: Annotated[str, _SERVICE_NAME] = ""
+    role: Annotated[str, _choice("driver", "service")] = "driver"
+    ready: Annotated[Mapping[str, Any] | None, _READY] = None
+    ready_timeout_ns: Annotated[int | None, integer(1)] = None
+    ports: Annotated[Sequence[int] | None, _PORTS] = None  # once checked: that of `ready` too; None of a driver
+    stop_signal: Annotated[str | None, _choice("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "WINCH", "KILL")] = None
+    stop_grace_ns: Annotated[int | None, integer(0)] = None
+
+    @property
+    def masks(self) -> list[tuple[int, ...] | None]:
+        """One CPU mask, or None, for each copy."""
+        if self.cpus is None:
+            return [None] * self.copies
+        each = self.cpus if isinstance(self.cpus[0], list) else [self.cpus] * self.copies
+        return [tuple(sorted(set(mask))) for mask in each]
 
 
 class Spec(NamedTuple):
     """A checked specification."""
 
-    run: str
-    commands: Sequence[Command]
-    events: bool
-    capture: bool
-    stdout_limit: int
-    stderr_limit: int
-    timeout_ns: int
-    ready_timeout_ns: int
-    user: str | None
-    running: Sequence[str]
+    protocol: Annotated[int, integer(1, 2)]
+    run: Annotated[str, _text(128)]
+    commands: Annotated[Sequence[Command], _list(Rule(lambda _: True, "commands"), 1, 64)]
+    timeout_ns: Annotated[int, integer(1)]
+    running: Annotated[Sequence[Mapping[str, Any]], _list(Rule(_is_running, "`name` and `pid`"), 0, 64)] = ()
+    events: Annotated[bool, _FLAG] = False
+    stdout: Annotated[str, _choice("null", "capture")] = "null"
+    stdout_limit_bytes: Annotated[int, integer(0, _MAX_STDOUT)] = _MAX_STDOUT
+    stderr_limit_bytes: Annotated[int, integer(0, _MAX_STDERR)] = _MAX_STDERR
+    ready_timeout_ns: Annotated[int, integer(1)] = 60_000_000_000
+    user: Annotated[str | None, _text(256)] = None
+    timeline: Annotated[bool, _FLAG] = True
+    timeline_bins: Annotated[int, integer(8, 512)] = 512
+    timeline_tasks: Annotated[int, integer(0, 64)] = 64
+    backend: Annotated[str, _choice("auto", "plain")] = "auto"
+    namespace: Annotated[bool, _FLAG] = True
 
 
 def read(stream: IO[bytes]) -> dict[str, Any]:
@@ -67,153 +165,77 @@ def read(stream: IO[bytes]) -> dict[str, Any]:
     if len(line) > _MAX_LINE:
         raise RefusalError(2, "spec", "a longer line", f"one line of at most {_MAX_LINE} bytes", fix)
     try:
-        value = json.loads(line.decode(), parse_constant=_no_constant)
+        fields = json.loads(line.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise RefusalError(2, "spec", str(error)[:200] if line.strip() else "nothing", "one JSON object", fix) from None
-    return _object("spec", value)
+    if not isinstance(fields, dict):
+        raise refusal("spec", fields, "one JSON object")
+    return fields
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def parse(value: dict[str, Any]) -> Spec:
+def parse(fields: Mapping[str, Any]) -> Spec:
     """Check the whole line; the first mistake is a RefusalError."""
-    top = _Fields(value, "")
-    top.integer("protocol", None, 1, 2)
-    # Checked although nothing here depends on them: the same line must be right for every probe.
-    top.flag("timeline", True)
-    top.flag("namespace", True)
-    top.integer("timeline_bins", 512, 8, 512)
-    top.integer("timeline_tasks", 64, 0, 64)
-    top.choice("backend", "auto", "plain")
-    running = running_of(top)
-    return Spec(
-        run=top.text("run", 128) or top.refuse("run", "a text of 1 to 128 bytes"),
-        commands=_commands(value.get("commands"), bool(running)),
-        events=top.flag("events", False),
-        capture=top.choice("stdout", "null", "capture") == "capture",
-        stdout_limit=top.integer("stdout_limit_bytes", _MAX_STDOUT, 0, _MAX_STDOUT),
-        stderr_limit=top.integer("stderr_limit_bytes", _MAX_STDERR, 0, _MAX_STDERR),
-        timeout_ns=top.integer("timeout_ns", None, 1, _INT64),
-        ready_timeout_ns=top.integer("ready_timeout_ns", 60_000_000_000, 1, _INT64),
-        user=top.text("user", 256),
-        running=running,
-    )
+    spec = Spec(**check(Spec, fields, ""))
+    commands = [_command(f"commands[{index}]", item) for index, item in enumerate(spec.commands)]
+    for index, name, expected in _contradictions(commands, bool(spec.running)):
+        raise refusal(f"commands[{index}].{name}", fields["commands"][index].get(name), expected)
+    if all(command.role == "service" for command in commands):
+        raise refusal("commands", fields["commands"], "a driver after the services")
+    return spec._replace(commands=commands)
 
 
-def _commands(value: object, beside_running: bool) -> Sequence[Command]:
-    if not isinstance(value, list) or not 1 <= len(value) <= 64:
-        raise _wrong("commands", value, "a list of 1 to 64 commands")
-    commands: list[Command] = []
-    for index, item in enumerate(value):
-        place, left = f"commands[{index}]", _MAX_COPIES - sum(command.copies for command in commands)
-        commands.append(_command(_Fields(_object(place, item), f"{place}."), left))
-    if mistake := check_services(commands, beside_running):
-        number, field, expected = mistake
-        if number is None:
-            raise _wrong("commands", value, expected)
-        raise _wrong(f"commands[{number}].{field}", value[number].get(field), expected)
-    return commands
+def check(model: Any, fields: Mapping[str, Any], prefix: str, fix: str = _FIX) -> dict[str, Any]:
+    """Return those fields of a NamedTuple that are given; the first that breaks its rule is a RefusalError."""
+    given: dict[str, Any] = {}
+    for name, hint in get_type_hints(model, include_extras=True).items():
+        value, (rule,) = fields.get(name), hint.__metadata__
+        if value is not None or name not in model._field_defaults:
+            if not rule.accepts(value):
+                raise refusal(prefix + name, value, rule.expected, fix)
+            given[name] = value
+    return given
 
 
-def _command(of: "_Fields", left: int) -> Command:
-    argv, cwd, env = of.get("argv"), of.text("cwd", 4096), of.get("env")
-    cgroup = of.text("cgroup", 4096)
-    if not isinstance(argv, list) or not argv or not all(map(_plain, argv)) or not argv[0]:
-        of.refuse("argv", "a list of texts without NUL: program and arguments")
-    if cgroup is not None and not cgroup.startswith("/"):
-        of.refuse("cgroup", "an absolute path")
-    if cwd is None or not cwd.startswith("/"):
-        of.refuse("cwd", "an absolute path")
-    if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
-        of.refuse("env", "an object from name to text: the whole environment")
-    copies = of.integer("copies", 1, 1, left)
-    name, ports = role_of(of, copies)
-    policy = of.choice("policy", "other", "batch", "idle", "fifo", "rr", "ext")
-    priority = of.integer("priority", 0, *((1, 99) if policy in ("fifo", "rr") else (0, 0)))
-    nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)
-    masks = of.masks(copies)
-    return Command(
-        argv, copies, cwd, env, masks, policy, priority, nice, name, ports, cgroup, _stdin(of), _ok_exits(of)
-    )
+def refusal(where: str, value: object, expected: str, fix: str = _FIX) -> RefusalError:
+    """Return the refusal of a value, shown in at most 80 characters."""
+    text = "nothing" if value is None else json.dumps(value, default=str)
+    return RefusalError(2, where, text if len(text) <= 80 else text[:80] + "...", expected, fix)
 
 
-def _stdin(of: "_Fields") -> str | None:
-    stdin = of.text("stdin", 4096)
-    if stdin is not None and not stdin.startswith("/"):
-        of.refuse("stdin", "an absolute path")
-    return stdin
+def _command(where: str, fields: Any) -> Command:
+    if not isinstance(fields, dict):
+        raise refusal(where, fields, "one JSON object")
+    command = Command(**check(Command, fields, f"{where}."))
+    if command.role == "service":
+        ready = command.ready or {}
+        port = ready.get("http", ready).get("port")
+        return command._replace(ports=sorted({*(command.ports or ()), *([port] if port else [])}))
+    for name in _OF_A_SERVICE:
+        if fields.get(name) not in (None, []):
+            raise refusal(f"{where}.{name}", fields[name], "nothing: only a service has it")
+    return command._replace(ports=None)
 
 
-def _ok_exits(of: "_Fields") -> Sequence[int]:
-    codes = of.get("ok_exits")
-    if codes is None:
-        return (0,)
-    is_list = isinstance(codes, list) and 1 <= len(codes) <= 256
-    if not is_list or not all(type(code) is int and 0 <= code <= 255 for code in codes):
-        of.refuse("ok_exits", "a list of 1 to 256 exit codes, 0..255")
-    return tuple(codes)
-
-
-def _object(where: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _wrong(where, value, "one JSON object")
-    return value
-
-
-def _wrong(where: str, found: object, expected: str) -> RefusalError:
-    text = "nothing" if found is None else json.dumps(found, default=str)
-    shown = text if len(text) <= 80 else text[:80] + "..."
-    return RefusalError(2, where, shown, expected, "correct the specification (protocol/probe.md)")
-
-
-def _plain(value: object) -> bool:
-    """A text that can be handed to exec: no NUL, no half of a surrogate pair."""
-    return isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def _mask(value: object) -> tuple[int, ...] | None:
-    if not isinstance(value, list) or not value:
-        return None
-    right = all(type(cpu) is int and 0 <= cpu < _MAX_CPUS for cpu in value)
-    return tuple(sorted(set(value))) if right else None
-
-
-class _Fields:
-    """One object of the specification, and where it stands. null counts as absent."""
-
-    def __init__(self, fields: dict[str, Any], prefix: str) -> None:
-        self.get, self._prefix = fields.get, prefix
-
-    def refuse(self, name: str, expected: str) -> NoReturn:
-        raise _wrong(self._prefix + name, self.get(name), expected)
-
-    def integer(self, name: str, default: int | None, low: int, high: int) -> int:
-        found = default if self.get(name) is None else self.get(name)
-        if type(found) is not int or not low <= found <= high:
-            self.refuse(name, f"an integer of at least {low}" if high == _INT64 else f"an integer, {low} to {high}")
-        return found
-
-    def text(self, name: str, limit: int) -> str | None:
-        found: str | None = self.get(name)
-        if found is not None and not (_plain(found) and 1 <= len(found.encode()) <= limit):
-            self.refuse(name, f"a text of 1 to {limit} bytes without NUL")
-        return found
-
-    def flag(self, name: str, default: bool) -> bool:
-        found = default if self.get(name) is None else self.get(name)
-        return found if isinstance(found, bool) else self.refuse(name, "true or false")
-
-    def choice(self, name: str, *choices: str) -> str | None:
-        found: str | None = self.get(name)
-        return found if found is None or found in choices else self.refuse(name, "one of " + ", ".join(choices))
-
-    def masks(self, copies: int) -> Sequence[tuple[int, ...] | None]:
-        cpus = self.get("cpus")
-        if cpus is None or (same := _mask(cpus)):
-            return [None if cpus is None else same] * copies
-        each = [_mask(item) for item in cpus] if isinstance(cpus, list) else []
-        if len(each) != copies or None in each:
-            self.refuse("cpus", f"a list of CPU numbers, or {copies} such lists, one for each copy")
-        return each
+def _contradictions(commands: Sequence[Command], needs_names: bool) -> Iterator[tuple[int, str, str]]:
+    """Yield command, field and what was expected, of each mistake that fields make together."""
+    needs_names |= any(command.role == "service" for command in commands)
+    n_copies, ports, is_late = 0, set[int](), False
+    for index, command in enumerate(commands):
+        is_driver, is_real_time = command.role == "driver", command.policy in ("fifo", "rr")
+        n_copies += command.copies
+        rules = (
+            ("copies", n_copies <= _MAX_COPIES, f"at most {_MAX_COPIES} over all commands"),
+            ("copies", is_driver or command.copies == 1, "1: each copy of a service is a command of its own"),
+            ("priority", is_real_time == (command.priority > 0), "1 to 99 for fifo and rr, else 0"),
+            ("cpus", len(command.masks) == command.copies, f"CPU numbers, or {command.copies} lists of them"),
+            ("name", command.name or not needs_names, "a name: one of the commands is a service"),
+            ("role", is_driver or not is_late, "driver: services come before drivers"),
+            ("ports", ports.isdisjoint(command.ports or ()), "ports that no other service has"),
+        )
+        yield from ((index, name, expected) for name, holds, expected in rules if not holds)
+        ports.update(command.ports or ())
+        is_late |= is_driver

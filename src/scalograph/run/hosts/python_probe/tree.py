@@ -1,4 +1,4 @@
-"""The tree of a run: held together as a subreaper, killed through /proc.
+"""The tree of a run: held together as a subreaper, killed through /proc, by two processes that watch each other.
 
 A subreaper inherits the orphans of its tree, so the tree is empty exactly when it has no child left. Only a
 process that forks faster than the scan can outrun the kill, hence `best effort`.
@@ -8,21 +8,66 @@ import ctypes
 import os
 import platform
 import signal
+import sys
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
-STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _RT_SIGACTION = {"x86_64": 13, "aarch64": 134}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option})")
+def run_in_child(work: Callable[[], int]) -> int:
+    """Do the work in a child, and see that nothing of its tree stays: whoever kills one leaves the other.
+
+    Returns:
+        The work's result, as an exit code.
+    """
+    _adopt()
+    keeper, worker = os.getpid(), os.fork()
+    if worker == 0:
+        _work(work, keeper)
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda number, _frame: os.kill(worker, number))
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    while os.WIFSTOPPED(status := os.waitpid(worker, os.WUNTRACED)[1]):
+        # Whoever looks at us sees how it is.
+        os.kill(keeper, signal.SIGSTOP)
+        os.kill(worker, signal.SIGCONT)
+    code = os.waitstatus_to_exitcode(status)
+    kill_all(reap)
+    if code < 0:  # say truthfully how the run ended, by ending the same way
+        if -code in STOP_SIGNALS:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(keeper, -code)
+    return code
+
+
+def _adopt() -> None:
+    """Take orphans in, end when the caller ends, and hear signals that it may have ignored or blocked."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # until both know what to do with them
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the kernel would reap our children
+    become_subreaper()
+    die_with_parent(signal.SIGTERM)
+
+
+def _work(work: Callable[[], int], keeper: int) -> NoReturn:
+    code = 1
+    try:
+        _adopt()
+        code = work() if os.getppid() == keeper else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        kill_all(reap)
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def become_subreaper() -> None:
@@ -35,7 +80,12 @@ def die_with_parent(number: int) -> None:
     _prctl(_PR_SET_PDEATHSIG, number)
 
 
-def default_signals() -> None:
+def _prctl(option: int, value: int) -> None:
+    if _libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
+
+
+def reset_signals() -> None:
     """Give every signal its default action, and block none: exec would keep what is ignored or blocked."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
@@ -48,13 +98,13 @@ def default_signals() -> None:
 
 
 def parse_stat(text: str) -> tuple[int, str]:
-    """(parent, state) of /proc/PID/stat; the name before them may hold spaces and brackets."""
+    """Return parent and state of /proc/PID/stat; the name before them may hold spaces and brackets."""
     state, parent = text.rpartition(")")[2].split()[:2]
     return int(parent), state
 
 
 def descendants(root: int, proc: Path = Path("/proc")) -> list[int]:
-    """Live processes below `root`, zombies left out."""
+    """Return live processes below `root`, zombies excluded."""
     children: dict[int, list[int]] = {}
     dead: set[int] = set()
     for entry in proc.iterdir():
@@ -62,15 +112,14 @@ def descendants(root: int, proc: Path = Path("/proc")) -> list[int]:
             try:
                 parent, state = parse_stat((entry / "stat").read_text(errors="replace"))
             except (OSError, ValueError):
-                continue  # ended while we looked
+                continue  # it has ended meanwhile
             children.setdefault(parent, []).append(int(entry.name))
             if state in "ZX":
                 dead.add(int(entry.name))
-    found, queue = [], [root]
-    while queue:
-        queue += (below := children.pop(queue.pop(), []))
-        found += below
-    return [pid for pid in found if pid not in dead]
+    below = children.pop(root, [])
+    for pid in below:
+        below += children.pop(pid, [])
+    return [pid for pid in below if pid not in dead]
 
 
 def kill_all(reap: Callable[[], bool], limit_s: float = 5.0) -> bool:
@@ -93,10 +142,9 @@ def kill_all(reap: Callable[[], bool], limit_s: float = 5.0) -> bool:
 
 
 def reap() -> bool:
-    """Take every child that has ended; whether any is left."""
-    try:
+    """Take every child that has ended; return whether any is left."""
+    with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
         return True
-    except ChildProcessError:
-        return False
+    return False
