@@ -1,9 +1,10 @@
-"""Make goldens anew: `python -m tests.golden.remake KIND ...`, of the kinds numbers, findings and terminal."""
+"""Make goldens anew: `python -m tests.golden.remake KIND ...`, of the kinds numbers, findings, terminal, answers."""
 
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from . import answers
 from .examples import JOURNALS, NAMES, example
 from .kept import FOLDER, KEEP
 
@@ -19,7 +20,18 @@ def remake(kinds: list[str]) -> None:
                 KEEP[kind](name, found)
 
 
+def remake_answers() -> None:
+    """Write what the commands of `answers.COMMANDS` print."""
+    for name in answers.COMMANDS:
+        with TemporaryDirectory() as folder:
+            answers.keep(name, answers.answer(name, Path(folder)))
+
+
 if __name__ == "__main__":
-    if not sys.argv[1:] or not set(sys.argv[1:]) <= set(KEEP):
-        sys.exit(f"found {sys.argv[1:]}, expected one or more of {', '.join(KEEP)}")
-    remake(sys.argv[1:])
+    wanted = sys.argv[1:]
+    if not wanted or not set(wanted) <= {*KEEP, "answers"}:
+        sys.exit(f"found {wanted}, expected one or more of {', '.join([*KEEP, 'answers'])}")
+    if "answers" in wanted:
+        remake_answers()
+    if kinds := [kind for kind in wanted if kind in KEEP]:
+        remake(kinds)
