@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 def answer(name: str, folder: Path) -> Answer:
     """Run a command of `COMMANDS` twice in an empty folder, the second time with --json."""
-    _lay_out(folder)
+    lay_out(folder)
     words = [*COMMANDS[name]]
     printed, document = scalograph(words, folder), scalograph([*words, "--json"], folder)
     assert document.code == printed.code, document.printed
@@ -45,7 +45,8 @@ def answer(name: str, folder: Path) -> Answer:
     )
 
 
-def _lay_out(folder: Path) -> None:
+def lay_out(folder: Path) -> None:
+    """Unpack in a folder what the commands read."""
     for result in (RECORDED / "before-rename" / "history").iterdir():
         _unpack(result / "findings.json.gz", folder / "history" / result.name)
     _unpack(FOLDER / "results" / "reproduction.json.gz", folder / "reproduced")

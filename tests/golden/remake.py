@@ -1,10 +1,13 @@
-"""Make goldens anew: `python -m tests.golden.remake KIND ...`, of the kinds numbers, findings, terminal, answers."""
+"""Make goldens anew: `python -m tests.golden.remake KIND ...`.
+
+Kinds are numbers, findings and terminal, of the kept journals, and answers and inventory.
+"""
 
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import answers
+from . import answers, inventory
 from .examples import JOURNALS, NAMES, example
 from .kept import FOLDER, KEEP
 
@@ -27,11 +30,19 @@ def remake_answers() -> None:
             answers.keep(name, answers.answer(name, Path(folder)))
 
 
+def remake_inventory() -> None:
+    """Write what a user can name."""
+    with TemporaryDirectory() as folder:
+        inventory.keep_entries(inventory.inventory(Path(folder)))
+
+
+OTHERS = {"answers": remake_answers, "inventory": remake_inventory}
+
 if __name__ == "__main__":
     wanted = sys.argv[1:]
-    if not wanted or not set(wanted) <= {*KEEP, "answers"}:
-        sys.exit(f"found {wanted}, expected one or more of {', '.join([*KEEP, 'answers'])}")
-    if "answers" in wanted:
-        remake_answers()
+    if not wanted or not set(wanted) <= {*KEEP, *OTHERS}:
+        sys.exit(f"found {wanted}, expected one or more of {', '.join([*KEEP, *OTHERS])}")
+    for other in filter(OTHERS.__contains__, wanted):
+        OTHERS[other]()
     if kinds := [kind for kind in wanted if kind in KEEP]:
         remake(kinds)
