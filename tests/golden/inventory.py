@@ -40,7 +40,7 @@ FILE = Path(__file__).resolve().parent / "inventory.json"
 _FREE = ("machine", "verdicts", "failures", "group", "treatment", "where", "responses", "params")
 _ESTIMATE = {"value", "low", "high"}
 # Of what is run here, deeper keys depend on the machine.
-_DEPTH_OF_RUNS = 2
+_RUNS, _DEPTH_OF_RUNS = ("measure", "ab"), 2
 _POINTS = "n,throughput\n1,10\n2,19\n4,35\n8,58\n1,10.1\n2,19.2\n4,34\n8,57\n"
 _TIMES = {f"sleep 0.0{n}": 0.04 / n for n in (1, 2, 4)}
 # What is run for its document; `{...}` of a command line stays as it is.
@@ -54,6 +54,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "study": ("study", "--list"),
     "reproduce": ("reproduce", "--list"),
     "measure": ("measure", "--threads", "1,2,4", "--runs", "3", "--", "sleep", "0.0{threads}"),
+    "ab": ("ab", "--a", "1", "--b", "2", "--pairs", "9", "--", "sleep", "0.0{version}"),
 }
 
 
@@ -143,7 +144,7 @@ def _printed_documents(folder: Path) -> Iterator[str]:
         done = in_process(*words[:at], *as_document, *words[at:], cwd=folder, env=env)
         assert done.stdout.startswith(("{", "[")), f"{name}: {done.stderr}"
         paths = _printed(json.loads(done.stdout), "")
-        paths = (path for path in paths if words[0] != "measure" or path.count(".") < _DEPTH_OF_RUNS)
+        paths = (path for path in paths if words[0] not in _RUNS or path.count(".") < _DEPTH_OF_RUNS)
         yield from (f"key of {words[0]} --json: {path}" for path in paths)
     for question in having("find"):
         for found in filter(lambda found: found.study.question == question, _golden_findings()):
