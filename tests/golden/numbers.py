@@ -46,7 +46,8 @@ def _parts(findings: Mapping[str, Any]) -> Iterator[Figure]:
     """Answers of the questions, and of readings of a sweep."""
     parts = {name: part["data"] for name, part in findings["parts"].items()}
     yield from _figures(("cliff",), parts.get("cliff"))
-    yield from _figures(("break-even",), parts.get("break-even"))
+    for kind in ("break-even", "throughput", "tunables"):
+        yield from _figures((kind,), parts.get(kind))
     for kind, several in (("effective-cpus", "groups"), ("surface", "surfaces")):
         for part in (parts[kind] or {several: []})[several] if kind in parts else []:
             yield from _figures((kind, *_labels(part["group"])), part)

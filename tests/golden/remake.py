@@ -1,9 +1,13 @@
-"""Make goldens anew: `python -m tests.golden.remake KIND ...`, of the kinds numbers, findings and terminal."""
+"""Make goldens anew: `python -m tests.golden.remake KIND ...`.
+
+Kinds are numbers, findings and terminal, of the kept journals, and answers and inventory.
+"""
 
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from . import answers, inventory
 from .examples import JOURNALS, NAMES, example
 from .kept import FOLDER, KEEP
 
@@ -19,7 +23,26 @@ def remake(kinds: list[str]) -> None:
                 KEEP[kind](name, found)
 
 
+def remake_answers() -> None:
+    """Write what the commands of `answers.COMMANDS` print."""
+    for name in answers.COMMANDS:
+        with TemporaryDirectory() as folder:
+            answers.keep(name, answers.answer(name, Path(folder)))
+
+
+def remake_inventory() -> None:
+    """Write what a user can name."""
+    with TemporaryDirectory() as folder:
+        inventory.keep_entries(inventory.inventory(Path(folder)))
+
+
+OTHERS = {"answers": remake_answers, "inventory": remake_inventory}
+
 if __name__ == "__main__":
-    if not sys.argv[1:] or not set(sys.argv[1:]) <= set(KEEP):
-        sys.exit(f"found {sys.argv[1:]}, expected one or more of {', '.join(KEEP)}")
-    remake(sys.argv[1:])
+    wanted = sys.argv[1:]
+    if not wanted or not set(wanted) <= {*KEEP, *OTHERS}:
+        sys.exit(f"found {wanted}, expected one or more of {', '.join([*KEEP, *OTHERS])}")
+    for other in filter(OTHERS.__contains__, wanted):
+        OTHERS[other]()
+    if kinds := [kind for kind in wanted if kind in KEEP]:
+        remake(kinds)

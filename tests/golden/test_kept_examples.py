@@ -52,7 +52,7 @@ def tolerance(found: Example) -> float:
 @pytest.mark.parametrize("kind", ["numbers", "findings", "terminal"])
 def test_each_kept_journal_has_its_goldens_and_nothing_else_has(kind: str) -> None:
     assert sorted(file.name.split(".")[0] for file in (FOLDER / kind).iterdir()) == NAMES
-    assert len(NAMES) == 7
+    assert len(NAMES) == 9
 
 
 def test_a_difference_is_told_with_its_place() -> None:
