@@ -107,11 +107,11 @@ def _steps(
     kept: Sequence[DatedSource], levels: Sequence[float], changes: Sequence[ChangePoint]
 ) -> Iterator[SeriesStep]:
     """Each change, with the level of its stretch over that of the stretch before."""
-    ends = [0, *(change.place for change in changes), len(levels)]
+    ends = [0, *(shift.place for shift in changes), len(levels)]
     stretches = [np.exp(levels[begin:end]) for begin, end in pairwise(ends)]
-    for change, (before, after) in zip(changes, pairwise(stretches), strict=True):
-        here, earlier = kept[change.place], kept[change.place - 1]
+    for shift, (before, after) in zip(changes, pairwise(stretches), strict=True):
+        here, earlier = kept[shift.place], kept[shift.place - 1]
         yield SeriesStep(
-            name=here.source.label, started=here.started, ratio=ratio(after, before), p=change.p,
+            name=here.source.label, started=here.started, ratio=ratio(after, before), p=shift.p,
             differences=matched(earlier.source, here.source).differences,
         )  # fmt: skip

@@ -96,9 +96,9 @@ def _sure(mean: FloatArray, sd: FloatArray, even: float) -> Signs:
     """Who wins where for sure; a stretch that nowhere leaves what counts as even has no winner."""
     sure = np.where(mean + SURE * sd < 0, WINS, np.where(mean - SURE * sd > 0, LOSES, 0))
     ends = [0, *(np.flatnonzero(np.diff(sure)) + 1), len(sure)]
-    for begin, end in pairwise(ends):
-        if np.abs(mean[begin:end]).max() < even:
-            sure[begin:end] = 0
+    for start, end in pairwise(ends):
+        if np.abs(mean[start:end]).max() < even:
+            sure[start:end] = 0
     return np.asarray(sure)
 
 
