@@ -63,7 +63,7 @@ def test_few_blocks_and_equal_scores_tell_nothing() -> None:
 
 @pytest.mark.parametrize("phi", [0.0, 0.9], ids=["still", "drifting"])
 def test_many_blocks_are_judged_as_by_random_orders(monkeypatch: pytest.MonkeyPatch, phi: float) -> None:
-    scores = study(5, n_treatments=3, n_blocks=400, phi=phi, shared=0.004)
+    scores = study(6, n_treatments=3, n_blocks=400, phi=phi, shared=0.004)
     drawn = judged(scores)
     monkeypatch.setattr(module, "MOST_DRAWN", 100)
     reckoned = judged(scores)
