@@ -122,3 +122,11 @@ def test_a_benchmark_that_mostly_failed_is_no_measurement(tmp_path: Path, n_fail
     (found,) = compared(sources[0], [sources[1]]).results
     assert found.answer == answer and [one.name for one in found.lost] == ["x"] * (n_failed == 4)
     assert ("x (2 of 6 runs)" in "".join(found.doubts)) == (n_failed == 2)
+
+
+def test_failed_runs_of_a_table_ask_for_no_more_than_its_benchmarks(tmp_path: Path) -> None:
+    """Each of 4,000 names would get 4,000 configurations."""
+    rows = [f"ok,b{i},{i},1,s" for i in range(4000)] + [f"failed,,{i + 9000},," for i in range(4000)]
+    (tmp_path / "t.csv").write_text("\n".join(["status,benchmark,n,value,unit", *rows]))
+    with pytest.raises(StudyError, match="4000 configurations with failed runs, of 4000 benchmarks"):
+        read("csv", tmp_path / "t.csv")

@@ -1,6 +1,6 @@
 """Which treatment of one source is which of another: the same levels of all factors that vary."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 from scalograph.errors import StudyError
@@ -73,20 +73,20 @@ def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]
         return
     theirs = {_key(one, names) for one in other.treatments}
     failed = {_key(one, names): one for one in other.failed}
-    for one in reference.treatments:
-        if (key := _key(one, names)) not in theirs:
-            n, of = failed[key].runs if key in failed else (0, 0)
-            why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
-            name = treatment_name(reference, one.levels)
-            yield LostTreatment(name=name, levels=dict(one.levels), why=why, n_failed=n, n_runs=of)
+    lost = [one for one in reference.treatments if _key(one, names) not in theirs]
+    called = treatment_names(reference, [one.levels for one in lost])
+    for one, name in zip(lost, called, strict=True):
+        key = _key(one, names)
+        n, of = failed[key].runs if key in failed else (0, 0)
+        why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
+        yield LostTreatment(name=name, levels=dict(one.levels), why=why, n_failed=n, n_runs=of)
 
 
-def treatment_name(source: MeasuredSource, levels: Mapping[str, Level]) -> str:
-    """Name a treatment by the levels that tell it from the others of its source: "prog n=2", "lock=cas threads=4"."""
+def treatment_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:
+    """Name treatments by the levels that tell them from others of the source: "prog n=2", "lock=cas threads=4"."""
     varied = [name for name in source.factors if len(source.levels_of(name)) > 1] or list(source.factors)
-    return " ".join(
-        as_text(levels[name]) if name.startswith(BENCHMARK) else f"{name}={as_text(levels[name])}" for name in varied
-    )
+    heads = {name: "" if name.startswith(BENCHMARK) else f"{name}=" for name in varied}
+    return [" ".join(f"{head}{as_text(levels[name])}" for name, head in heads.items()) for levels in every]
 
 
 def _refuse_unlike(reference: MeasuredSource, other: MeasuredSource) -> None:

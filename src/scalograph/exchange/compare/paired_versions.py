@@ -6,7 +6,7 @@ from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import versus
-from scalograph.exchange.compare.matched_treatments import MatchedPair, treatment_name
+from scalograph.exchange.compare.matched_treatments import MatchedPair, treatment_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.exchange.compare.result_answer import answered, lost_text, margin_of, ratio_of_treatment
 from scalograph.protocol.compared_results import LostTreatment, ResultComparison, ResultComparisons
@@ -74,7 +74,7 @@ def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> It
         if key not in have:
             n, of = failed[key].runs if key in failed else (0, 0)
             why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
-            name = treatment_name(source, {**levels, factor: names.get(levels[factor], levels[factor])})
+            (name,) = treatment_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
             yield LostTreatment(name=name, levels=levels, why=why, n_failed=n, n_runs=of)
 
 

@@ -21,7 +21,7 @@ from scalograph.exchange.compare.matched_treatments import (
     MatchedPair,
     MatchedTreatments,
     matched,
-    treatment_name,
+    treatment_names,
 )
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import (
@@ -67,7 +67,7 @@ def compared(
     Raises:
         StudyError: two of them have nothing in common, or the first has no treatment of such a name.
     """
-    known = [treatment_name(reference, levels) for levels in reference.every_levels()]
+    known = treatment_names(reference, reference.every_levels())
     if unknown := next((name for name in allow_missing if name not in known), None):
         raise no_such("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, known)
     each = 1 - (1 - confidence) / len(others)
@@ -134,7 +134,7 @@ def lost_text(lost: Sequence[LostTreatment], label: str) -> str:
         f"{one.name} " + (f"failed in {one.n_failed:,} of {counted(one.n_runs, 'run')}" if one.n_runs else "is missing")
         for one in told[:MOST_NAMED]
     ]
-    more = [f"so do {len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
+    more = [f"and {len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
     return f"in {label} {', '.join([*parts, *more])}" if told else ""
 
 

@@ -11,7 +11,7 @@ from scalograph.analysis.curve_ratios import curve_ratios
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.matched_treatments import matched, treatment_name
+from scalograph.exchange.compare.matched_treatments import matched, treatment_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.exchange.compare.result_answer import MOST_NAMED, have_logs, logs_of
 from scalograph.protocol.result_series import ResultSeries, SeriesResult, SeriesStep
@@ -81,7 +81,8 @@ def _refused(source: MeasuredSource) -> str:
     if source.refused:
         return source.refused
     if source.failed:
-        lost = [f"{treatment_name(source, one.levels)} ({one.runs[0]} of {one.runs[1]})" for one in source.failed]
+        called = treatment_names(source, [one.levels for one in source.failed])
+        lost = [f"{name} ({one.runs[0]} of {one.runs[1]})" for name, one in zip(called, source.failed, strict=True)]
         return f"runs failed with {', '.join(lost[:MOST_NAMED])}"
     if n := sum(bool(one.doubt) for one in source.treatments):
         rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"

@@ -72,7 +72,7 @@ def read(file: Path) -> list[Benchmark]:
         found = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise StudyError.one(str(file), f"cannot be read: {error}", _KIND, _FIX) from error
-    _add_failed(found)
+    _add_failed(file, found)
     if not found.values:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
     first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
@@ -120,12 +120,17 @@ def _has_failed(row: Row) -> bool:
     return (row.get("status") or "ok") != "ok" and not _is_warmup(row)
 
 
-def _add_failed(table: _Table) -> None:
+def _add_failed(file: Path, table: _Table) -> None:
     """Give each response that has a time or a rate its configurations of which every run failed."""
     kinds = list(dict.fromkeys((key.name, key.mode, key.unit) for key in table.values)) or [("value", "value", "s")]
-    known = {(key.name, key.params) for key in table.values}
+    known, by_name = {(key.name, key.params) for key in table.values}, {kind[0]: kind for kind in kinds}
+    n_unnamed = sum(not one.name for one in table.failed)
+    if n_unnamed * len(kinds) > MAX_BENCHMARKS:
+        found = f"{n_unnamed} configurations with failed runs, of {len(kinds)} benchmarks"
+        raise StudyError.one(str(file), found, f"at most {MAX_BENCHMARKS} in all", "import it in several files")
     for name, params in table.failed:
-        for called, mode, unit in kinds if not name else [k for k in kinds if k[0] == name] or [(name, *kinds[0][1:])]:
+        # A run that failed has no response of its own: each of the table lacks its configuration.
+        for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
             if (called, params) not in known:
                 table.values[_Key(called, mode, params, unit)] = {}
 
