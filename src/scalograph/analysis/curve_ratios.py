@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.center import Center, FloatArray, center, n_trimmed
@@ -27,6 +28,9 @@ from scalograph.analysis.students_t import satterthwaite
 TRIM, OUTLYING = 0.1, 5.0
 # Chance finds such a drift once in a hundred studies.
 RARE = 0.01
+IntArray = NDArray[np.int64]
+# Of a table of blocks and treatments.
+MOST_CELLS = 1_000_000
 _MAD = 1.4826  # standard deviations in a median absolute deviation of normal values
 MEAN = "mean over treatments, errors of whole blocks"
 
@@ -97,10 +101,10 @@ def curve_ratios(
     wider = (_wider(a), _wider(b))
     trim = TRIM if _outlying([*a, *b]) else 0.0
     treatments = borrowed([_treatment(x, y, trim, wider) for x, y in zip(a, b, strict=True)])
-    k = len(a)
-    shift = _mean(a, b, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
-    above = _mean(a, b, np.asarray(upper) / sum(upper), wider) if any(upper) else None
-    shape = [_mean(a, b, np.eye(k)[i] - 1 / k, wider) for i in range(k)] if k > 1 else []
+    k, sides = len(a), (_means(a), _means(b))
+    shift = _mean(sides, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
+    above = _mean(sides, np.asarray(upper) / sum(upper), wider) if any(upper) else None
+    shape = [_mean(sides, (np.arange(k) == i) - 1 / k, wider) for i in range(k)] if k > 1 else []
     if why := _too_few(a, b):
         treatments, shape = ([_open(c, why) for c in contrasts] for contrasts in (treatments, shape))
         shift, above = _open(shift, why), above and _open(above, why)
@@ -118,36 +122,40 @@ def _treatment(a: BlockedLogs, b: BlockedLogs, trim: float, wider: tuple[float, 
     return replace(found, se=se)
 
 
-def _mean(
-    a: Sequence[BlockedLogs], b: Sequence[BlockedLogs], weights: FloatArray, wider: tuple[float, float]
-) -> Contrast:
+class _Means(NamedTuple):
+    """The mean of each treatment of one study, and of each run its block, its treatment and its part of the error."""
+
+    means: FloatArray
+    blocks: IntArray
+    treatments: IntArray
+    errors: FloatArray
+
+
+def _means(runs: Sequence[BlockedLogs]) -> _Means:
+    means, sizes = np.array([one.logs.mean() for one in runs]), np.array([one.logs.size for one in runs])
+    of = np.repeat(np.arange(len(runs)), sizes)
+    _, blocks = np.unique(np.concatenate([np.asarray(one.blocks) for one in runs]), return_inverse=True)
+    return _Means(means, blocks, of, (np.concatenate([one.logs for one in runs]) - means[of]) / sizes[of])
+
+
+def _mean(sides: tuple[_Means, _Means], weights: FloatArray, wider: tuple[float, float]) -> Contrast:
     """A weighted sum over treatments."""
-    one, two = (_weighted(runs, weights) for runs in (a, b))
+    one, two = (_weighted(side, weights) for side in sides)
     one, two = (replace(c, se=factor * c.se) for c, factor in zip((one, two), wider, strict=True))
-    n = sum(runs.logs.size for runs in (*a, *b))
+    n = sum(side.errors.size for side in sides)
     if min(one.df, two.df) < 1:
         return Contrast(two.value - one.value, math.nan, 0.0, n, MEAN, ("need >= 2 blocks of each for an interval",))
     return Contrast(two.value - one.value, math.hypot(one.se, two.se), satterthwaite(one, two), n, MEAN)
 
 
-def _weighted(runs: Sequence[BlockedLogs], weights: FloatArray) -> Center:
+def _weighted(side: _Means, weights: FloatArray) -> Center:
     """The weighted sum of the means of one study: blocks are what is independent in it."""
-    value = float(np.array([one.logs.mean() for one in runs]) @ weights)
-    errors = _errors(runs) @ weights
+    value = float(side.means @ weights)
+    errors = np.bincount(side.blocks, side.errors * weights[side.treatments])
     n = errors.size
     if n < 2:
         return Center(value, math.nan, 0)
     return Center(value, math.sqrt(float(errors @ errors) * n / (n - 1)), n - 1)
-
-
-def _errors(runs: Sequence[BlockedLogs]) -> FloatArray:
-    """What each block adds to the error of each mean, shape (n_blocks, n_treatments)."""
-    place = {block: i for i, block in enumerate(sorted({block for one in runs for block in one.blocks}))}
-    found = np.zeros((len(place), len(runs)))
-    for i, one in enumerate(runs):
-        at = [place[block] for block in one.blocks]
-        np.add.at(found[:, i], at, (one.logs - one.logs.mean()) / one.logs.size)
-    return found
 
 
 def _outlying(runs: Sequence[BlockedLogs]) -> bool:
@@ -158,13 +166,13 @@ def _outlying(runs: Sequence[BlockedLogs]) -> bool:
 
 def _wider(runs: Sequence[BlockedLogs]) -> float:
     """By how much intervals of a study that drifted are too narrow; 1 where no drift is seen."""
-    blocks = sorted({block for one in runs for block in one.blocks})
-    place = {block: i for i, block in enumerate(blocks)}
-    scores = np.full((len(runs), len(blocks)), np.nan)
+    blocks = np.unique(np.concatenate([np.asarray(one.blocks) for one in runs]))
+    if blocks.size * len(runs) > MOST_CELLS:  # where few have most of the blocks, a table is mostly empty
+        runs = [one for one in runs if 2 * one.logs.size >= blocks.size]
+    scores = np.full((len(runs), blocks.size), np.nan)
     for i, one in enumerate(runs):
-        for log, block in zip(one.logs, one.blocks, strict=True):
-            scores[i, place[block]] = math.exp(log - one.logs.mean())
-    found = drift(scores.tolist())
+        scores[i, np.searchsorted(blocks, one.blocks)] = np.exp(one.logs - one.logs.mean())
+    found = drift(scores) if len(runs) else None
     return found.too_narrow if found and found.p < RARE else 1.0
 
 

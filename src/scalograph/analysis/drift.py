@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ORDERS = 1999
+# Of more blocks the moments of all orders stand for a draw of them: a cell for each two blocks is too much memory.
+MOST_DRAWN = 1000
 FEWEST = 6  # blocks: 720 orders; so few show little, and a step can be seen from ten on
 _HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
 
@@ -39,7 +41,7 @@ class Drift:
     too_narrow: float
 
 
-def drift(scores: Sequence[Sequence[float]], seed: int = 0) -> Drift | None:
+def drift(scores: Sequence[Sequence[float]] | Matrix, seed: int = 0) -> Drift | None:
     """Test whether scores move together from block to block.
 
     Args:
@@ -57,17 +59,38 @@ def drift(scores: Sequence[Sequence[float]], seed: int = 0) -> Drift | None:
     True
     """
     moves = _moves(np.log(np.asarray(scores, dtype=np.float64)))
-    likeness = moves.T @ moves  # of each pair of blocks
-    n, total = len(likeness), float(likeness.trace())
+    n, total = moves.shape[1], float(np.square(moves).sum())
     if n < FEWEST or total <= 0:
         return None
-    rng = np.random.default_rng(seed)
+    p, correlation = _drawn(moves, total, seed) if n <= MOST_DRAWN else _by_moments(moves, total)
+    bounded = min(max(correlation, 0.0), _HIGHEST)
+    return Drift(p, correlation, math.sqrt((1 + bounded) / (1 - bounded)))
+
+
+def _drawn(moves: Matrix, total: float, seed: int) -> tuple[float, float]:
+    """Return p and the correlation, from a draw of random orders of the blocks."""
+    likeness = moves.T @ moves  # of each pair of blocks
+    n, rng = len(likeness), np.random.default_rng(seed)
     orders = np.tile(np.arange(n), (1 + ORDERS, 1))
     orders[1:] = rng.permuted(orders[1:], axis=1)
     lag = likeness[orders[:, :-1], orders[:, 1:]].sum(axis=1) / total
-    correlation = float(lag[0] - lag[1:].mean())
-    bounded = min(max(correlation, 0.0), _HIGHEST)
-    return Drift(float((lag >= lag[0] - 1e-12).mean()), correlation, math.sqrt((1 + bounded) / (1 - bounded)))
+    return float((lag >= lag[0] - 1e-12).mean()), float(lag[0] - lag[1:].mean())
+
+
+def _by_moments(moves: Matrix, total: float) -> tuple[float, float]:
+    """Return p and the correlation of many blocks: over all orders the sum over neighbors is nearly normal.
+
+    Each treatment sums to 0 over the blocks, so that sums over pairs, triples and quadruples of distinct blocks follow
+    from the squares of all likenesses (the same for treatments as for blocks) and those of blocks with themselves.
+    """
+    n = moves.shape[1]
+    lag = float((moves[:, :-1] * moves[:, 1:]).sum())
+    every = float(np.square(moves @ moves.T).sum())
+    own = float(np.square(np.square(moves).sum(axis=0)).sum())
+    variance = (every - own) / n + (total**2 - 2 * own) / (n * (n - 1)) - (total / n) ** 2
+    away = lag + total / n
+    p = math.erfc(away / math.sqrt(2 * variance)) / 2 if variance > 0 else 1.0
+    return p, away / total
 
 
 def _moves(logs: Matrix) -> Matrix:

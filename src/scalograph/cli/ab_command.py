@@ -15,6 +15,7 @@ from scalograph.errors import Exit, StudyError
 if TYPE_CHECKING:
     from scalograph.cli.adhoc.command_study import CommandStudy
     from scalograph.protocol.claim import Claim
+    from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.protocol.findings import Findings
     from scalograph.run.session import Session
 
@@ -125,7 +126,8 @@ def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> t
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     source = from_findings(found, found.study.name)
     # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
-    if source.refused and counts_disturbed(found, "cpu"):
+    refused = source.refused if counts_disturbed(found, "cpu") else ""
+    if refused:
         source = from_findings(found, found.study.name, "cpu")
     reference, other = names.values()
     title = f"Is {other} faster than {reference}?"
@@ -134,7 +136,20 @@ def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> t
         document = {"reference": reference, "other": other, "answer": "not measurable", "why": why}
         return title, claim, document, Exit.TREATMENT_FAILED
     made = paired_versions(source, VERSION, names, margin)
-    return title, compare_claim(made), made.results[0].model_dump(mode="json"), exit_code(made)
+    claim = compare_claim(made)
+    if refused:
+        made, claim = _of_cpu_time(made, claim, refused)
+    return title, claim, made.results[0].model_dump(mode="json"), exit_code(made)
+
+
+def _of_cpu_time(made: "ResultComparisons", claim: "Claim", refused: str) -> "tuple[ResultComparisons, Claim]":
+    """An answer of CPU time alone, which is none of time unless it is slower: who waits longer needs no more of it."""
+    (found,), (first, *more) = made.results, claim.sentences
+    sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
+    if made.answer != "slower":
+        found = found.model_copy(update={"answer": "not measurable", "why": f"time: {refused}"})
+    made = made.model_copy(update={"answer": found.answer, "results": [found]})
+    return made, claim.model_copy(update={"sentences": sentences, "answered": made.answer == "slower"})
 
 
 command = bundled(_ab, AbOptions, CommandOptions)

@@ -27,6 +27,15 @@ ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")
 ]
 
+AllowMissing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-missing",
+        metavar="NAME",
+        help="Let a configuration fail or be missing in the new results; repeat for several.",
+    ),
+]
+
 
 def command(
     sources: SourcesToCompare,
@@ -39,6 +48,7 @@ def command(
         str | None, typer.Option("--mhz", help="With --per clock: the clock of each source, such as 2000,2330.")
     ] = None,
     where: Where = None,
+    allow_missing: AllowMissing = None,
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE", help="Both curves and their ratio, of two sources: an .html file."),
@@ -60,7 +70,7 @@ def command(
 
     if len(sources) < 2:
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
-    found = compare_sources(sources, margin, response, per, mhz, where or ())
+    found = compare_sources(sources, margin, response, per, mhz, where or (), allow_missing or ())
     shown = compared_screen(found, sources)
     places = tables_place()
     if page is not None:
@@ -80,6 +90,8 @@ def _html(page: Path, n_sources: int) -> Path:
     return page
 
 
-def exit_code(found: "ResultComparisons") -> int:
-    """Return 7 where one is slower, 8 where one is not measurable, else 0."""
+def exit_code(found: "ResultComparisons") -> Exit:
+    """Return 4 where a configuration failed that the first has, 7 where one is slower, 8 if not measurable, else 0."""
+    if any(one.why == "failed" and not one.allowed for result in found.results for one in result.lost):
+        return Exit.TREATMENT_FAILED
     return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(found.answer, Exit.DONE)

@@ -24,6 +24,7 @@ def compare_sources(
     per: str | None = None,
     mhz: str | None = None,
     where: Sequence[str] = (),
+    allow_missing: Sequence[str] = (),
 ) -> "ResultComparisons":
     """Compare sources with the first of them.
 
@@ -34,6 +35,7 @@ def compare_sources(
         per: clock, cpu or None.
         mhz: the clock of each source, with commas between.
         where: factor=level of the treatments that are compared; none for all.
+        allow_missing: names of treatments of the first that may have failed, or be missing, in the others.
 
     Raises:
         StudyError: an option has another form, or two sources have nothing in common.
@@ -50,7 +52,9 @@ def compare_sources(
     opened = narrowed(opened, where)
     if per:
         opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
-    found = compared(opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened))
+    found = compared(
+        opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened), allow_missing=allow_missing
+    )
     for one in found.results:
         one.per = per or ""
     return found

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.compare_command import ComparedResponse, Margin, exit_code
+from scalograph.cli.compare_command import AllowMissing, ComparedResponse, Margin, exit_code
 from scalograph.cli.options import Where
-from scalograph.errors import HostError
+from scalograph.errors import Exit, HostError
 from scalograph.study.known_names import no_such
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ SummaryFile = Annotated[
 FORMATS = ("text", "md", "json")
 # What became of the build, by the exit code of what is not let pass.
 _PASSED, _FAILED = "passed", "failed (exit code {})"
+_LOST = "failed or missing"
 # What the heading of a summary says.
 SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
 
@@ -29,6 +30,7 @@ def command(
     margin: Margin = None,
     response: ComparedResponse = None,
     where: Where = None,
+    allow_missing: AllowMissing = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
     summary: SummaryFile = None,
     allow_unmeasurable: Annotated[
@@ -37,27 +39,35 @@ def command(
 ) -> int:
     """Compare results with kept ones, for a build that is to fail if they are slower. Executes nothing.
 
+    A configuration of the kept results that failed, or is missing, in the new ones fails the build with exit code 4.
+
     \b
     scalograph gate scalograph-results/first/latest --against kept/first --margin 5%
     scalograph gate results --against kept --format md
     scalograph gate results --against kept --summary "$GITHUB_STEP_SUMMARY"
     """
     from scalograph.cli.comparing import compare_sources, compared_screen
-    from scalograph.errors import Exit
     from scalograph.exchange.summary import summary as markdown
 
     if form not in FORMATS:
         raise no_such("--format", f'"{form}"', form, FORMATS)
     sources = [against, results]
-    found = compare_sources(sources, margin, response, where=where or ())
-    told = markdown(compared_screen(found, sources), SIGNS[found.answer])
+    found = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
+    code = _code(found)
+    sign = _LOST if code == Exit.TREATMENT_FAILED else SIGNS[found.answer]
+    told = markdown(compared_screen(found, sources), sign)
     if summary is not None:
         append_summary(summary, told)
-    code = exit_code(found)
     if allow_unmeasurable and code == Exit.NOT_MEASURABLE:
         code = Exit.DONE
-    _print(found, sources, form, told, f"{SIGNS[found.answer]}: {_FAILED.format(int(code)) if code else _PASSED}")
+    _print(found, sources, form, told, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
     return code
+
+
+def _code(found: "ResultComparisons") -> Exit:
+    """Return 4 where a configuration of the kept results failed, or is missing; else the exit code of `compare`."""
+    is_lost = any(not one.allowed for result in found.results for one in result.lost)
+    return Exit.TREATMENT_FAILED if is_lost else exit_code(found)
 
 
 def _print(found: "ResultComparisons", sources: list[str], form: str, told: str, ending: str) -> None:

@@ -1,6 +1,6 @@
 """`scalograph import`: what other instruments measured, alone or beside a study."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +9,7 @@ import typer
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.bundles import bundled
 from scalograph.cli.options import Json, TableName, Tables
+from scalograph.errors import Exit
 from scalograph.exchange.readers.registry import read
 from scalograph.study.reader_names import READERS
 
@@ -56,6 +57,8 @@ def _import(options: ImportOptions) -> int:
     scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
     """
+    from scalograph.exchange.benchmark_figures import failed_sentence
+
     o = options
     _refuse(o)
     files, where = o.files or [], o.where or []
@@ -64,9 +67,12 @@ def _import(options: ImportOptions) -> int:
         shown, document = _over(every, o.over, where)
     else:
         shown, document = _alone(every, name) if o.beside is None else _beside(every, o.beside, where, name)
+    if failed := failed_sentence(every):
+        first, *more = shown.claim.sentences
+        shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": [first, failed, *more][:3]}))
     named = {"file": ", ".join(file.name for file in files)}
     answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
-    return 0
+    return Exit.DONE if any(one.forks for one in every) else Exit.TREATMENT_FAILED
 
 
 command = bundled(_import, ImportOptions)

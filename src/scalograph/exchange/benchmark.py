@@ -24,9 +24,11 @@ class Benchmark:
 
     Attributes:
         unit: of the shots: "s", or "1/s" if they are rates.
-        forks: the experimental units; shots of one fork are no replicates.
+        forks: the experimental units; shots of one fork are no replicates. None of a run that failed, so that there is
+            none at all where every run did.
         notes: what a reader must know of how it was measured.
         disturbed: runs that were disturbed, and of how many; None where nobody looked.
+        failed: runs that failed, and of how many; (0, 0) where the instrument tells of none.
     """
 
     name: str
@@ -38,6 +40,12 @@ class Benchmark:
     batch: int = 1
     notes: tuple[str, ...] = ()
     disturbed: tuple[int, int] | None = None
+    failed: tuple[int, int] = (0, 0)
+
+
+def failed_run(name: str, mode: str, params: Mapping[str, str], unit: Kind, threads: int = 1) -> Benchmark:
+    """Return a benchmark whose only run failed: it has no figure."""
+    return Benchmark(name, mode, params, unit, (), threads, failed=(1, 1))
 
 
 def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
@@ -61,7 +69,7 @@ def across(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
 
 def one_process(every: Iterable[Benchmark]) -> list[Benchmark]:
     """Join benchmarks of one process that are the same into one whose only fork has the shots of all."""
-    return [replace(one, forks=(_pooled(one.forks),)) for one in joined(every)]
+    return [replace(one, forks=(_pooled(one.forks),) if one.forks else ()) for one in joined(every)]
 
 
 def _identity(one: Benchmark) -> tuple[object, ...]:
@@ -85,6 +93,7 @@ def _joined(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
             forks=tuple(fork for one in same for fork in one.forks),
             notes=tuple(dict.fromkeys(note for one in same for note in one.notes)),
             disturbed=_disturbed(same),
+            failed=(sum(one.failed[0] for one in same), sum(max(one.failed[1], len(one.forks)) for one in same)),
         )
         for same in found.values()
     ]

@@ -20,9 +20,14 @@ ROWS = 12
 
 
 def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Claim:
-    """Say which is the fastest of those with the mode and unit of the first; all intervals over it hold at once."""
-    names = short_names(one.name for one in every)
-    same = [one for one in every if (one.mode, one.unit) == (every[0].mode, every[0].unit)]
+    """Say which is the fastest of those with the mode and unit of the first; all intervals over it hold at once.
+
+    A benchmark of which every run failed has no figure, and takes no part.
+    """
+    names, measured = short_names(one.name for one in every), [one for one in every if one.forks]
+    if not measured:
+        return Claim(sentences=["Cannot be said: no run succeeded."], answered=False)
+    same = [one for one in measured if (one.mode, one.unit) == (measured[0].mode, measured[0].unit)]
     ranked = sorted(same, key=lambda one: figures(one, confidence).estimate.value or 0, reverse=same[0].unit == "1/s")
     best, *others = ranked
     level = 1 - (1 - confidence) / max(1, len(others))

@@ -12,7 +12,9 @@ from scalograph.analysis.interval import summarize
 from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
+from scalograph.text.quantities import counted
 
+MOST_NAMED = 4
 _QUALIFIED = re.compile(r"[\w$]+(\.[\w$]+)+")
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
@@ -29,23 +31,25 @@ class BenchmarkFigures(Model):
     unit: str
     n_forks: int
     n_shots: int
-    estimate: Estimate
-    p50: float
-    p90: float
-    p99: float
-    max: float
+    estimate: Estimate = Field(description="without a value where every run failed, and so are those below")
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+    n_failed: int = 0
     flags: list[str] = Field(default=[])
 
 
 def figures(benchmark: Benchmark, confidence: float) -> BenchmarkFigures:
     """Summarize one benchmark over its forks."""
-    estimate = summarize(scores(benchmark), confidence)
-    p50, p90, p99 = pooled(benchmark.forks, (0.5, 0.9, 0.99))
+    estimate = summarize(scores(benchmark), confidence) if benchmark.forks else Estimate(n=0)
+    p50, p90, p99 = pooled(benchmark.forks, (0.5, 0.9, 0.99)) if benchmark.forks else (None, None, None)
+    most = max((max(fork.values) for fork in benchmark.forks), default=None)
     return BenchmarkFigures(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
         n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
         estimate=estimate,
-        p50=p50, p90=p90, p99=p99, max=max(max(fork.values) for fork in benchmark.forks), flags=list(_flags(benchmark)),
+        p50=p50, p90=p90, p99=p99, max=most, n_failed=benchmark.failed[0], flags=list(_flags(benchmark)),
     )  # fmt: skip
 
 
@@ -74,11 +78,32 @@ def pooled(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
 
 
 def _flags(benchmark: Benchmark) -> Iterable[str]:
+    if benchmark.failed[0]:
+        yield f"failed: {failures(benchmark.failed)}"
     if benchmark.batch > 1:
         yield f"a shot is {benchmark.batch} calls"
     if benchmark.threads > 1:
         yield f"{benchmark.threads} threads called it at once"
     yield from benchmark.notes
+
+
+def failures(failed: tuple[int, int]) -> str:
+    """Tell how many runs failed, of how many.
+
+    >>> failures((10, 10)), failures((1, 1))
+    ('10 of 10 runs', '1 of 1 run')
+    """
+    return f"{failed[0]:,} of {counted(failed[1], 'run')}"
+
+
+def failed_sentence(every: Sequence[Benchmark]) -> str:
+    """Name the benchmarks with failed runs, those without any other first; empty where no run failed."""
+    lost = sorted((one for one in every if one.failed[0]), key=lambda one: len(one.forks) > 0)
+    names = short_names(one.name for one in every)
+    told = [f"{names[one.name]} {params_text(dict(one.params))}".strip() for one in lost[:MOST_NAMED]]
+    parts = [f"{name} ({failures(one.failed)})" for name, one in zip(told, lost, strict=False)]
+    more = f" and {len(lost) - len(parts)} more" if len(lost) > len(parts) else ""
+    return f"Failed, and so without a figure: {', '.join(parts)}{more}." if lost else ""
 
 
 def tables(every: Sequence[BenchmarkFigures], instrument: str) -> list[TableDoc]:

@@ -12,6 +12,7 @@ from scalograph.exchange.agreement import Label, label
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import (
     BenchmarkFigures,
+    failures,
     figures,
     params_text,
     scores,
@@ -73,6 +74,8 @@ def _held(benchmark: Benchmark, matched: Match, sample: Sample | None, table: Ta
     if sample is None:
         return held
     held = held.model_copy(update={"treatment": dict(sample.treatment), "flags": [*ours.flags, *_flags(sample)]})
+    if not benchmark.forks:
+        return held.model_copy(update={"why": f"failed in {failures(benchmark.failed)}"})
     name = primary(table.study)
     unit = table.study.responses[name].unit
     kind, factor = unit_of(unit) or ("", 1.0)

@@ -33,6 +33,8 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     if len(names) > 1:
         fix = "choose one with --where PARAM=LEVEL, or import its file alone"
         raise StudyError.one("--over", f"{len(names)} benchmarks over {param}: {'; '.join(names[:4])}", "one", fix)
+    if not any(one.forks for one in chosen):
+        raise StudyError.one("--over", "no run that succeeded", "some, at several levels")
     points = Points([], [])
     for one in chosen:
         for score in scores(one):

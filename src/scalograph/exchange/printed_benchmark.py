@@ -7,7 +7,7 @@ from statistics import median
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
-from scalograph.exchange.benchmark_figures import params_text, scores
+from scalograph.exchange.benchmark_figures import failures, params_text, scores
 from scalograph.exchange.readers.registry import read
 
 _SHOWN = 4
@@ -27,6 +27,8 @@ def printed_score(output: str, reader: str, benchmark: str | None, unit: str) ->
             with what was found and expected.
     """
     one = _chosen(_read(output, reader), benchmark)
+    if not one.forks:
+        raise ValueError(f"found {failures(one.failed)} failed, expected one that succeeded")
     if one.unit != unit:
         raise ValueError(f"found figures in {one.unit}, expected {unit}, which is the unit of the response")
     return median(scores(one))

@@ -16,6 +16,7 @@ def compare_results(
     margin: str | None = None,
     response: str | None = None,
     where: Sequence[str] = (),
+    allow_missing: Sequence[str] = (),
 ) -> ResultComparison:
     """Compare a result with another one, treatment by treatment.
 
@@ -27,6 +28,7 @@ def compare_results(
             this machine where that is more.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the treatments that are compared; none for all.
+        allow_missing: names of treatments of the reference that may have failed, or be missing, in the other.
 
     Returns:
         `answer` is faster, slower, same or not measurable; `treatments` has each ratio with its interval.
@@ -36,4 +38,4 @@ def compare_results(
         ProtocolError: one cannot be read.
     """
     sources = [os.fspath(path) for path in (reference, other)]
-    return compare_sources(sources, margin, response, where=where).results[0]
+    return compare_sources(sources, margin, response, where=where, allow_missing=allow_missing).results[0]

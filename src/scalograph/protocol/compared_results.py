@@ -33,6 +33,17 @@ class TreatmentRatio(Model):
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
 
+class LostTreatment(Model):
+    """A treatment that the reference measured and the other did not."""
+
+    name: Text = Field(description="as `--allow-missing` takes it")
+    levels: dict[str, Level]
+    why: Literal["failed", "missing"]
+    n_failed: int = 0
+    n_runs: int = Field(default=0, description="of which so many failed; 0 where it is missing")
+    allowed: bool = Field(default=False, description="it was named by `--allow-missing`, and decides nothing")
+
+
 class LawChange(Model):
     """A coefficient of the scaling law whose intervals in both results have nothing in common."""
 
@@ -67,7 +78,10 @@ class ResultComparison(Model):
     reach: float | None = Field(default=None, description="no other treatment differs by more, as a share")
     differences: list[SourceDifference] = Field(default_factory=list)
     unmatched: int = Field(default=0, description="treatments that only one of them has")
-    treatments: list[TreatmentRatio] = Field(min_length=1)
+    lost: list[LostTreatment] = Field(
+        default_factory=list, description="treatments of the reference that failed in the other, or are missing there"
+    )
+    treatments: list[TreatmentRatio] = Field(description="in both; none where all that the reference has failed")
     shift: Estimate | None = Field(default=None, description="mean ratio over all treatments")
     upper: Estimate | None = Field(
         default=None, description="mean ratio over the upper half of the levels of `along`, by rank"

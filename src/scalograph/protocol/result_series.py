@@ -45,4 +45,5 @@ class ResultSeries(Model):
     better: str = "lower"
     results: list[SeriesResult]
     steps: list[SeriesStep] = Field(default_factory=list)
+    newest: Text = Field(default="", description="what of the newest result the levels do not hold; empty for nothing")
     left_out: list[Text] = Field(default_factory=list, description="results that say nothing, and why")

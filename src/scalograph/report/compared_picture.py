@@ -22,9 +22,10 @@ def compared_plots(found: ResultComparison) -> list[tuple[str, Plot, Plot]]:
     """Draw each curve: what all have in common, both results, their ratio.
 
     Args:
-        found: with one treatment or more that has figures; of more than a dozen curves the first ones are drawn.
+        found: two results; of more than a dozen curves the first ones are drawn.
     """
-    parts = list(curves(found))
+    if not (parts := list(curves(found))):
+        return []
     varied = [name for name in parts[0][0] if len({group[name] for group, _ in parts}) > 1]
     made = []
     for group, curve in parts[:MOST_CURVES]:

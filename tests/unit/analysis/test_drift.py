@@ -1,10 +1,12 @@
 """Blocks that resemble their neighbors."""
 
+import tracemalloc
 from math import nan
 
 import numpy as np
 import pytest
 
+from scalograph.analysis import drift as module
 from scalograph.analysis.drift import FEWEST, Drift, drift
 
 
@@ -57,3 +59,24 @@ def test_few_blocks_and_equal_scores_tell_nothing() -> None:
     assert drift([[1.0] * 8] * 3) is None
     assert drift(study(1, n_blocks=FEWEST - 1).tolist()) is None
     assert drift([[nan] * 8, [1.0, *[nan] * 7]]) is None
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.9], ids=["still", "drifting"])
+def test_many_blocks_are_judged_as_by_random_orders(monkeypatch: pytest.MonkeyPatch, phi: float) -> None:
+    scores = study(6, n_treatments=3, n_blocks=400, phi=phi, shared=0.004)
+    drawn = judged(scores)
+    monkeypatch.setattr(module, "MOST_DRAWN", 100)
+    reckoned = judged(scores)
+    assert reckoned.p == pytest.approx(drawn.p, abs=0.04) and (reckoned.p < 0.01) == (phi > 0)
+    assert reckoned.correlation == pytest.approx(drawn.correlation, abs=0.005)
+
+
+def test_memory_grows_with_the_runs_and_not_with_their_square() -> None:
+    """A cell for each two of 20,000 blocks would be 3 GB."""
+    scores = study(1, n_treatments=2, n_blocks=20_000)
+    tracemalloc.start()
+    try:
+        assert drift(scores) is not None
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()

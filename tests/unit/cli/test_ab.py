@@ -121,21 +121,51 @@ def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pyte
     assert told["answer"] == "same" and len(told["treatments"]) == 1 and told["results"] == str(tmp_path)
 
 
-def test_on_a_busy_machine_cpu_times_are_compared_where_that_was_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("by", "code", "answer", "told"),
+    [
+        (1.1, Exit.SLOWER, "slower", "more CPU time than old.sh"),
+        (1.0, Exit.NOT_MEASURABLE, "not measurable", "the CPU time of old.sh within"),
+        (0.9, Exit.NOT_MEASURABLE, "not measurable", "less CPU time than old.sh"),
+    ],
+)
+def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], by: float, code: Exit, answer: str, told: str
 ) -> None:
+    """A version that waits longer needs no more CPU time: only where it needs more is it slower."""
     treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
-    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"])
+    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
     text = study_text(_study(asked, options)).replace("[protocol]", '[protocol]\nwhen_busy = "cpu-time"')
     runs = [
         (treatment, recorded(2.0 + 0.3 * (i % 3), factor * (1 + i % 3 / 1000), neighbor_s=1.0))
         for i in range(12)
-        for treatment, factor in zip(treatments, (1.0, 1.1), strict=True)
+        for treatment, factor in zip(treatments, (1.0, by), strict=True)
     ]
     text += '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
-    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.SLOWER
-    assert "more CPU time than old.sh" in " ".join(capsys.readouterr().out.split())
+    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
+    document = json.loads(capsys.readouterr().out)
+    sentences = document["claim"]["sentences"]
+    assert document["answer"] == answer and sentences[0].startswith("Of CPU time alone: ") and told in sentences[0]
+    assert sentences[1].startswith("Of time nothing can be said: ")
+
+
+def test_a_version_that_failed_with_some_threads_is_not_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = AbOptions(a="./old.sh", b="./new.sh", threads="1,2")
+    options = CommandOptions(command=["{version}", "{threads}"])
+    treatments = [{"threads": n, "version": v} for n in (1, 2) for v in ("./old.sh", "./new.sh")]
+    text = study_text(_study(asked, options))
+    runs = [
+        (t, recorded(status="failed", reason="exit code 1") if t == treatments[3] else recorded(1.0 + i % 3 / 1000))
+        for i in range(10)
+        for t in treatments
+    ]
+    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [10] * 4})
+    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    told = " ".join(capsys.readouterr().out.split())
+    assert "failed in 10 of 10 runs" in told and "The same" not in told
 
 
 @pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])

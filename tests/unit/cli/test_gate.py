@@ -1,12 +1,16 @@
 """`scalograph gate` in a build: its exit code, and what it writes for people."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scalograph.errors import Exit
 
 from ...golden.command import scalograph
+from ..findings.test_table import TREATMENTS, write
+from ..records import recorded
 from .test_compare import journal
 
 
@@ -54,3 +58,66 @@ def test_mistakes_are_refused(kept: Path) -> None:
     assert said.code == Exit.STUDY and "one of text, md, json" in said.printed
     said = scalograph(["gate", "slow", "--against", "kept", "--summary", "no/folder.md"], kept)
     assert said.code == Exit.HOST and "cannot be written" in said.printed
+
+
+def timed(folder: Path, name: str, **commands: tuple[float, int]) -> str:
+    """A file of hyperfine: seconds and exit code of ten runs of each command."""
+    every: list[dict[str, Any]] = [
+        {"command": command, "times": [seconds * (1 + i % 3 / 1000) for i in range(10)], "exit_codes": [code] * 10}
+        for command, (seconds, code) in commands.items()
+    ]
+    (folder / name).write_text(json.dumps({"results": every}))
+    return name
+
+
+GOOD, BROKEN = (0.02, 0), (0.0006, 127)
+
+
+@pytest.mark.parametrize(
+    ("new", "more", "code", "told"),
+    [
+        ({"prog": BROKEN}, (), Exit.TREATMENT_FAILED, "prog failed in 10 of 10 runs, other is missing."),
+        ({"prog": BROKEN, "other": GOOD}, (), Exit.TREATMENT_FAILED, "prog failed in 10 of 10 runs."),
+        ({"other": GOOD}, (), Exit.TREATMENT_FAILED, "Cannot be said: in new.json prog is missing."),
+        ({"other": (0.01, 0)}, (), Exit.TREATMENT_FAILED, "Cannot be said: in new.json prog is missing."),
+        ({"other": (0.04, 0)}, (), Exit.TREATMENT_FAILED, "In new.json prog is missing."),
+        ({"other": GOOD}, ("--allow-unmeasurable",), Exit.TREATMENT_FAILED, "prog is missing."),
+        ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "1 configuration may be missing, and is."),
+        ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
+        ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "The same"),
+        ({"other": GOOD}, ("--allow-missing", "prg"), Exit.STUDY, 'did you mean "prog"?'),
+    ],
+)
+def test_what_failed_or_is_missing_fails_the_build(
+    tmp_path: Path, new: dict[str, tuple[float, int]], more: tuple[str, ...], code: Exit, told: str
+) -> None:
+    timed(tmp_path, "old.json", prog=GOOD, other=GOOD)
+    timed(tmp_path, "new.json", **new)
+    said = scalograph(["gate", "new.json", "--against", "old.json", "--summary", "s.md", *more], tmp_path)
+    assert said.code == code, said.printed
+    assert told in " ".join(" ".join(said.printed.splitlines()[:6]).split())
+    if code == Exit.TREATMENT_FAILED:
+        assert said.printed.splitlines()[-1] == "gate    failed or missing: failed (exit code 4)"
+        assert (tmp_path / "s.md").read_text().startswith("### failed or missing: ")
+
+
+def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_path: Path) -> None:
+    for name in ("kept", "failed", "fewer"):
+        (tmp_path / name).mkdir()
+        made = [
+            (t, recorded(status="failed", reason="exit code 1") if lost and name == "failed" else recorded(1 + i / 100))
+            for t in TREATMENTS
+            for lost in (t == TREATMENTS[3],)
+            if not (lost and name == "fewer")
+            for i in range(6)
+        ]
+        write(tmp_path / name / "journal.jsonl", made)
+    for name, told in (("failed", "failed in 6 of 6 runs."), ("fewer", "is missing.")):
+        asked = ["gate", name, "--against", "kept", "--margin", "50%"]
+        said = scalograph(asked, tmp_path)
+        assert said.code == Exit.TREATMENT_FAILED
+        assert f"Cannot be said: in {name} threads=2 lock=cas {told}" in " ".join(said.printed.split())
+        assert scalograph([*asked, "--allow-missing", "threads=2 lock=cas"], tmp_path).code == Exit.DONE
+        compared = scalograph(["compare", "kept", name, "--margin", "50%"], tmp_path)
+        assert compared.code == (Exit.TREATMENT_FAILED if name == "failed" else Exit.NOT_MEASURABLE)
+        assert "The same" not in compared.printed

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
+from scalograph.errors import Exit
 from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.claim import Claim
@@ -77,3 +78,27 @@ def test_a_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.Capture
 def test_help_names_the_instrument(capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(["import", "--help"]) == 0
     assert "jmh" in capsys.readouterr().out
+
+
+def test_a_command_that_failed_is_named_first_and_is_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, times = tmp_path / "h.json", [0.5, 0.51, 0.52]
+    broken = {"command": "broken", "times": [0.001] * 3, "exit_codes": [127] * 3}
+    file.write_text(json.dumps({"results": [broken, {"command": "b", "times": times, "exit_codes": [0] * 3}]}))
+    assert _code(["import", "hyperfine", str(file)]) == Exit.DONE
+    told = " ".join(" ".join(capsys.readouterr().out.splitlines()[:5]).split())
+    assert "b: 510" in told and "Failed, and so without a figure: broken (3 of 3 runs)." in told
+    file.write_text(json.dumps({"results": [broken]}))
+    assert _code(["import", "hyperfine", str(file), "--json"]) == Exit.TREATMENT_FAILED
+    (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
+    assert (one["n_failed"], one["n_forks"], one["p50"], one["estimate"]["value"]) == (3, 0, None, None)
+
+
+def test_a_benchmark_that_failed_agrees_with_no_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i},{'ok' if n == 1 else 'failed'},{n},{'0.51' if n == 1 else ''},s" for n in (1, 2) for i in range(3)]
+    (tmp_path / "t.csv").write_text("\n".join(["run,status,threads,value,unit", *rows]))
+    asked = ["import", "csv", tmp_path / "t.csv", "--beside", results(tmp_path), "--where", "lock=cas"]
+    assert _code([*map(str, asked)]) == Exit.DONE
+    told = " ".join(capsys.readouterr().out.split())
+    assert "threads=2: not compared: failed in 3 of 3 runs." in told

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.exchange.compare.result_answer import lost_text
 from scalograph.exchange.compare.result_spans import ResultSpan, spans, where
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.compared_results import (
@@ -75,12 +76,25 @@ def verb(found: ResultComparison) -> str:
 
 def _sentences(found: ResultComparison, several: bool) -> list[str]:
     """One sentence where several results are told; else up to three."""
+    lost = [text for text in (_lost(found),) if text]
     if found.answer == "not measurable":
         told = _printed(found)
-        return [told, f"No verdict: {found.why}."][: 1 if several else 2] if told else [f"Cannot be said: {found.why}."]
+        if not told:
+            return [f"Cannot be said: {found.why}.", *lost]
+        return [told, *lost, f"No verdict: {found.why}."][: 1 if several else 3]
     first = _same(found) if found.answer == "same" else _first(found)
     more = [text for text in (_opposite(found), _laws(found), _unmatched(found)) if text]
-    return [first, *([] if several else more)]
+    return [first, *lost, *([] if several else more)]
+
+
+def _lost(found: ResultComparison) -> str:
+    """What failed or is missing, unless it is the reason why nothing can be said; what may be, counted."""
+    text, allowed = lost_text(found.lost, found.other), sum(one.allowed for one in found.lost)
+    parts = [f"{text[:1].upper()}{text[1:]}"] if text and text != found.why else []
+    parts += [f"{counted(allowed, 'configuration')} may be missing, and {'is' if allowed == 1 else 'are'}"] * (
+        allowed > 0
+    )
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def _printed(found: ResultComparison) -> str:
@@ -177,7 +191,8 @@ def _laws(found: ResultComparison) -> str:
 
 def _unmatched(found: ResultComparison) -> str:
     lost = sum(bool(one.doubt) for one in found.treatments)
-    parts = [f"{counted(found.unmatched, 'configuration')} only one of them has"] if found.unmatched else []
+    others = found.unmatched - len(found.lost)
+    parts = [f"{counted(others, 'configuration')} only one of them has"] if others else []
     parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
     return f"Left out: {'; '.join(parts)}." if parts else ""
 
@@ -202,8 +217,10 @@ def _log(one: TreatmentRatio) -> float:
     return max(value, 1 / value)
 
 
-def _matrix(found: ResultComparisons) -> Matrix:
-    """A row for each curve of each result, a column for each level."""
+def _matrix(found: ResultComparisons) -> Matrix | None:
+    """A row for each curve of each result, a column for each level; None where nothing was measured in both."""
+    if not any(one.treatments for one in found.results):
+        return None
     first = found.results[0]
     levels = list(dict.fromkeys(one.levels.get(first.along, "") for r in found.results for one in ordered(r)))
     columns = _spread(levels)
@@ -227,7 +244,8 @@ def _spread(levels: Sequence[Level]) -> list[Level]:
 def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iterator[tuple[float, MatrixRow]]:
     """Each row with the largest difference that is shown in it."""
     for one in results:
-        parts = list(curves(one))
+        if not (parts := list(curves(one))):
+            continue
         varied = [n for n in parts[0][0] if len({group[n] for group, _ in parts}) > 1]
         first = dict(zip(varied, heads(one.titles.get(n, n) for n in varied), strict=True))
         for group, curve in parts:

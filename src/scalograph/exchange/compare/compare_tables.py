@@ -12,13 +12,26 @@ _NOTE = (
 
 def compare_tables(found: ResultComparisons) -> list[TableDoc]:
     """Return one table for each result, and one of what differs around the runs."""
-    tables = [_table(one, f"ratios-{i}" if i else "ratios") for i, one in enumerate(found.results)]
+    tables = [_table(r, f"ratios-{i}" if i else "ratios") for i, r in enumerate(found.results) if r.treatments]
+    tables += _lost(found)
     rows: list[list[Cell]] = [
         [one.other, d.what, d.reference, d.other] for one in found.results for d in one.differences
     ]
     columns = [Column(name=name, kind="text") for name in ("result", "what", found.results[0].reference, "there")]
     tables += [TableDoc(id="differences", title="What differs", columns=columns, rows=rows)] if rows else []
     return tables + _laws(found)
+
+
+def _lost(found: ResultComparisons) -> list[TableDoc]:
+    rows: list[list[Cell]] = [
+        [r.other, one.name, one.why, one.n_failed, one.n_runs, "yes" if one.allowed else "no"]
+        for r in found.results
+        for one in r.lost
+    ]
+    columns = [Column(name=name, kind="label") for name in ("result", "configuration", "is")]
+    columns += [Column(name="failed"), Column(name="runs"), Column(name="allowed", kind="label")]
+    title = f"Failed or missing, and measured in {found.results[0].reference}"
+    return [TableDoc(id="lost", title=title, columns=columns, rows=rows)] if rows else []
 
 
 def _laws(found: ResultComparisons) -> list[TableDoc]:

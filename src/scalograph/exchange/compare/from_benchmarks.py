@@ -7,15 +7,15 @@ from typing import Any
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
-from scalograph.exchange.benchmark_figures import params_text, scores
+from scalograph.exchange.benchmark_figures import failed_sentence, params_text, scores
 from scalograph.exchange.compare.from_findings import HALF
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.matched_treatments import BENCHMARK
+from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.known_names import no_such
 from scalograph.text.quantities import counted
 
-_NAME = "benchmark"
 # Of benchmarks that are command lines.
 _COMMANDS = "run"
 _UNJUDGED = "No verdict of the machine is known: runs that others disturbed count like all."
@@ -46,19 +46,23 @@ def from_benchmarks(every: Sequence[Benchmark], instrument: str, label: str, nam
         name=chosen[0].mode, title="time" if is_time else "throughput", unit=chosen[0].unit,
         better="lower" if is_time else "higher",
     )  # fmt: skip
+    every_one = list(zip(chosen, levels, strict=True))
+    measured = [(one, at) for one, at in every_one if one.forks and not mostly_failed(*one.failed)]
+    doubt = _JUDGED if all(one.disturbed for one in chosen) else _UNJUDGED
     notes = list(dict.fromkeys(f"{one.name}: {note}" for one in chosen for note in one.notes))
     return MeasuredSource(
         label=label, name=instrument, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=_along(levels), response=response,
-        treatments=tuple(_treatment(one, at) for one, at in zip(chosen, levels, strict=True)), facts=facts,
-        refused=_refused(chosen),
-        trust=Trust(level="doubt", sentence=_JUDGED if all(o.disturbed for o in chosen) else _UNJUDGED, causes=notes),
+        treatments=tuple(_treatment(one, at) for one, at in measured), facts=facts,
+        failed=tuple(FailedTreatment(at, one.failed) for one, at in every_one if mostly_failed(*one.failed)),
+        refused=_refused([one for one, _ in measured]),
+        trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
     )  # fmt: skip
 
 
 def _refused(every: Sequence[Benchmark]) -> str:
     """Why nothing is said, whatever the figures are: as of a study, where that is known."""
-    if all(len(one.forks) == 1 for one in every):
+    if every and all(len(one.forks) == 1 for one in every):
         return _ONE_PROCESS
     n, of = (sum(one.disturbed[i] for one in every if one.disturbed) for i in (0, 1))
     return f"{n:,} of {counted(of, 'run')} were disturbed" if n > HALF * of else ""
@@ -90,7 +94,7 @@ def _levels(every: Sequence[Benchmark], label: str) -> list[dict[str, Level]]:
         raise StudyError.one(label, f"{len(names)} params", f"at most {MAX_PARAMS}", fix)
     told = [{name: _level(one.params.get(name, "")) for name in names} for one in every]
     if not _are_told_by_params(every):
-        called = _NAME
+        called = BENCHMARK
         while called in names:  # a param may be called so
             called += " name"
         told = [{called: one.name, **levels} for one, levels in zip(every, told, strict=True)]

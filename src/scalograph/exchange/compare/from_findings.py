@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
 from scalograph.questions.registry import QUESTIONS, without_curves
 from scalograph.study.known_names import no_such
@@ -31,8 +31,9 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
     response = _response(found, label, name)
     # A law is of the primary response.
     is_primary = name in (None, found.study.primary)
+    failed = tuple(_failed(found, response.name))
     treatments = tuple(_treatments(found, response.name))
-    _refuse_partial(found, label, treatments)
+    _refuse_partial(found, label, [*treatments, *failed])
     return MeasuredSource(
         label=label,
         name=found.study.name,
@@ -41,6 +42,7 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         along=found.curves[0].factor if found.curves else "",
         response=response,
         treatments=treatments,
+        failed=failed,
         machine=found.machine,
         facts={"study or program": found.study.hash[:12]},
         refused=_refused(found, response.name),
@@ -57,7 +59,7 @@ def _refuse_search(found: Findings, label: str) -> None:
         raise StudyError.one(label, f'results of question "{asked}": {why}', "results with curves", fix)
 
 
-def _refuse_partial(found: Findings, label: str, treatments: Sequence[SourceTreatment]) -> None:
+def _refuse_partial(found: Findings, label: str, treatments: Sequence[SourceTreatment | FailedTreatment]) -> None:
     """Findings may come from anybody: a point is known by the levels of all factors."""
     names = [factor.name for factor in found.study.factors]
     if lost := next((name for one in treatments for name in names if name not in one.levels), None):
@@ -85,8 +87,27 @@ def _treatments(found: Findings, name: str) -> Iterator[SourceTreatment]:
     for curve in found.curves:
         for point in curve.points:
             response = point.responses.get(name)
-            if response is not None and (made := _treatment(curve, point, response, by_cpu)).scores:
+            if response is None or _is_failed(point, name):
+                continue
+            if (made := _treatment(curve, point, response, by_cpu)).scores:
                 yield made
+
+
+def _failed(found: Findings, name: str) -> Iterator[FailedTreatment]:
+    for curve in found.curves:
+        for point in curve.points:
+            if _is_failed(point, name):
+                levels = {**curve.group, curve.factor: point.level}
+                yield FailedTreatment(levels, (point.n_failed, _n_runs(point, name)))
+
+
+def _is_failed(point: Point, name: str) -> bool:
+    return mostly_failed(point.n_failed, _n_runs(point, name))
+
+
+def _n_runs(point: Point, name: str) -> int:
+    """Runs that failed, and those that succeeded, counted or not."""
+    return point.n_failed + (len(point.responses[name].scores) if name in point.responses else 0)
 
 
 def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceTreatment:

@@ -1,12 +1,13 @@
 """Which treatment of one source is which of another: the same levels of all factors that vary."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.protocol.compared_results import SourceDifference
+from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment
+from scalograph.protocol.compared_results import LostTreatment, SourceDifference
 from scalograph.protocol.plain import Level, is_number
+from scalograph.study.scalars import as_text
 from scalograph.text.format import level_text
 from scalograph.text.quantities import gibibytes
 
@@ -19,6 +20,8 @@ _NAMES = {
     "cpu_model": "CPU", "n_cpus": "CPUs", "memory_bytes": "memory", "clock_mhz": "MHz", "smt": "SMT",
     "jvms_used": "JVM", "cpu_quota": "CPU quota", "disk_rotational": "rotating disk",
 }  # fmt: skip
+# The factor of another instrument's file that holds the names of its benchmarks; one level of it needs no name of it.
+BENCHMARK = "benchmark"
 _ENDLESS = 1e300
 _CLOSE = 0.02  # clocks and sizes of memory that are nearer are the same
 
@@ -34,11 +37,13 @@ class MatchedTreatments(NamedTuple):
         pairs: those that both have.
         differences: around the runs.
         unmatched: treatments that only one of them has.
+        lost: those of the reference that failed in the other, or are missing there.
     """
 
     pairs: list[MatchedPair]
     differences: list[SourceDifference]
     unmatched: int
+    lost: list[LostTreatment]
 
 
 def matched(reference: MeasuredSource, other: MeasuredSource) -> MatchedTreatments:
@@ -53,12 +58,35 @@ def matched(reference: MeasuredSource, other: MeasuredSource) -> MatchedTreatmen
     pairs: list[MatchedPair] = [
         (dict(zip(names, key, strict=True)), one, theirs[key]) for key, one in ours.items() if key in theirs
     ]
-    if not pairs:
+    lost = list(_lost(reference, other, names))
+    if not any(one.why == "failed" for one in lost) and not pairs:
         factors = ", ".join(names) or "no factor"
         found = f"no configuration that both have, by {factors}"
         raise StudyError.one(f"{reference.label} and {other.label}", found, "results of the same configurations")
     differences = [*_machine(reference.machine, other.machine), *changed, *_facts(reference, other)]
-    return MatchedTreatments(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs))
+    return MatchedTreatments(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost)
+
+
+def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]) -> Iterator[LostTreatment]:
+    """Treatments that the reference has and the other does not; a printed table has no runs that could fail."""
+    if reference.is_printed or other.is_printed:
+        return
+    theirs = {_key(one, names) for one in other.treatments}
+    failed = {_key(one, names): one for one in other.failed}
+    lost = [one for one in reference.treatments if _key(one, names) not in theirs]
+    called = treatment_names(reference, [one.levels for one in lost])
+    for one, name in zip(lost, called, strict=True):
+        key = _key(one, names)
+        n, of = failed[key].runs if key in failed else (0, 0)
+        why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
+        yield LostTreatment(name=name, levels=dict(one.levels), why=why, n_failed=n, n_runs=of)
+
+
+def treatment_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:
+    """Name treatments by the levels that tell them from others of the source: "prog n=2", "lock=cas threads=4"."""
+    varied = [name for name in source.factors if len(source.levels_of(name)) > 1] or list(source.factors)
+    heads = {name: "" if name.startswith(BENCHMARK) else f"{name}=" for name in varied}
+    return [" ".join(f"{head}{as_text(levels[name])}" for name, head in heads.items()) for levels in every]
 
 
 def _refuse_unlike(reference: MeasuredSource, other: MeasuredSource) -> None:
@@ -88,9 +116,12 @@ def _keys(reference: MeasuredSource, other: MeasuredSource) -> tuple[list[str], 
     return names, changed
 
 
-def _by_key(source: MeasuredSource, names: Iterable[str]) -> dict[tuple[Level, ...], SourceTreatment]:
-    wanted = list(names)
-    return {tuple(one.levels[name] for name in wanted): one for one in source.treatments}
+def _by_key(source: MeasuredSource, names: Sequence[str]) -> dict[tuple[Level, ...], SourceTreatment]:
+    return {_key(one, names): one for one in source.treatments}
+
+
+def _key(one: SourceTreatment | FailedTreatment, names: Sequence[str]) -> tuple[Level, ...]:
+    return tuple(one.levels[name] for name in names)
 
 
 def _facts(reference: MeasuredSource, other: MeasuredSource) -> Iterator[SourceDifference]:

@@ -36,6 +36,18 @@ class SourceTreatment(NamedTuple):
     doubt: str = ""
 
 
+class FailedTreatment(NamedTuple):
+    """A treatment without a measurement: every run of it failed, or more than half did.
+
+    Attributes:
+        levels: of all factors.
+        runs: how many failed, and of how many.
+    """
+
+    levels: Mapping[str, Level]
+    runs: tuple[int, int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSource:
     """A result, a journal, or a published table.
@@ -48,6 +60,7 @@ class MeasuredSource:
         along: factor of its curves.
         response: that is compared.
         treatments: in order.
+        failed: those that have no measurement, since their runs failed.
         machine: facts of the journal.
         facts: what else is told of it, by name.
         refused: why nothing can be said from it; empty where something can.
@@ -63,6 +76,7 @@ class MeasuredSource:
     along: str
     response: ResponseDoc
     treatments: tuple[SourceTreatment, ...]
+    failed: tuple[FailedTreatment, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
@@ -76,8 +90,12 @@ class MeasuredSource:
         return self.trust is None
 
     def levels_of(self, factor: str) -> list[Level]:
-        """Return the levels that its treatments have, each once."""
-        return list(dict.fromkeys(treatment.levels[factor] for treatment in self.treatments))
+        """Return the levels that its treatments have, failed ones too, each once."""
+        return list(dict.fromkeys(levels[factor] for levels in self.every_levels()))
+
+    def every_levels(self) -> list[Mapping[str, Level]]:
+        """Return the levels of each treatment, those that failed last."""
+        return [*(one.levels for one in self.treatments), *(one.levels for one in self.failed)]
 
     def called(self, label: str) -> "MeasuredSource":
         """Return the same under another name."""
@@ -99,15 +117,22 @@ def narrowed(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[Me
 
 
 def _narrowed(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Sequence[str]) -> MeasuredSource:
-    kept = list(source.treatments)
-    for name, texts in wanted.items():
-        kept = [one for one in kept if name not in source.factors or as_text(one.levels[name]) in texts]
-    if not kept:
+    def is_wanted(levels: Mapping[str, Level]) -> bool:
+        return all(name not in source.factors or as_text(levels[name]) in texts for name, texts in wanted.items())
+
+    kept = [one for one in source.treatments if is_wanted(one.levels)]
+    failed = [one for one in source.failed if is_wanted(one.levels)]
+    if not kept and not failed:
         why = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
         raise StudyError.one(source.label, why, "one or more")
     cut = [one for one in source.curves if one.factor in wanted]
     whole = tuple(one for one in source.curves if one.factor not in wanted and _is_of(one, wanted))
-    return replace(without_laws(source, cut), treatments=tuple(kept), curves=whole)
+    return replace(without_laws(source, cut), treatments=tuple(kept), failed=tuple(failed), curves=whole)
+
+
+def mostly_failed(n_failed: int, n_runs: int) -> bool:
+    """Tell whether a treatment has no measurement: no run succeeded, or more than half of its runs failed."""
+    return 2 * n_failed > n_runs
 
 
 def without_laws(source: MeasuredSource, curves: Sequence[Curve]) -> MeasuredSource:

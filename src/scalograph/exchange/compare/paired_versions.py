@@ -1,14 +1,15 @@
 """Two versions that one study ran in pairs: what a block shares cancels, so a machine that changes changes no ratio."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import versus
-from scalograph.exchange.compare.matched_treatments import MatchedPair
+from scalograph.exchange.compare.matched_treatments import MatchedPair, treatment_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import answered, margin_of, ratio_of_treatment
-from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.exchange.compare.result_answer import answered, lost_text, margin_of, ratio_of_treatment
+from scalograph.protocol.compared_results import LostTreatment, ResultComparison, ResultComparisons
 from scalograph.protocol.plain import Level
 
 
@@ -35,12 +36,14 @@ def paired_versions(
     ratios = [replace(_ratio(one, two, single), confidence=confidence) for _, one, two in pairs]
     treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [one.shown for one in treatments if not one.doubt]
+    lost = list(_lost(source, factor, names))
     found = ResultComparison(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
         along=_along(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
-        **answered((source.refused,), treatments, words, margin), treatments=treatments,
+        **answered((source.refused,), treatments, words, margin, lost_text(lost, "this study")),
+        treatments=treatments, lost=lost,
     )  # fmt: skip
     return ResultComparisons(answer=found.answer, results=[found])
 
@@ -56,10 +59,27 @@ def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) ->
     first, second = names
     if _pairs(source, factor, first, second):
         return ""
-    known = source.levels_of(factor)
+    known = [one.levels[factor] for one in source.treatments]
     if lost := [name for level, name in names.items() if level not in known]:
         return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
     return "no configuration has a run of both that succeeded"
+
+
+def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> Iterator[LostTreatment]:
+    """What one version has at some levels, and the other does not: both were to run there."""
+    have = {_key(one.levels): one.levels for one in source.treatments if one.levels[factor] in names}
+    failed = {_key(one.levels): one for one in source.failed}
+    wanted = {_key({**one, factor: version}): {**one, factor: version} for one in have.values() for version in names}
+    for key, levels in {**wanted, **{key: one.levels for key, one in failed.items()}}.items():
+        if key not in have:
+            n, of = failed[key].runs if key in failed else (0, 0)
+            why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
+            (name,) = treatment_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
+            yield LostTreatment(name=name, levels=levels, why=why, n_failed=n, n_runs=of)
+
+
+def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:
+    return tuple(sorted(levels.items()))
 
 
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:

@@ -17,10 +17,16 @@ from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_rat
 from scalograph.analysis.estimate import MOST_LOG, Estimate
 from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.law_changes import law_changes
-from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
+from scalograph.exchange.compare.matched_treatments import (
+    MatchedPair,
+    MatchedTreatments,
+    matched,
+    treatment_names,
+)
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import (
     ComparisonAnswer,
+    LostTreatment,
     MarginFrom,
     ResultComparison,
     ResultComparisons,
@@ -28,11 +34,13 @@ from scalograph.protocol.compared_results import (
     TreatmentRatio,
 )
 from scalograph.protocol.plain import Level, is_number
+from scalograph.study.known_names import no_such
 from scalograph.text.quantities import counted, inverse, percent_at_most
 
 # A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
 BLIND, HALF = 0.25, 0.5
 _ROUNDING = 1e-9
+MOST_NAMED = 4  # of what failed or is missing
 MOST_CAUSES = 5  # of each result
 FEWEST_LEVELS = 4  # of a curve that has an upper half
 _WORST: tuple[ComparisonAnswer, ...] = ("slower", "not measurable", "same", "faster")
@@ -44,7 +52,7 @@ _NO_FLOOR = (
 
 def compared(
     reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
-    floor: float = 0.0,
+    floor: float = 0.0, allow_missing: Collection[str] = (),
 ) -> ResultComparisons:  # fmt: skip
     """Compare results with the first one.
 
@@ -54,12 +62,16 @@ def compared(
         margin: differences within it are none, as a share; None for 2 %, or the noise floor where that is more.
         confidence: of all intervals at once.
         floor: noise floor of the machine that all were measured on, as a share; 0 where none is known.
+        allow_missing: names of treatments of the first that another may lack.
 
     Raises:
-        StudyError: two of them have nothing in common.
+        StudyError: two of them have nothing in common, or the first has no treatment of such a name.
     """
+    known = treatment_names(reference, reference.every_levels())
+    if unknown := next((name for name in allow_missing if name not in known), None):
+        raise no_such("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, known)
     each = 1 - (1 - confidence) / len(others)
-    made = [_compared(reference, other, margin, each, floor) for other in others]
+    made = [_compared(reference, other, margin, each, floor, allow_missing) for other in others]
     worst = min((one.answer for one in made), key=_WORST.index)
     return ResultComparisons(answer=worst, results=made)
 
@@ -80,9 +92,11 @@ def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFro
 
 
 def _compared(
-    reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float
-) -> ResultComparison:
+    reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float,
+    allow_missing: Collection[str],
+) -> ResultComparison:  # fmt: skip
     pairs = matched(reference, other)
+    lost = [one.model_copy(update={"allowed": one.name in allow_missing}) for one in pairs.lost]
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
@@ -96,21 +110,32 @@ def _compared(
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
-    found = answered(refused, treatments, words, margin)
+    found = answered(refused, treatments, words, margin, lost_text(lost, other.label))
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, margin_from=origin, **found, differences=pairs.differences, unmatched=pairs.unmatched,
+        margin=least, margin_from=origin, **found, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
         doubts=[*_doubts((reference, other)), *_without_floor((reference, other), found["answer"], margin, floor)],
-        laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
+        laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
+
+
+def lost_text(lost: Sequence[LostTreatment], label: str) -> str:
+    """Say what failed in a result, or is missing there, and was not allowed to; empty where nothing is."""
+    told = [one for one in lost if not one.allowed]
+    parts = [
+        f"{one.name} " + (f"failed in {one.n_failed:,} of {counted(one.n_runs, 'run')}" if one.n_runs else "is missing")
+        for one in told[:MOST_NAMED]
+    ]
+    more = [f"and {len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
+    return f"in {label} {', '.join([*parts, *more])}" if told else ""
 
 
 def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
@@ -247,8 +272,9 @@ def _floor(ratio: Estimate) -> float:
 
 
 def answered(
-    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None
-) -> dict[str, Any]:
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None,
+    lost: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """Return the answer, why there is none, and what the intervals would have shown, as fields of the document.
 
     Args:
@@ -256,9 +282,14 @@ def answered(
         treatments: with what each shows.
         words: what they, and means over them, show.
         margin: that was asked for, as a share; None where none was.
+        lost: what failed or is missing in one of them: beside it nothing is the same, and nothing faster.
     """
     answer, why = _answer([text for text in refused if text], treatments, words, margin)
-    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= BLIND]
+    if lost and answer != "slower":
+        answer, why = "not measurable", lost
+    # Within a margin that was asked for lies every interval, however wide it is.
+    widest = math.inf if margin is not None and answer == "same" else BLIND
+    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= widest]
     return {
         "answer": answer, "why": why, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
         "noise_floor": max(map(_floor, seen), default=None),
@@ -280,16 +311,17 @@ def _same(
     floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None
 ) -> tuple[ComparisonAnswer, str]:
     """Where no difference is shown: what is possible nevertheless."""
+    why = ""
     if not floors or min(floors) == math.inf:
         return "not measurable", "too few runs for an interval"
+    blind = len(treatments) - sum(floor <= BLIND for floor in floors)
+    if blind > HALF * len(treatments):
+        many = f"{blind} of {counted(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
+        why = f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
     if margin is None:
-        blind = len(treatments) - sum(floor <= BLIND for floor in floors)
-        if blind > HALF * len(treatments):
-            many = f"{blind} of {counted(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
-            return "not measurable", f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
-        return "same", ""
+        return ("not measurable", why) if why else ("same", "")
     reach = _farthest([one.ratio for one in treatments if not one.doubt])
     if reach is not None and reach <= margin:
-        return "same", ""
+        return ("not measurable", why) if why else ("same", "")
     possible = "any difference is" if reach is None else f"differences up to {percent_at_most(reach)} are"
     return "not measurable", f"{possible} possible, and the margin is {percent_at_most(margin)}"

@@ -11,9 +11,9 @@ from scalograph.analysis.curve_ratios import curve_ratios
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.matched_treatments import matched
+from scalograph.exchange.compare.matched_treatments import matched, treatment_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import have_logs, logs_of
+from scalograph.exchange.compare.result_answer import MOST_NAMED, have_logs, logs_of
 from scalograph.protocol.result_series import ResultSeries, SeriesResult, SeriesStep
 from scalograph.text.quantities import counted
 
@@ -54,7 +54,7 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
     return ResultSeries(
         title=newest.title, response=newest.response.name, response_title=newest.response.title,
         unit=newest.response.unit, better=newest.response.better, results=results,
-        steps=list(_steps(kept, levels, changes)), left_out=[*left_out, *why],
+        steps=list(_steps(kept, levels, changes)), newest=_newest(ordered, kept, why), left_out=[*left_out, *why],
     )  # fmt: skip
 
 
@@ -67,10 +67,23 @@ def _kept(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]
     return kept, why + [f"{one.source.label}: other configurations" for one in told if one not in kept]
 
 
+def _newest(ordered: Sequence[DatedSource], kept: Sequence[DatedSource], why: Sequence[str]) -> str:
+    """What is not in the levels of the newest result: all of it, or configurations that results before it have."""
+    label = ordered[-1].source.label
+    if ordered[-1] is not kept[-1]:
+        return f"the newest result is left out, {next(text for text in why if text.startswith(f'{label}: '))}"
+    lost = dict.fromkeys(one.name for old in kept[:-1] for one in matched(old.source, kept[-1].source).lost)
+    return f"the newest result, {label}, lacks {', '.join(list(lost)[:MOST_NAMED])}" if lost else ""
+
+
 def _refused(source: MeasuredSource) -> str:
     """Why a result has no level: what decides nothing in a comparison would decide it."""
     if source.refused:
         return source.refused
+    if source.failed:
+        called = treatment_names(source, [one.levels for one in source.failed])
+        lost = [f"{name} ({one.runs[0]} of {one.runs[1]})" for name, one in zip(called, source.failed, strict=True)]
+        return f"runs failed with {', '.join(lost[:MOST_NAMED])}"
     if n := sum(bool(one.doubt) for one in source.treatments):
         rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"
         return f"{n} of {counted(len(source.treatments), 'configuration')} {rest}"

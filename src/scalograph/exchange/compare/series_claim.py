@@ -15,14 +15,17 @@ MOST_ROWS, MOST_STEPS = 10, 2
 def series_claim(found: ResultSeries) -> Claim:
     """Say how many levels there are, and where the last ones begin."""
     n, last = len(found.results), found.results[-1]
+    newest = [f"{found.newest[:1].upper()}{found.newest[1:]}."] if found.newest else []
     if n < FEWEST:
         text = f"Cannot be said: {counted(n, 'result')}; from {FEWEST} on a new level can be told from chance."
-        return Claim(sentences=[text], answered=False, matrix=_matrix(found))
+        return Claim(sentences=[text, *newest], answered=False, matrix=_matrix(found))
     if not found.steps:
-        return Claim(sentences=[f"One level: no change is shown among {counted(n, 'result')}."], matrix=_matrix(found))
+        which = " of what all of them have" if newest else ""
+        text = f"One level{which}: no change is shown among {counted(n, 'result')}."
+        return Claim(sentences=[text, *newest], answered=not newest, matrix=_matrix(found))
     told = [_step(found, step) for step in found.steps[: -MOST_STEPS - 1 : -1]]
     head = f"{last.stretch} levels in {counted(n, 'result')}. {told[0]}"
-    return Claim(sentences=[head, *told[1:]], matrix=_matrix(found))
+    return Claim(sentences=[head, *newest, *told[1:]][:3], matrix=_matrix(found))
 
 
 def series_trust(found: ResultSeries) -> Trust | None:

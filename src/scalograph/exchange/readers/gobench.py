@@ -6,12 +6,14 @@ from itertools import islice
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, fork, one_process
+from scalograph.exchange.benchmark import Benchmark, Kind, failed_run, fork, one_process
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
 
 _KIND = "the output of go test -bench"
 _FIX = "write it anew with: go test -bench . -count 5 > FILE"
 _LINE = re.compile(r"Benchmark(\S*)\s+([0-9]+)\s+(.*)")
+# Behind the name of a benchmark, or on a line of its own.
+_FAILED = re.compile(r".*--- FAIL: Benchmark(\S+)")
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) ns/op")
 # Behind the last -: GOMAXPROCS, where it is not 1.
 _PROCS = re.compile(r"(.+?)(?:-([0-9]{1,5}))?")
@@ -40,12 +42,18 @@ def _lines(file: Path) -> Iterator[Benchmark]:
         line = one[0].rstrip()
         if line.startswith("pkg: "):
             package = line[5:].strip()[:_MAX_LINE]
+        elif len(line) <= _MAX_LINE and (failed := _FAILED.match(line)):
+            yield failed_run(*_named(package, failed[1]))
         elif len(line) <= _MAX_LINE and (found := _LINE.match(line)):
             if not (took := _TIME.search(found[3])):
                 raise StudyError.one(f"{file.name}:{number}", f'"{line[:80]}"', "a time in ns/op", _FIX)
-            name, params = _parts(found[1])
-            shown = f"{package}.{name}" if package else name
-            yield Benchmark(shown, "op", params, "s", (fork([float(took[1])], 1e-9),))
+            yield Benchmark(*_named(package, found[1]), (fork([float(took[1])], 1e-9),))
+
+
+def _named(package: str, full: str) -> tuple[str, str, dict[str, str], Kind]:
+    """Name, mode, params and unit of a benchmark."""
+    name, params = _parts(full)
+    return f"{package}.{name}" if package else name, "op", params, "s"
 
 
 def _parts(full: str) -> tuple[str, dict[str, str]]:

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, FailFast, Field, TypeAdapter
 
-from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, fork, one_process
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork, one_process
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, ForeignPart, ReadFigure, Text, document
 
 _KIND = "a result of Google Benchmark (--benchmark_format=json)"
@@ -27,7 +26,6 @@ class _Repetition(ForeignPart):
     real_time: ReadFigure = 0.0
     time_unit: Literal["ns", "us", "ms", "s"] = "ns"
     error_occurred: bool = False
-    error_message: Text = ""
     skipped: bool = False
 
 
@@ -52,19 +50,17 @@ def read(file: Path) -> list[Benchmark]:
     """Read the benchmarks of a result file, in its order: real time of an iteration; repetitions are shots of a fork.
 
     Raises:
-        StudyError: the file is missing, too large, no such result, or a benchmark in it failed.
+        StudyError: the file is missing, too large, or no such result.
     """
     return one_process(_repetitions(file))
 
 
 def _repetitions(file: Path) -> Iterator[Benchmark]:
-    for index, one in enumerate(document(file, _DOCUMENT, _KIND, _FIX).benchmarks):
+    for one in document(file, _DOCUMENT, _KIND, _FIX).benchmarks:
+        name, params = _parts(one.name)
         if one.error_occurred:
-            found = f"{one.name[:80]} failed: {one.error_message[:120] or 'no message'}"
-            fix = "leave it out with: --benchmark_filter"
-            raise StudyError.one(f"{file.name}: benchmarks[{index}]", found, "benchmarks that ran", fix)
-        if not one.skipped:
-            name, params = _parts(one.name)
+            yield failed_run(name, "iteration", params, "s", one.threads)
+        elif not one.skipped:
             shot = fork([one.real_time], _SECONDS[one.time_unit])
             yield Benchmark(name, "iteration", params, "s", (shot,), one.threads)
 

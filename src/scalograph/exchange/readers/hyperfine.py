@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import FailFast, Field, TypeAdapter
 
+from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, Params, ReadFigure, Text, document
-from scalograph.text.quantities import counted
 
 _KIND = "a result of hyperfine (--export-json)"
 _FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
@@ -28,16 +28,19 @@ _DOCUMENT = TypeAdapter(_Exported)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the commands of a result file, in its order.
+    """Read the commands of a result file, in its order; a run that ended with another exit code than 0 has no time.
 
     Raises:
         StudyError: the file is missing, too large, or no such result; says where and what was expected.
     """
-    return [_benchmark(timed) for timed in document(file, _DOCUMENT, _KIND, _FIX).results]
+    every = document(file, _DOCUMENT, _KIND, _FIX).results
+    return [_benchmark(timed, f"{file.name}: results[{i}]") for i, timed in enumerate(every)]
 
 
-def _benchmark(timed: _Timed) -> Benchmark:
-    n_failed = sum(code != 0 for code in timed.exit_codes)
-    notes = (f"{counted(n_failed, 'run')} ended with another exit code than 0",) if n_failed else ()
-    forks = tuple(fork([seconds]) for seconds in timed.times)
-    return Benchmark(timed.command, "run", timed.parameters, "s", forks, notes=notes)
+def _benchmark(timed: _Timed, where: str) -> Benchmark:
+    codes = timed.exit_codes or [0] * len(timed.times)
+    if len(codes) != len(timed.times):
+        raise StudyError.one(where, f"{len(timed.times)} times and {len(codes)} exit_codes", "as many of both", _FIX)
+    forks = tuple(fork([seconds]) for seconds, code in zip(timed.times, codes, strict=True) if code == 0)
+    failed = (len(codes) - len(forks), len(codes))
+    return Benchmark(timed.command, "run", timed.parameters, "s", forks, failed=failed)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork
 from scalograph.exchange.readers.foreign_file import ForeignPart, ReadFigure, Text, document, few
 from scalograph.protocol.plain import is_number
 
@@ -50,10 +50,10 @@ _DOCUMENT = TypeAdapter(_Written)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of requests that did not fail.
+    """Read the one run of a file: its rate of requests that did not fail; it failed where all of them did.
 
     Raises:
-        StudyError: the file is missing, too large, no such summary, or tells of no right answer.
+        StudyError: the file is missing, too large, no such summary, or tells of no request.
     """
     found = document(file, _DOCUMENT, _KIND, _FIX)
     asked, failed = _values(found, "http_reqs"), _values(found, "http_req_failed")
@@ -61,8 +61,10 @@ def read(file: Path) -> list[Benchmark]:
     # --summary-export has no duration, but the rate over it.
     rate = count / seconds if seconds else _number(asked.get("rate"))
     share = _number(failed.get("rate", failed.get("value", 0.0)))
-    if not count or not rate or not 0 <= share < 1:
-        raise StudyError.one(f"{file.name}: http_reqs", "no count and rate of right answers", _KIND, _FIX)
+    if not count or not rate or not 0 <= share <= 1:
+        raise StudyError.one(f"{file.name}: http_reqs", "no count and rate of answers", _KIND, _FIX)
+    if share == 1:
+        return [failed_run("k6", "requests", {}, "1/s")]
     return [Benchmark("k6", "requests", {}, "1/s", (fork([rate * (1 - share)]),))]
 
 

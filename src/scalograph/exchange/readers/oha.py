@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork
 from scalograph.exchange.readers.foreign_file import ForeignPart, Text, document, few
 
 _KIND = "a result of oha 1 (--output-format json)"
@@ -29,10 +29,10 @@ _DOCUMENT = TypeAdapter(_Summary)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of answers with a status below 400.
+    """Read the one run of a file: its rate of answers with a status below 400; it failed where there is none.
 
     Raises:
-        StudyError: the file is missing, too large, no such result, or tells of no answer.
+        StudyError: the file is missing, too large, or no such result.
     """
     found = document(file, _DOCUMENT, _KIND, _FIX)
     if strange := [status for status in found.statuses if not (status.isascii() and status.isdecimal())]:
@@ -41,5 +41,5 @@ def read(file: Path) -> list[Benchmark]:
         )
     right = sum(n for status, n in found.statuses.items() if int(status) < _WRONG)
     if not right:
-        raise StudyError.one(f"{file.name}: statusCodeDistribution", "no right answer", "answers of status 200", _FIX)
+        return [failed_run("oha", "requests", {}, "1/s")]
     return [Benchmark("oha", "requests", {}, "1/s", (fork([right / found.summary.total]),))]

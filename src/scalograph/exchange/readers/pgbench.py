@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork
 from scalograph.exchange.readers.printed_runs import number, printed_runs
 
 _KIND = "the output of pgbench"
@@ -15,6 +15,9 @@ _RATE = re.compile(
     r"including reconnection times)\)$",
     re.MULTILINE,
 )
+# With -t: how many were done, of how many that were asked for. A client that is aborted leaves the rest undone.
+_DONE = re.compile(r"^number of transactions actually processed: ([0-9]{1,18})/([0-9]{1,18})$", re.MULTILINE)
+_UNDONE = re.compile(r"^number of (?:failed transactions|transactions skipped): ([0-9]{1,18}) ", re.MULTILINE)
 _PARAMS = {
     "clients": re.compile(r"^number of clients: ([0-9]{1,6})$", re.MULTILINE),
     "threads": re.compile(r"^number of threads: ([0-9]{1,6})$", re.MULTILINE),
@@ -24,6 +27,8 @@ _PARAMS = {
 
 def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: transactions per second.
+
+    A run without a transaction, or whose clients were aborted, failed.
 
     Raises:
         StudyError: the file is missing, too large, or holds an output without its figures.
@@ -37,4 +42,8 @@ def _run(output: str) -> Benchmark | None:
         return None
     params = {name: value for name, pattern in _PARAMS.items() if (value := number(pattern, output))}
     kind = number(_START, output).strip()[:200]
-    return Benchmark(f"pgbench {kind}".strip(), "transactions", params, "1/s", (fork([float(rate)]),))
+    name, done = f"pgbench {kind}".strip(), _DONE.search(output)
+    is_aborted = done and int(done[1]) + sum(map(int, _UNDONE.findall(output))) < int(done[2])
+    if is_aborted or not float(rate):
+        return failed_run(name, "transactions", params, "1/s")
+    return Benchmark(name, "transactions", params, "1/s", (fork([float(rate)]),))

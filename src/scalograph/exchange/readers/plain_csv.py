@@ -40,6 +40,11 @@ class _Key(NamedTuple):
     unit: Kind
 
 
+class _Failed(NamedTuple):
+    name: str
+    params: tuple[tuple[str, str], ...]
+
+
 @dataclass
 class _Table:
     """Values by benchmark and run, the runs that were disturbed, and the units of what is neither time nor rate."""
@@ -47,6 +52,8 @@ class _Table:
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
     # A table of several benchmarks may number the runs of each anew.
     disturbed: set[tuple[_Key, str]] = field(default_factory=set)
+    # Runs that failed, each by its params and, where the row names one, its benchmark: it has no response.
+    failed: dict[_Failed, set[str]] = field(default_factory=dict)
     is_judged: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -54,8 +61,9 @@ class _Table:
 def read(file: Path) -> list[Benchmark]:
     """Read the values of a table; those of one run are shots of a fork, and without a column `run` each row is one.
 
-    Rows without a value, of warm-up, and of runs that failed are left out; so are those of runs that the column
-    `verdict` calls disturbed, unless fewer than two others are left, and responses that are neither times nor rates.
+    Rows without a value and of warm-up are left out; so are those of runs that the column `verdict` calls disturbed,
+    unless fewer than two others are left, and responses that are neither times nor rates. A run whose `status` is not
+    `ok` failed: it is counted, and has no value.
 
     Raises:
         StudyError: the file is missing or too large, lacks a column, or has a value that is no number; with the line.
@@ -64,6 +72,7 @@ def read(file: Path) -> list[Benchmark]:
         found = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise StudyError.one(str(file), f"cannot be read: {error}", _KIND, _FIX) from error
+    _add_failed(file, found)
     if not found.values:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
     first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
@@ -89,16 +98,41 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         if row.get(None):
             raise StudyError.one(where, "more fields than the header has", f"{len(names)}", "quote texts with commas")
-        if _counts(row):
+        if _has_failed(row):
+            named = _written(row.get("benchmark") or "") or _written(row.get("response") or "")
+            table.failed.setdefault(_Failed(named, _params(row)), set()).add(row.get("run") or f"row {n}")
+        elif _counts(row):
             _take(table, where, row, row.get("run") or f"row {n}")
-        if len(table.values) > MAX_BENCHMARKS:
+        if len(table.values) + len(table.failed) > MAX_BENCHMARKS:
             raise StudyError.one(where, f"more than {MAX_BENCHMARKS} benchmarks", "fewer", "import it in several files")
     return table
 
 
 def _counts(row: Row) -> bool:
-    is_warmup = (row.get("warmup") or "false").lower() in ("true", "1")
-    return bool((row.get("value") or "").strip()) and not is_warmup and (row.get("status") or "ok") == "ok"
+    return bool((row.get("value") or "").strip()) and not _is_warmup(row)
+
+
+def _is_warmup(row: Row) -> bool:
+    return (row.get("warmup") or "false").lower() in ("true", "1")
+
+
+def _has_failed(row: Row) -> bool:
+    return (row.get("status") or "ok") != "ok" and not _is_warmup(row)
+
+
+def _add_failed(file: Path, table: _Table) -> None:
+    """Give each response that has a time or a rate its configurations of which every run failed."""
+    kinds = list(dict.fromkeys((key.name, key.mode, key.unit) for key in table.values)) or [("value", "value", "s")]
+    known, by_name = {(key.name, key.params) for key in table.values}, {kind[0]: kind for kind in kinds}
+    n_unnamed = sum(not one.name for one in table.failed)
+    if n_unnamed * len(kinds) > MAX_BENCHMARKS:
+        found = f"{n_unnamed} configurations with failed runs, of {len(kinds)} benchmarks"
+        raise StudyError.one(str(file), found, f"at most {MAX_BENCHMARKS} in all", "import it in several files")
+    for name, params in table.failed:
+        # A run that failed has no response of its own: each of the table lacks its configuration.
+        for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
+            if (called, params) not in known:
+                table.values[_Key(called, mode, params, unit)] = {}
 
 
 def _take(table: _Table, where: str, row: Row, run: str) -> None:
@@ -153,9 +187,11 @@ def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Ben
     clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
+    failed = {run for name in ("", key.name) for run in table.failed.get(_Failed(name, key.params), ())} - runs.keys()
     return Benchmark(
         key.name, key.mode, dict(key.params), key.unit, forks, notes=tuple(_notes(runs, clean, kept)),
         disturbed=(len(runs) - len(clean), len(runs)) if table.is_judged else None,
+        failed=(len(failed), len(failed) + len(runs)),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork
 from scalograph.exchange.readers.printed_runs import number, printed_runs
 
 _KIND = "the output of sysbench 1"
@@ -24,6 +24,8 @@ _HEADINGS = {
 def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: rate of events; the param is the number of threads.
 
+    A run without an event failed.
+
     Raises:
         StudyError: the file is missing, too large, or holds an output without its figures.
     """
@@ -36,5 +38,7 @@ def _run(output: str) -> Benchmark | None:
         return None
     test = next((name for heading, name in _HEADINGS.items() if f"\n{heading}" in output), "test")
     threads = number(_THREADS, output) or "1"
+    if not int(events):
+        return failed_run(f"sysbench {test}", "events", {"threads": threads}, "1/s")
     rate = int(events) / float(seconds)
     return Benchmark(f"sysbench {test}", "events", {"threads": threads}, "1/s", (fork([rate]),))

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork
 from scalograph.exchange.readers.printed_runs import number, printed_runs
 
 _KIND = "the output of wrk 4"
@@ -19,6 +19,8 @@ _LATE = re.compile(r"^ +Socket errors: .*timeout ([0-9]{1,18})$", re.MULTILINE)
 def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: rate of right answers; params connections, threads.
 
+    A run without a right answer failed.
+
     Raises:
         StudyError: the file is missing, too large, or holds an output without its figures.
     """
@@ -27,9 +29,11 @@ def read(file: Path) -> list[Benchmark]:
 
 def _run(output: str) -> Benchmark | None:
     load, count, rate = _LOAD.search(output), number(_COUNT, output), number(_RATE, output)
-    if not (load and rate and int(count or 0)):
+    if not (load and rate and count):
         return None
-    wrong = min(int(count), int(number(_STATUS, output) or 0) + int(number(_LATE, output) or 0))
+    name, params = f"wrk {number(_START, output)[:200]}", {"connections": load[2], "threads": load[1]}
+    wrong = int(number(_STATUS, output) or 0) + int(number(_LATE, output) or 0)
+    if wrong >= int(count):
+        return failed_run(name, "requests", params, "1/s")
     right = float(rate) * (1 - wrong / int(count))
-    params = {"connections": load[2], "threads": load[1]}
-    return Benchmark(f"wrk {number(_START, output)[:200]}", "requests", params, "1/s", (fork([right]),))
+    return Benchmark(name, "requests", params, "1/s", (fork([right]),))

@@ -1,9 +1,12 @@
 """Results over time: the level of each, and the result that begins a new one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from scalograph.errors import StudyError
+from scalograph.exchange.compare.measured_source import FailedTreatment
 from scalograph.exchange.compare.series import DatedSource, series
 from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
 from scalograph.protocol.findings import Trust
@@ -72,3 +75,26 @@ def test_care_that_a_study_asks_for_is_passed_on() -> None:
     assert trust and trust.level == "doubt" and trust.points == ["Of r05: The machine drifted."]
     assert matrix and [row.cells[0].doubt for row in matrix.rows if row.cells[0].doubt] == ["The machine drifted."]
     assert series_trust(series(results(8))) is None
+
+
+def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
+    every = results(8)
+    last = every[-1].source
+    lost = replace(last, treatments=last.treatments[:2], failed=(FailedTreatment({"threads": 4}, (5, 6)),))
+    found = series([*every[:-1], DatedSource(every[-1].started, lost)])
+    assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
+    claim = series_claim(found)
+    assert claim.sentences[1] == "The newest result is left out, r07: runs failed with threads=4 (5 of 6)."
+    assert not claim.answered
+
+
+def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
+    every = results(8)
+    last = every[-1].source
+    found = series([*every[:-1], DatedSource(every[-1].started, replace(last, treatments=last.treatments[:2]))])
+    claim = series_claim(found)
+    assert len(found.results) == 8 and not claim.answered
+    assert claim.sentences == [
+        "One level of what all of them have: no change is shown among 8 results.",
+        "The newest result, r07, lacks threads=4.",
+    ]
