@@ -79,6 +79,7 @@ def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest
     assert "at most 1048576 bytes" in failed(record)
 
 
+@pytest.mark.guarantee
 def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
     killed = probe.measure(SPEC, fake("os.kill(os.getpid(), 9)"))
     assert "signal 9" in failed(killed) and killed.header.probe == "unknown"
@@ -268,6 +269,7 @@ time.sleep(60)"""
         probe.measure(SPEC, fake(code))
 
 
+@pytest.mark.guarantee
 def test_a_second_ctrl_c_kills_the_probe(tmp_path: Path) -> None:
     began, first = tmp_path / "began", tmp_path / "first"
     code = f"""
@@ -279,6 +281,7 @@ while True: time.sleep(60)"""
         probe.measure(SPEC, fake(code))
 
 
+@pytest.mark.guarantee
 def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
     began, first = tmp_path / "began", tmp_path / "first"
     code = f"""
