@@ -23,7 +23,7 @@ look() { # sets `missing` and `packages`
     fi
 
     if ! command -v cargo >/dev/null; then
-        need "Rust 1.85 or later (cargo)" "apt-get install rustup && rustup default stable"
+        need "Rust 1.85 or later (cargo)" "apt-get install rustup && rustup default stable (before Debian 13: https://rustup.rs)"
     else
         release=$(cargo --version | cut -d' ' -f2)
         if [ "$(printf '%s\n1.85.0\n' "$release" | sort -V | head -n 1)" != 1.85.0 ]; then
