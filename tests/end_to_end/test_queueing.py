@@ -36,7 +36,7 @@ def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     for clients, each_s in ((1, WORK_S + LOCK_S), (8, LOCK_S)):
         assert told[clients]["rate"] <= (STEADY_S / each_s + clients + 1) / STEADY_S
         assert told[clients]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
-    assert all(values["errors"] == 0 and values["ceiling"] > 3 * values["rate"] for values in told.values())
+    assert all(values["errors"] == 0 and values["ceiling"] > values["rate"] for values in told.values())
     # Of the four that come before the lock, more are not in use, whatever this machine keeps it waiting for.
     assert all(values["pool_size"] == 4 and 0 < values["pool_busy"] <= 4 for values in told.values())
     # Where the machine is too busy no run counts.

@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -517,10 +516,9 @@ def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, sample: ModuleTy
                 assert "nothing to draw" in visit.page.locator("#drawing").inner_text()
 
 
-def test_100_000_runs_are_drawn_in_time_and_rounded(browser: Any, sample: ModuleType, report: Any) -> None:
-    findings, begun = sample.many_runs(100_000), time.process_time()
-    path = report(findings)
-    assert time.process_time() - begun < 60 and path.stat().st_size < 3 * MB
+def test_100_000_runs_are_drawn_rounded_and_few_of_them(browser: Any, sample: ModuleType, report: Any) -> None:
+    path = report(sample.many_runs(100_000))  # how long that takes: benchmarks/command_scale.py
+    assert path.stat().st_size < 3 * MB
     assert unpacked(path.read_text())["samples"]["digits"] == 5
     with Visit(browser, path, in_view=FIRST) as visit:
         assert "26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()

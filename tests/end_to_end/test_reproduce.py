@@ -19,7 +19,7 @@ from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 
 from ..unit.cli.reproduced import SLEEP, STUDY, catalogue
-from .shell import environment, in_process, machine, scalograph, simulated
+from .shell import LONG_S, environment, in_process, machine, scalograph, simulated
 from .test_resume import runs
 
 PARTS = ("one", "two")
@@ -36,7 +36,7 @@ def states(folder: Path) -> dict[str, str]:
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
     """The exit code and what was said."""
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=LONG_S)[1]
     return process.returncode, said
 
 
@@ -45,13 +45,14 @@ def under_way(tmp_path: Path, part: str) -> "subprocess.Popen[str]":
     file = catalogue(tmp_path, runs=8)
     argv = ["scalograph", "reproduce", "--catalogue", str(file), "-o", "results", "--when-busy", "report"]
     process = subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
-    journal, limit = tmp_path / "results" / part / "journal.jsonl", time.monotonic() + 60
+    journal, limit = tmp_path / "results" / part / "journal.jsonl", time.monotonic() + LONG_S
     while not journal.exists() or journal.read_bytes().count(b'"event":"verdict"') < 3:
         assert process.poll() is None and time.monotonic() < limit
         time.sleep(0.01)
     return process
 
 
+@pytest.mark.guarantee
 @machine
 @pytest.mark.parametrize(
     ("number", "code", "part"),

@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from scalograph.findings import table
 
 from .shell import in_process, study
+
+pytestmark = pytest.mark.guarantee
 
 
 def events(folder: Path) -> list[dict[str, object]]:

@@ -28,7 +28,7 @@ from scalograph.study.shipped import shipped
 from .conftest import Sanity
 from .shell import LONG_S, machine
 
-pytestmark = machine
+pytestmark = [pytest.mark.guarantee, machine]
 SANITY = shipped("sanity/pinning").parent
 CHECKS = {promise.name: promise.check for promise in PROMISES}
 Fields = dict[str, Any]

@@ -218,7 +218,7 @@ name = "driver"
 role = "driver"
 argv = ["sleep", "0.5"]
 [factors.quota]
-levels = [0.2]
+levels = [0.05]
 """
 
 
@@ -230,9 +230,9 @@ def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> 
     with lock_machine(LONG_S):
         record = one_run(tmp_path / "study.toml").record
     burning, driver = record.processes
-    assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
-    assert burning.throttled_ns is not None and burning.cpu_ns is not None and record.run.wall_ns is not None
-    assert burning.cpu_ns < 0.2 * record.run.wall_ns + 60_000_000
+    assert (burning.quota_cpus, driver.quota_cpus) == (0.05, None)
+    assert burning.cpu_ns and burning.throttled_ns, "it never rests: the kernel has held it back"
+    assert not driver.throttled_ns
     assert leaves() == before
 
 

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.guarantee
+
 CAMPAIGN = Path(__file__).resolve().parents[2] / "benchmarks" / "settings_kills.py"
 
 

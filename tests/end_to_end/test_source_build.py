@@ -90,8 +90,8 @@ def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> N
     for record in records:
         (values,) = (part["values"]["setup_cpu_s"] for part in record["values"])
         (built,) = (part["cpu_ns"] for part in record["iterations"])
-        # The fourth would hold the three builds before it.
-        assert len(values) == 4 and values[3] < 0.5 * sum(built[:3]) / 1e9
+        # The fourth would hold the three builds before it. To copy a few files takes less than to compile nine.
+        assert len(values) == 4 and values[3] < sum(built[:3]) / 1e9
 
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")

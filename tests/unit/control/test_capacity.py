@@ -201,6 +201,7 @@ def throttled(leaf: Path) -> bool:
     return int(figures["nr_throttled"]) > 0
 
 
+@pytest.mark.guarantee
 @pytest.mark.xdist_group("machine")
 @granted
 def test_a_quota_of_the_kernel(live: Store) -> None:
@@ -216,6 +217,7 @@ def test_a_quota_of_the_kernel(live: Store) -> None:
     assert not leaf.exists()
 
 
+@pytest.mark.guarantee
 @pytest.mark.xdist_group("machine")
 @granted
 def test_a_quota_whose_owner_was_killed_is_taken_away(live: Store) -> None:

@@ -89,6 +89,7 @@ def test_a_way_back_that_the_kernel_bars_is_told(tmp_path: Path) -> None:
         (tree.mount / "a/b/cgroup.procs").mkdir()
 
 
+@pytest.mark.guarantee
 def test_without_a_kill_of_the_kernel_all_below_are_killed_and_who_has_ended_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,8 @@ from scalograph.protocol.facts import HostFacts
 from .paper import PaperTree, machine, put_right
 from .trees import planted, write
 
+pytestmark = pytest.mark.guarantee
+
 FREE, BOUND = HostFacts(cpus=()), HostFacts(cpus=(), refused={"isolation": "no cgroup v2 is mounted"})
 
 

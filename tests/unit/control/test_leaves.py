@@ -21,6 +21,8 @@ from scalograph.run.hosts.probe import PROGRAM, find_probe
 from .paper import machine, put_right
 from .trees import write
 
+pytestmark = pytest.mark.guarantee
+
 LEFT = "scalograph-4d2aabbccdd"  # 4d2 is process 1234
 TOLD = [f"cgroup {LEFT}, left empty: removed"]
 MOUNT = cgroup2_mount()

@@ -25,6 +25,8 @@ from scalograph.study.load import parse
 
 from .paper_kernel import content, kernel_writes, planted, store
 
+pytestmark = pytest.mark.guarantee
+
 FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)), memory_bytes=8 << 30)
 STUDY = """\
 version = 1

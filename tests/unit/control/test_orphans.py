@@ -10,6 +10,8 @@ import pytest
 from scalograph.control import orphans
 from scalograph.control.orphans import MARK, end_orphans, mark
 
+pytestmark = pytest.mark.guarantee
+
 DEAD = f"{MARK}=1234.5678"
 
 

@@ -36,6 +36,8 @@ from scalograph.errors import HostError
 
 from .paper import LEAF, PaperTree, machine, put_right, store
 
+pytestmark = pytest.mark.guarantee
+
 DELEGATION = "cpuset in cgroup.subtree_control of the cgroup v2 root: off"
 REMOVED = f"cgroup {LEAF} with its exclusive CPUs: removed"
 

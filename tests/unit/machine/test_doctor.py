@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -312,11 +311,9 @@ def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("machine")
-def test_this_machine_in_five_seconds_and_unchanged() -> None:
+def test_this_machine_is_looked_at_and_unchanged() -> None:
     before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
-    start = time.process_time()
     report = examine(discover(jvms=()), NOTHING)
-    assert time.process_time() - start < 5
     assert (os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)) == before
     found = {check.name: check for check in report.checks}
     assert found["control: cpus"].status == "granted"

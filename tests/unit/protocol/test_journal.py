@@ -10,6 +10,8 @@ import pytest
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.journal import Journal, pick, read
 
+pytestmark = pytest.mark.guarantee
+
 
 def begun(file: Path, *events: str) -> Path:
     book = Journal(file)

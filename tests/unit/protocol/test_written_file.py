@@ -10,6 +10,8 @@ from scalograph.errors import HostError
 from scalograph.protocol.journal import Journal
 from scalograph.protocol.written_file import is_at, opened_to_append, replaced
 
+pytestmark = pytest.mark.guarantee
+
 
 @pytest.mark.parametrize(
     ("spoil", "message"),

@@ -202,6 +202,7 @@ def test_a_real_compiler(tmp_path: Path) -> None:
     assert subprocess.run([folder / "main"], check=False).returncode == 7
 
 
+@pytest.mark.guarantee
 def test_what_a_killed_build_left_half_filled_is_removed(place: Path) -> None:
     left = place / "builds/.w-0123-abcdefg_"
     left.mkdir(parents=True)

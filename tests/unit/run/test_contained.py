@@ -15,6 +15,8 @@ from scalograph.run.hosts.python_probe.tree import parse_stat
 
 from .test_build import program, workload
 
+pytestmark = pytest.mark.guarantee
+
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 
 

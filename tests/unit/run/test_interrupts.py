@@ -8,6 +8,8 @@ import pytest
 from scalograph.errors import Terminated
 from scalograph.run.interrupts import SIGNALS, Interrupts, end_in_order
 
+pytestmark = pytest.mark.guarantee
+
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:

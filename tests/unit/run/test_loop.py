@@ -118,6 +118,7 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(tmp_path: Path, numbe
     assert [event["event"] for event in journal.read(file)] == ["study", "ask", "run", "verdict", "end"]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("stop_after", [0, 1, 7, 20])
 def test_a_study_killed_anywhere_resumes_to_the_same_runs(tmp_path: Path, stop_after: int) -> None:
     whole = FakeHost()
@@ -389,6 +390,7 @@ def test_an_impossible_run_is_repeated_and_a_warmup_run_is_not() -> None:
     assert (again := planner.ask()) and again.run == f"{FIRST[2]}r1"
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("stop_after", range(0, 25, 3))
 def test_repeats_after_a_kill_are_the_same(tmp_path: Path, stop_after: int) -> None:
     disturbed = [FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20]]

@@ -14,6 +14,8 @@ from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.run.scratch import scratch, sweep_scratch
 
+pytestmark = pytest.mark.guarantee
+
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

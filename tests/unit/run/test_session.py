@@ -361,6 +361,7 @@ def test_a_first_event_that_lacks_something_is_a_protocol_error(tmp_path: Path, 
     assert caught.value.exit_code == 6
 
 
+@pytest.mark.guarantee
 def test_a_study_is_not_resumed_while_another_process_appends(tmp_path: Path, made: Results) -> None:
     other = journal.Journal(made.journal)
     with pytest.raises(HostError, match="another process appends to it"):

@@ -89,6 +89,6 @@ def test_its_lines_follow_the_protocol_and_agree(loop: str) -> None:
     assert [phase[0] for phase in speech.phases] == ["ramp", "steady", "down"]
     ((_, start, end, work, cpu),) = speech.iterations
     assert (start, end) == speech.phases[1][1:]
-    assert cpu is not None and 0 < cpu < 300_000_000
+    assert cpu is not None and 0 < cpu < end - start  # one thread, which waits for answers
     assert work == sum(speech.histograms["steady", "request"].values()) == speech.values["requests"][0]
     assert {"rate", "p50_ns", "p90_ns", "p99_ns", "max_ns", "late_p99_ns", "in_flight"} <= speech.values.keys()

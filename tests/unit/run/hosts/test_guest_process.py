@@ -125,6 +125,7 @@ probe.measure(SPEC, guest(Path(sys.argv[1]), "echo $$ > $boot/pid; exec sleep 60
 """
 
 
+@pytest.mark.guarantee
 def test_nothing_is_left_of_a_guest_whose_caller_was_killed(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[4]
     with subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=root, start_new_session=True) as caller:

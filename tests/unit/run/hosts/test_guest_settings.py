@@ -3,11 +3,15 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.guest_settings import guest_settings, lines, read_back
 from scalograph.study.load import parse
 
 from ...study.example import VALID
+
+pytestmark = pytest.mark.guarantee
 
 FACTORS = "".join(
     f'[factors.{name}]\nlevels = {levels}\ncontrol = "{control}"\n'

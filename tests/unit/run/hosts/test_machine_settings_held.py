@@ -21,6 +21,8 @@ from scalograph.study.treatment import Run
 
 from ...control.paper_kernel import content, kernel_writes, planted, store
 
+pytestmark = pytest.mark.guarantee
+
 STUDY = """\
 version = 1
 name = "settings"

@@ -79,6 +79,7 @@ def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest
     assert "at most 1048576 bytes" in failed(record)
 
 
+@pytest.mark.guarantee
 def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
     killed = probe.measure(SPEC, fake("os.kill(os.getpid(), 9)"))
     assert "signal 9" in failed(killed) and killed.header.probe == "unknown"
@@ -140,14 +141,19 @@ time.sleep(600)"""
     assert (tmp_path / "told").exists()
 
 
-def test_a_probe_that_stands_still_for_a_moment_goes_on() -> None:
-    waker = "import os, signal, time; time.sleep(0.25); os.kill(os.getppid(), signal.SIGCONT)"
-    code = f"""
-import signal, subprocess
-subprocess.Popen([sys.executable, "-S", "-c", {waker!r}])
-os.kill(os.getpid(), signal.SIGSTOP)
-print(answer, end="")"""
-    assert probe.measure(SPEC, fake(code)).run.status == "ok"
+def test_a_probe_that_stands_still_for_one_look_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    look, stopped = os.waitid, []
+
+    def waking(kind: int, pid: int, how: int) -> os.waitid_result | None:
+        if (seen := look(kind, pid, how)) is not None and how & os.WSTOPPED:
+            stopped.append(pid)
+            os.kill(pid, signal.SIGCONT)
+        return seen
+
+    monkeypatch.setattr(os, "waitid", waking)
+    monkeypatch.setattr(probe_process, "_LOOK_S", 0.1)
+    code = "import signal\nos.kill(os.getpid(), signal.SIGSTOP)\nprint(answer, end='')"
+    assert probe.measure(SPEC, fake(code)).run.status == "ok" and len(stopped) == 1
 
 
 def test_endless_complaints_are_read_and_not_kept() -> None:
@@ -177,12 +183,14 @@ print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
 def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
     (tmp_path / "answer").write_text(ANSWER)
     spec, began = json.dumps({**SPEC, "timeout_ns": 1_500_000_000}), tmp_path / "began"
-    slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer"]
+    slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer; touch {tmp_path}/ended"]
     argv = [sys.executable, "-c", STOPPED, spec, *slow]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
         while not began.exists():
             time.sleep(0.01)
         runner.send_signal(signal.SIGSTOP)
+        while not (tmp_path / "ended").exists():
+            time.sleep(0.01)
         time.sleep(1.6)
         runner.send_signal(signal.SIGCONT)
         assert runner.communicate()[0] == "ok\n"
@@ -268,6 +276,7 @@ time.sleep(60)"""
         probe.measure(SPEC, fake(code))
 
 
+@pytest.mark.guarantee
 def test_a_second_ctrl_c_kills_the_probe(tmp_path: Path) -> None:
     began, first = tmp_path / "began", tmp_path / "first"
     code = f"""
@@ -279,6 +288,7 @@ while True: time.sleep(60)"""
         probe.measure(SPEC, fake(code))
 
 
+@pytest.mark.guarantee
 def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
     began, first = tmp_path / "began", tmp_path / "first"
     code = f"""

@@ -21,7 +21,7 @@ from scalograph.study.treatment import Run
 
 from .far_machine import KERNELS, booting_stand_in, program
 
-pytestmark = pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")
+pytestmark = [pytest.mark.guarantee, pytest.mark.skipif(bool(find_probe().warning), reason="no native probe")]
 OLD, NEW = KERNELS
 STUDY = """\
 version = 1

@@ -84,6 +84,7 @@ def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
 def test_a_step_that_hangs_is_killed_with_all_that_it_started(probe: tuple[str, ...], tmp_path: Path) -> None:
     hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, partial(ProbeProcess, probe))
@@ -135,6 +136,7 @@ steps.carry_out("prepare", Launch(env={"PATH": os.environ["PATH"]}, values={}), 
 """
 
 
+@pytest.mark.guarantee
 def test_a_step_ends_with_a_start_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", KILLED, STAYS, str(tmp_path)]) as start:
         found = begun(tmp_path)

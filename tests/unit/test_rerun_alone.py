@@ -1,0 +1,107 @@
+"""What `--rerun-alone` makes of tests that fail: the closing line and the exit status say the same."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).resolve().parents[1] / "rerun_alone.py"
+SECOND = """
+from pathlib import Path
+import pytest
+
+def once(name):
+    file = Path(__file__).with_name(name)
+    fails = not file.exists()
+    with file.open("a") as lines:
+        lines.write("x")
+    assert not fails, "first time"
+"""
+PASSES = "def test_passes(): pass\n"
+FLAKY = "def test_flaky_{0}(): once('{0}')\n"
+GUARANTEE = "@pytest.mark.guarantee\ndef test_kept(): once('kept')\n"
+WORKERS = ("-n2", "--dist=loadgroup")
+
+
+def run(folder: Path, tests: str, *options: str) -> subprocess.CompletedProcess[str]:
+    shutil.copy(PLUGIN, folder / "conftest.py")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -p xdist\n")
+    (folder / "test_it.py").write_text(SECOND + tests)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", *options]
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+
+
+def n_runs(folder: Path, name: str) -> int:
+    return len((folder / name).read_text())
+
+
+@pytest.mark.parametrize("workers", [("-n0",), WORKERS])
+def test_one_that_passes_alone_is_named_and_the_run_passes(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    tests = PASSES + "@pytest.mark.xdist_group('a')\n" + FLAKY.format("a@b")
+    tests = tests.replace("test_flaky_a@b", "test_flaky")
+    done = run(tmp_path, tests, "--rerun-alone", *workers)
+    *_, named, closing = done.stdout.splitlines()
+    assert (done.returncode, named) == (0, "FLAKY test_it.py::test_flaky"), done.stdout + done.stderr
+    assert "1 passed, 1 flaky in" in closing and "first time" in done.stdout
+    assert n_runs(tmp_path, "a@b") == 2
+
+
+def test_a_parameter_with_an_at_sign_is_found_again(tmp_path: Path) -> None:
+    tests = "@pytest.mark.parametrize('name', ['x@y'])\ndef test_flaky(name): once(name)\n"
+    done = run(tmp_path, tests, "--rerun-alone", *WORKERS)
+    assert done.returncode == 0 and "FLAKY test_it.py::test_flaky[x@y]" in done.stdout
+
+
+def test_one_that_fails_in_its_setup_may_be_flaky_too(tmp_path: Path) -> None:
+    tests = "@pytest.fixture\ndef thing(): once('a')\ndef test_it(thing): pass\n"
+    done = run(tmp_path, tests, "--rerun-alone", "-n0")
+    assert done.returncode == 0 and "1 flaky in" in done.stdout.splitlines()[-1], done.stdout
+
+
+def test_one_that_fails_twice_has_failed(tmp_path: Path) -> None:
+    tests = PASSES + FLAKY.format("a") + "def test_wrong(): assert 1 == 2\n"
+    done = run(tmp_path, tests, "--rerun-alone", *WORKERS)
+    assert done.returncode == 1 and "1 failed, 1 passed, 1 flaky in" in done.stdout.splitlines()[-1], done.stdout
+    assert "FAILED test_it.py::test_wrong" in done.stdout and "FLAKY test_it.py::test_wrong" not in done.stdout
+    assert "run again, alone: not passed" in done.stdout
+
+
+def test_one_that_is_skipped_the_second_time_has_failed(tmp_path: Path) -> None:
+    tests = "def test_it():\n    if Path(__file__).with_name('a').exists(): pytest.skip()\n    once('a')\n"
+    done = run(tmp_path, tests, "--rerun-alone", "-n0")
+    assert done.returncode == 1 and "1 failed in" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("n", "code", "closing"), [(2, 0, "2 flaky in"), (3, 1, "3 failed in")])
+def test_more_than_two_are_a_failure(tmp_path: Path, n: int, code: int, closing: str) -> None:
+    done = run(tmp_path, "".join(FLAKY.format(name) for name in "abc"[:n]), "--rerun-alone", "-n0")
+    assert (done.returncode, done.stdout.count("\nFLAKY ")) == (code, n), done.stdout
+    assert closing in done.stdout.splitlines()[-1]
+
+
+def test_a_guarantee_is_never_run_again(tmp_path: Path) -> None:
+    done = run(tmp_path, GUARANTEE + FLAKY.format("a"), "--rerun-alone", *WORKERS)
+    assert done.returncode == 1 and "1 failed, 1 flaky in" in done.stdout.splitlines()[-1], done.stdout
+    assert (n_runs(tmp_path, "kept"), n_runs(tmp_path, "a")) == (1, 2)
+
+
+def test_one_whose_worker_died_is_never_run_again(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    tests = "def test_it():\n    once('a')\n    import os; os._exit(3)\n"
+    done = run(tmp_path, tests, "--rerun-alone", "-n1", "--max-worker-restart=0")
+    assert done.returncode != 0 and n_runs(tmp_path, "a") == 2 and "FLAKY" not in done.stdout
+
+
+def test_what_cannot_be_collected_is_not_run_again(tmp_path: Path) -> None:
+    done = run(tmp_path, "import no_such_module\n", "--rerun-alone", "-n0")
+    assert done.returncode == 2 and "run again" not in done.stdout
+
+
+def test_nothing_is_run_again_unless_it_is_asked_for(tmp_path: Path) -> None:
+    done = run(tmp_path, FLAKY.format("a"), "-n0")
+    assert done.returncode == 1 and n_runs(tmp_path, "a") == 1
