@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalograph.cli.five_stops import run_declared
+from scalograph.cli.pipeline import run_declared
 from scalograph.findings import table
 from scalograph.protocol import results
 from scalograph.questions.break_even.answer import EndedSearch, told_again

@@ -73,13 +73,13 @@ def limit() -> None:
 
 def withhold_machine() -> None:
     """End every start where it would take the machine, look at it, or ask the probe."""
-    from scalograph.cli import machine_lock
+    from scalograph.cli import pipeline
     from scalograph.run.hosts import host_names
 
     def started(*_: object, **__: object) -> Any:
         raise StartedError
 
-    machine_lock.lock_machine = started  # type: ignore[assignment]
+    pipeline.lock_machine = started  # type: ignore[assignment]
     host_names.connected = started  # type: ignore[assignment]
 
 

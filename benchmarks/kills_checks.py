@@ -15,11 +15,10 @@ from kills_places import Place, processes
 from kills_start import LIMIT_BYTES, LIMIT_S, Start
 from kills_studies import BUDGET, PLANNERS
 
-from scalograph.control.cgroups import LEAF
-from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.store import CHANGES
-from scalograph.machine.proofs.own_settings import settings
+from scalograph.machine.proofs.proof_context import settings
 from scalograph.protocol.results import RESERVED
+from scalograph.system.cgroups import LEAF, cpu_tree
 
 FAULTS = (
     "lost", "doubled", "not as planned", "left behind", "not restored", "exit code", "traceback", "above 10 s",

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.python_probe.tree import descendants, reap
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 NOBODY = 65534

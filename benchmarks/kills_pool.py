@@ -19,8 +19,8 @@ from kills_checks import quota_leaves
 from kills_places import remove_group
 from kills_table import HARMLESS
 
-from scalograph.control.jvms import find
 from scalograph.run.hosts.python_probe.tree import become_subreaper, kill_all, reap
+from scalograph.system.jvms import find
 
 # Beyond that a case is given up. A machine without time for us makes it long.
 CASE_S = 900.0

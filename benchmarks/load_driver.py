@@ -27,7 +27,7 @@ from probe_common import peers, quantile
 
 from scalograph.run.build import build
 from scalograph.study.shipped import shipped
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 N_CONNECTIONS = 16
 SLEEP_S = 0.05
@@ -217,7 +217,7 @@ def _driver(target: str, seconds: int, *more: str) -> dict[str, float]:
 
 
 def _program() -> str:
-    folder = build(shipped("load"), load(shipped("load")))
+    folder = build(shipped("load"), load_workload(shipped("load")))
     return str(folder / "bin" / "scalograph-load") if folder else ""
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from scalograph.run.hosts.kernel_packages import newest, offered
-from scalograph.run.hosts.ssh_client import NO_CONNECTION
+from scalograph.run.hosts.guests.kernel_packages import newest, offered
+from scalograph.run.hosts.remote.ssh_client import NO_CONNECTION
 
 NAME, DISK_BYTES, FIRST_SECTOR = "vm", 3 << 30, 2048
 # Programs, and the packages of Debian that have them.

@@ -18,7 +18,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from scalograph.cli.last_stops import report
+from scalograph.cli.analyze_steps import report
 
 STUDIES = Path(__file__).parents[1] / "studies"
 PACKAGE, SHA256 = "axe-core-4.14.1", "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"

@@ -14,7 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from scalograph.cli.last_stops import report
+from scalograph.cli.analyze_steps import report
 
 STUDIES = Path(__file__).parents[1] / "studies"
 SLOWED, MOST_BYTES, MOST_MS, SCREEN = 4, 900_000, 1000, 1000

@@ -12,7 +12,7 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.modes import FEWEST, modes
 from scalograph.analysis.versus import SAME, said, versus, visible
-from scalograph.simulate.versions import KINDS, Kind, blocks, session
+from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 FALSE, TOLD = (0.0, 6.5), (80.0, 100.0)
 BLOCKS, EFFECTS = (5, 10, 20), (0.0, 0.01, 0.02, 0.04)

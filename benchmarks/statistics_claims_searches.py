@@ -15,15 +15,15 @@ from statistics_common import Case, Measure, main, share
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import samples
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.answer import break_even, told_again
 from scalograph.questions.break_even.claim import even_claim
-from scalograph.questions.break_even.course import begin as begin_pairs
 from scalograph.questions.break_even.document import EvenLine
+from scalograph.questions.break_even.search_state import begin as begin_pairs
 from scalograph.questions.cliff.answer import cliffs
 from scalograph.questions.cliff.claim import cliff_claim
-from scalograph.questions.cliff.course import CliffCourse
+from scalograph.questions.cliff.search_state import CliffCourse
 from scalograph.questions.cliff.truth import Draw, JumpingProgram, bend, curve, jump, line
 from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.surface.answer import answer as surface_answer

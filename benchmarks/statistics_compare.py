@@ -17,8 +17,7 @@ from scalograph.exchange.compare.result_answer import compared
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
-from scalograph.simulate.two_studies import SIZES, Place, study, times
-from scalograph.simulate.versions import KINDS, Kind
+from scalograph.simulate.two_studies import KINDS, SIZES, Kind, Place, study, times
 
 FALSE, FOUND, ALL = (0.0, 5.0), (80.0, 100.0), (100.0, 100.0)
 RUNS = 10  # of `measure`

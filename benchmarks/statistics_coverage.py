@@ -16,9 +16,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.analysis.speedup_points import speedup
-from scalograph.simulate.calibration import coverage
 from scalograph.simulate.noise import NOISES, FloatArray, Noise, Truth
 from scalograph.simulate.runs import run_iterations, run_scores, sweep
+from scalograph.simulate.two_studies import coverage
 
 TARGET = (93.0, 97.0)
 POWER = (78.0, 82.0)

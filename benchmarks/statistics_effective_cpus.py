@@ -20,7 +20,7 @@ from scalograph.questions.effective_cpus.truth import (
     without_model,
 )
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
-from scalograph.simulate.speedups import lock_collapse, usl
+from scalograph.simulate.runs import lock_collapse, usl
 
 CPUS = range(1, 13)
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}

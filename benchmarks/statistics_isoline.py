@@ -20,6 +20,7 @@ from scalograph.questions.break_even.model import RatioSurface
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.questions.break_even.truth import (
     RANGES,
+    AskedPairs,
     ForkJoin,
     axes,
     errors,
@@ -28,8 +29,7 @@ from scalograph.questions.break_even.truth import (
     search,
     spread_points,
 )
-from scalograph.questions.break_even.truth_search import AskedPairs
-from scalograph.questions.break_even.truth_search import asked as asked_until_it_ends
+from scalograph.questions.break_even.truth import asked as asked_until_it_ends
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], RatioSurface]

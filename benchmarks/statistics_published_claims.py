@@ -11,8 +11,7 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import NOISES
-from scalograph.questions.scaling.truth_claims import CLAIMS, WAYS, decision
+from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decision
 
 RUNS = (3, 5)
 # Of both errors at the end of the range: 5 %, and what 400 cases may show of it by chance, two standard errors.

@@ -13,8 +13,8 @@ from math import exp, log
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
-from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_ranks import sensitivity_ranks
+from scalograph.questions.tunables.model_fit import confirmed, factorial
+from scalograph.questions.tunables.model_groups import sensitivity_ranks
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind

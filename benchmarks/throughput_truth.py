@@ -12,8 +12,21 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import ENDS, QUIET, answered, is_named, least_level, levels, network, study
-from scalograph.questions.throughput.truth_network import Network, exponential, fixed, rates, simulated
+from scalograph.questions.throughput.truth import (
+    ENDS,
+    QUIET,
+    Network,
+    answered,
+    exponential,
+    fixed,
+    is_named,
+    least_level,
+    levels,
+    network,
+    rates,
+    simulated,
+    study,
+)
 from scalograph.simulate.noise import HIGH, LOW, Noise
 
 NOISES = {"quiet": QUIET, "low": LOW, "high": HIGH}

@@ -15,7 +15,7 @@ SOURCES = Path(__file__).resolve().parents[1] / "src"
 RETURNED = (
     "scalograph.notebook.opened:Opened",
     "scalograph.notebook.opened:Curves",
-    "scalograph.notebook.opened_curve:OpenedCurve",
+    "scalograph.notebook.opened:OpenedCurve",
     "scalograph.notebook.drawn:Drawn",
     "scalograph.notebook.fitted:FittedLaw",
     "scalograph.protocol.compared_results:ResultComparison",

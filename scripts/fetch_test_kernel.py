@@ -3,10 +3,10 @@
 import os
 import sys
 
-from scalograph.control.cache import cache
 from scalograph.errors import ScalographError
-from scalograph.run.hosts.guest import DEFAULT_KERNEL
-from scalograph.run.hosts.kernel_packages import ABOUT, kernel
+from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, kernel
+from scalograph.system.build_cache import cache
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ FLOORS = (
     ("protocol",),
     ("text",),
     ("study", "report"),
-    ("verdict",),
+    ("verdict", "system"),
     ("control",),
     ("design",),
     ("findings",),

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scalograph.cli.last_stops import analyze
+from scalograph.cli.analyze_steps import analyze
 from scalograph.findings.table import load
-from scalograph.protocol import findings_file
+from scalograph.protocol import saved_documents
 
 STUDIES = Path(__file__).resolve().parents[1] / "studies"
 LARGE = 1_000_000
@@ -67,7 +67,7 @@ def pack(lines: bytes) -> bytes:
 
 def shown(results: Path) -> set[str]:
     """Runs whose timelines the findings hold."""
-    return {timeline.run for timeline in findings_file.read(results / "findings.json").timelines}
+    return {timeline.run for timeline in saved_documents.read_findings(results / "findings.json").timelines}
 
 
 def thin(lines: bytes, runs: set[str]) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import keep_example
 
-from scalograph.protocol import reproduction_file
+from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 
@@ -24,7 +24,7 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.exit("found no argument, expected the folder of a reproduction")
     folder, replaced = Path(sys.argv[1]), sys.argv[2:]
-    made = reproduction_file.read(folder)
+    made = saved_documents.read_reproduction(folder)
     if left := [part.study for part in made.parts if part.state in ("begun", "not run")]:
         sys.exit(f"{folder}: not finished ({', '.join(left)}), expected all parts; scalograph reproduce --resume")
     kept = keep_example.STUDIES / "reproduced"
@@ -34,9 +34,9 @@ def main() -> None:
         keep_example.keep_part(folder / study, example)
     kept.mkdir(exist_ok=True)
     made = elsewhere(made, places)
-    reproduction_file.write(made, kept)
-    write(made, kept / reproduction_file.PAGE)
-    print(f"{kept.relative_to(keep_example.STUDIES.parent)}: {(kept / reproduction_file.PAGE).stat().st_size:,} bytes")
+    saved_documents.write_reproduction(made, kept)
+    write(made, kept / saved_documents.PAGE)
+    print(f"{kept.relative_to(keep_example.STUDIES.parent)}: {(kept / saved_documents.PAGE).stat().st_size:,} bytes")
 
 
 def place(study: str, replaced: Sequence[str]) -> Path:

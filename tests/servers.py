@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept

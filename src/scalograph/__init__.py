@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 # What a notebook uses, and where it stands: imported when it is first asked for, so that `import scalograph` is quick.
 _OFFERED = {
     "open": ("scalograph.notebook.opened", "open_results"),
-    "compare": ("scalograph.notebook.compared_pair", "compare_results"),
+    "compare": ("scalograph.notebook.opened", "compare_results"),
     "assert_scales": ("scalograph.cli.scaling_assertion", "assert_scales"),
     "fit_usl": ("scalograph.notebook.fitted", "fit_usl"),
     "Estimate": ("scalograph.analysis.estimate", "Estimate"),

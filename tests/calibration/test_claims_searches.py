@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.truth import Draw, curve, jump, line
 from scalograph.simulate.noise import LOW
 

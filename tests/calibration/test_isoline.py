@@ -4,12 +4,12 @@ import numpy as np
 
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.questions.break_even.truth import (
+    asked,
     axes,
     errors,
     fork_join,
     search,
 )
-from scalograph.questions.break_even.truth_search import asked
 from scalograph.simulate.noise import HIGH
 
 

@@ -9,7 +9,7 @@ import pytest
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.findings.curves import curves
 from scalograph.findings.sample import samples
-from scalograph.questions.scaling.answer_neighbors import swept
+from scalograph.questions.scaling.answer import swept
 from scalograph.questions.scaling.document import SweptCurve
 from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, simulated
 

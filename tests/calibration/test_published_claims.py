@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import NOISES
-from scalograph.questions.scaling.truth_claims import CLAIMS, WAYS, decision
+from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decision
 
 from .sequential import is_share
 

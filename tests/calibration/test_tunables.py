@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.questions.tunables.course import TunablesCourse
-from scalograph.questions.tunables.course_order import array_block
-from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_fit import fit
-from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio
-from scalograph.questions.tunables.model_ranks import sensitivity_ranks
+from scalograph.questions.tunables.model_fit import confirmed, factorial, fit
+from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio, sensitivity_ranks
+from scalograph.questions.tunables.search_state import TunablesCourse, array_block
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.study.model import ONE_AT_A_TIME

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from scalograph.questions.within_limit.course import MOST
 from scalograph.questions.within_limit.model import Crossing
+from scalograph.questions.within_limit.search_state import MOST
 from scalograph.questions.within_limit.truth import queue, search
 from scalograph.simulate.noise import Noise
 

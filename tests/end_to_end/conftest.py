@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from scalograph.control.store import Store
-from scalograph.machine.proofs import proving
-from scalograph.machine.proofs.bench import Bench
+from scalograph.machine.proofs import run_proofs
+from scalograph.machine.proofs.proof_context import Bench
 
 from ..servers import LOAD
 from .shell import LONG_S, in_process
@@ -42,8 +42,8 @@ def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.tempdir", str(folder))
-        patch.setattr("scalograph.cli.machine_lock.WAIT_S", LONG_S)
-        patch.setattr(proving, "Bench", Kept)
+        patch.setattr("scalograph.cli.pipeline.WAIT_S", LONG_S)
+        patch.setattr(run_proofs, "Bench", Kept)
         done = in_process("doctor", "--sanity", "--json", cwd=folder, store=Store.of_machine())
     return Sanity(done.returncode, json.loads(done.stdout), list(folder.iterdir()), *benches)
 
@@ -79,4 +79,4 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("not built: cd workloads/load && cargo test")
     (tmp_path / "built" / "bin").mkdir(parents=True)
     (tmp_path / "built" / "bin" / LOAD.name).symlink_to(LOAD)
-    monkeypatch.setattr("scalograph.run.hosts.ready.build", lambda *words: tmp_path / "built")
+    monkeypatch.setattr("scalograph.run.hosts.local.prepare_host.build", lambda *words: tmp_path / "built")

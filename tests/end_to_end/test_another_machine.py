@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings import table
-from scalograph.findings.residue import residue
+from scalograph.findings.run_log import residue
 from scalograph.protocol import journal
-from scalograph.run.hosts import reboot, ssh
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.remote import reboot, ssh
 
 from ..unit.run.hosts.far_machine import KERNELS, booting_stand_in, program, stand_in
 from .shell import LONG_S, environment, in_process, machine

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from scalograph.control.cache import cache
 from scalograph.study.shipped import shipped
+from scalograph.system.build_cache import cache
 
 from .shell import LONG_S
 

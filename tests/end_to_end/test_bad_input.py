@@ -312,7 +312,7 @@ def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.M
         assert told.stderr and "wait" in told.stderr.readline()
         told.send_signal(signal.SIGTERM)
         assert told.wait(timeout=LONG_S) == 143
-    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 0.2)
+    monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", 0.2)
     second = in_process("run", file, "-o", "second", cwd=tmp_path, store=Store.of_machine())
     first.send_signal(signal.SIGTERM)
     assert first.wait(timeout=LONG_S) == 143

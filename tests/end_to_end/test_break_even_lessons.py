@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from scalograph.run.build import build
+from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped, shipped_study
-from scalograph.study.template import fill
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 from .shell import in_process
 from .test_workloads import Said, through_pipes
@@ -54,11 +54,11 @@ think = "1ms"
 @cache
 def built(name: str, builds: Path) -> str:
     """Where its program is, built once; empty where there is nothing to build."""
-    return str(build(shipped(name), load(shipped(name)), where=builds) or "")
+    return str(build(shipped(name), load_workload(shipped(name)), where=builds) or "")
 
 
 def command(name: str, builds: Path, **values: object) -> list[str]:
-    workload = load(shipped(name))
+    workload = load_workload(shipped(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     host = {
         "build": built(name, builds),

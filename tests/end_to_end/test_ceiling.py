@@ -13,17 +13,17 @@ import pytest
 
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
-from scalograph.machine.ceiling.measure import ceiling
+from scalograph.machine.ceiling.kept_ceiling import ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
+from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped, shipped_study
-from scalograph.study.template import fill
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 from .shell import LONG_S, machine
 
-WORKLOAD = load(shipped("ceiling"))
+WORKLOAD = load_workload(shipped("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+ \d+|value [a-z][a-z0-9_]{0,63} \d+", re.ASCII)
 MEMORY = 1 << 30

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.probe import PROGRAM, find_probe, measure
+from scalograph.run.hosts.local.probe import PROGRAM, find_probe, measure
 from scalograph.verdict.judge import judge
 
 from .shell import LONG_S, machine

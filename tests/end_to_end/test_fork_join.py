@@ -11,9 +11,9 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.build import build
+from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped
-from scalograph.study.template import fill
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 from .shell import in_process
 from .test_workloads import JVMS, MASK, QUICK, Said, through_pipes
@@ -42,7 +42,7 @@ max_reruns = 0
 @pytest.fixture(scope="module")
 def built(builds: Path) -> Path:
     try:
-        folder = build(HERE, load(HERE), JVMS, builds)
+        folder = build(HERE, load_workload(HERE), JVMS, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None
@@ -50,7 +50,7 @@ def built(builds: Path) -> Path:
 
 
 def words(built: Path, **values: object) -> list[str]:
-    workload = load(HERE)
+    workload = load_workload(HERE)
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     return fill(workload.argv, {**known, **SMALL, **values, "build": str(built), "java": JVMS[0].java})
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.guest import DEFAULT_KERNEL, find_programs
-from scalograph.run.hosts.kernel_packages import ABOUT, MODULES
+from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, MODULES
 
 from ..servers import needs_probe
 

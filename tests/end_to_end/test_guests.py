@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.cache import cache
 from scalograph.errors import HostError
 from scalograph.protocol import journal
-from scalograph.run.hosts.guest import DEFAULT_KERNEL, find_programs
-from scalograph.run.hosts.kernel_packages import ABOUT, kernel
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, kernel
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.system.build_cache import cache
 
 from .shell import in_process
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.record import Record
-from scalograph.questions.throughput.model_parts import START, STOP, WHOLE, run_parts
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
+from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.questions.throughput.model_driven import START, STOP, WHOLE, run_parts
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_unkept

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts import probe_process
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import DEGRADED, PROGRAM, find_probe
+from scalograph.run.hosts.local import probe_process
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept

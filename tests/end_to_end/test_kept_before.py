@@ -18,8 +18,7 @@ from scalograph.machine.ceiling.kept_ceiling import read_ceiling
 from scalograph.machine.floor.kept_floor import read_noise
 from scalograph.protocol.findings import Findings
 from scalograph.run.provenance import sources
-from scalograph.study.identity import study_hash
-from scalograph.study.journaled import journaled
+from scalograph.study.identity import journaled, study_hash
 from scalograph.study.load import parse
 from scalograph.study.program import program
 from scalograph.study.shipped import shipped_study

@@ -24,13 +24,7 @@ from msgspec.structs import replace
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import CopyEvent, Record
-from scalograph.run.hosts.probe import (
-    DEGRADED,
-    PROGRAM,
-    capabilities,
-    find_probe,
-    measure,
-)
+from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, capabilities, find_probe, measure
 from scalograph.verdict.judge import judge
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.jvms import find
 from scalograph.errors import HostError
-from scalograph.profile.perf_recording import refuse_unable
+from scalograph.profile.recorder import refuse_unable
 from scalograph.profile.recording import refusal
+from scalograph.system.jvms import find
 
 from .shell import in_process
 from .test_workloads import QUICK as QUICK_JVM

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim
-from scalograph.protocol.published_curve import PublishedCurve, PublishedPoint
+from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, PublishedCurve, PublishedPoint
 
 from .test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
 

@@ -62,7 +62,7 @@ def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     assert fewest != declared and use in fewest
     (folder / "study.toml").write_text(fewest.replace(use, f"{use}parameters = {{ units = 10_000_000 }}\n"))
     monkeypatch.setattr("scalograph.study.declare.shipped_study", lambda name: folder)
-    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", LONG_S)
+    monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", LONG_S)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     return in_process("doctor", "--noise", "--quick", cwd=tmp_path, env=state, store=Store.of_machine()).returncode
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.last_stops import figures
+from scalograph.cli.analyze_steps import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import reproduce_parts
-from scalograph.cli.five_stops import StudyStart
-from scalograph.cli.reproducing import Reproducing
+from scalograph.cli.pipeline import StudyStart
+from scalograph.cli.reproduce import reproduce_parts
+from scalograph.cli.reproduce.reproduce_results import Reproducing
 from scalograph.control import store
 from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue

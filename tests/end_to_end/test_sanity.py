@@ -14,14 +14,13 @@ import msgspec
 import pytest
 
 from scalograph.control.store import lock_machine
-from scalograph.machine.proofs.bench import Bench
-from scalograph.machine.proofs.promises import PROMISES
 from scalograph.machine.proofs.proof import DisprovedError
-from scalograph.machine.proofs.proving import judged
-from scalograph.machine.proofs.ran import Ran
+from scalograph.machine.proofs.proof_context import Bench
+from scalograph.machine.proofs.proof_run import Ran
+from scalograph.machine.proofs.run_proofs import PROMISES, judged
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.study.declare import check
 from scalograph.study.shipped import shipped
 
@@ -217,7 +216,7 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: Bench, monkeypat
     folder = truth.folder / "exit-code-settings"
     owned = [replace(ran, treatment={**ran.treatment, "isolation": "exclusive"}) for ran in truth.done[folder]]
     monkeypatch.setitem(truth.done, folder, owned)
-    monkeypatch.setattr("scalograph.machine.proofs.restored.refusal", lambda: None)
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.refusal", lambda: None)
     assert "given back" in CHECKS["exclusive CPUs"](truth)
     monkeypatch.setattr(truth, "before", {**truth.before, "/cg/cpuset.cpus.effective": "0-63"})
     with pytest.raises(DisprovedError, match=r"cpuset.cpus.effective: absent, expected 0-63"):
@@ -234,7 +233,7 @@ def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPat
     folder = truth.folder / "containment-study"
     lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
     monkeypatch.setitem(truth.done, folder, [lie(ran) for ran in truth.done[folder]])
-    monkeypatch.setattr("scalograph.machine.proofs.restored.homes", lambda: [tmp_path])
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.homes", lambda: [tmp_path])
     assert "none is left" in CHECKS["containment: cgroup"](truth)
     (tmp_path / "scalograph-1a").mkdir()
     with pytest.raises(DisprovedError, match=r"1 of .* still there"):
@@ -244,8 +243,8 @@ def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPat
 def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
     truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("scalograph.machine.proofs.restored.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
-    monkeypatch.setattr("scalograph.machine.proofs.restored._SETTLE_S", 0.0)
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs._SETTLE_S", 0.0)
     with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
         CHECKS["settings restored"](truth)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.capacity import refusal
-from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.store import lock_machine
+from scalograph.system.cgroups import cpu_tree
 
 from ..servers import LOAD, needs_driver, needs_probe, one_run
 from .shell import LONG_S, in_process, machine

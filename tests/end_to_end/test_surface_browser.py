@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.last_stops import figures
+from scalograph.cli.analyze_steps import figures
 from scalograph.report.html import write
 
 from .test_report_browser import CONTRAST, Visit, chooser

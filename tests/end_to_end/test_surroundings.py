@@ -10,8 +10,8 @@ import pytest
 
 from scalograph.cli.answer_output import short
 from scalograph.cli.ending import carried_out
-from scalograph.control.cache import cache
 from scalograph.errors import HostError
+from scalograph.system.build_cache import cache
 
 from .shell import environment, in_process, study
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.last_stops import figures
+from scalograph.cli.analyze_steps import figures
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.protocol.plain import Level
 from scalograph.report.html import write

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.cpu_tree import TASKS, controller_tree
-from scalograph.control.jvms import find
 from scalograph.control.store import Store
 from scalograph.control.tasks import limited_tasks, why_no_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
+from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped
-from scalograph.study.template import fill
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
+from scalograph.system.cgroups import TASKS, controller_tree
+from scalograph.system.jvms import find
 
 JVMS = find()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)
@@ -33,7 +33,7 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 def built(name: str, builds: Path) -> Path:
     """Built once: to ask a compiler for its version takes as long as most of the runs here."""
     try:
-        folder = build(shipped(name), load(shipped(name)), JVMS, builds)
+        folder = build(shipped(name), load_workload(shipped(name)), JVMS, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None
@@ -48,7 +48,7 @@ def jvm(wanted: range) -> Jvm:
 
 
 def run(name: str, builds: Path, java: Jvm | None = None, **values: object) -> subprocess.CompletedProcess[str]:
-    workload = load(shipped(name))
+    workload = load_workload(shipped(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     own = {"build": str(built(name, builds)), "iterations": 2, "think_ns": 0, "jvm_options": QUICK}
     argv = fill(workload.argv, {**known, **own, **values, "java": java.java if java else "java"})
@@ -237,7 +237,7 @@ def through_pipes(argv: Sequence[str]) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", ["java-threads", "java-priorities", "affinity", "fixed-work"])
 def test_waits_for_the_gate(builds: Path, name: str) -> None:
-    workload = load(shipped(name))
+    workload = load_workload(shipped(name))
     values = {parameter: each.default for parameter, each in workload.parameters.items()}
     values |= {"units": 1000, "prerun": 1000, "window_ms": 10, "iterations": 1, "think_ns": 0, "jvm_options": QUICK}
     java = jvm(range(11, 1000)).java if "{java}" in workload.argv else ""

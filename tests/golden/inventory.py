@@ -86,7 +86,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
 def _registries() -> Iterator[str]:
     named: dict[str, Iterable[str]] = {
         "question": QUESTIONS, "reading": READINGS, "search of a command line": having("find"),
-        "source of published quantities": having("published"), "chart of": having("figure"),
+        "source of published quantities": having("published"), "chart of": having("chart"),
         "reader": READERS, "host": [*HOSTS, *(f"{name}:NAME" for name in ELSEWHERE)], "control": CONTROLS,
         "study": shipped_studies(), "workload": shipped_workloads(),
         "exit code": (f"{code.value} {code.name}" for code in Exit),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Flag
 from scalograph.errors import ProtocolError
 from scalograph.protocol.findings import Findings, Part
 from scalograph.questions.cliff.document import Cliffs

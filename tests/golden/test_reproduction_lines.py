@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol import reproduction_file
+from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedClaim, ReproducedPart, Reproduction
 
 PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
@@ -48,6 +48,6 @@ def test_a_golden_broken_document_is_refused_where_it_is(line: str, tmp_path: Pa
     with pytest.raises(ValidationError) as caught:
         Reproduction.model_validate(document)
     assert [".".join(map(str, error["loc"])) for error in caught.value.errors()] == [golden["where"]]
-    (tmp_path / reproduction_file.NAME).write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / saved_documents.NAME).write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ProtocolError, match=re.escape(golden["where"])):
-        reproduction_file.read(tmp_path)
+        saved_documents.read_reproduction(tmp_path)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol import reproduction_file
+from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.journal import read
 from scalograph.questions.break_even.document import BreakEven
@@ -48,7 +48,7 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, told: Told)
     "kept", sorted(STUDIES.glob("reproduced/reproduction.json")), ids=lambda path: path.parent.name
 )
 def test_the_kept_page_of_published_studies_is_of_its_document(kept: Path) -> None:
-    made, page = reproduction_file.read(kept.parent), kept.with_name(reproduction_file.PAGE).read_text()
+    made, page = saved_documents.read_reproduction(kept.parent), kept.with_name(saved_documents.PAGE).read_text()
     assert len(page) < 3 << 20 and headline(made) in page
     assert all(f'id="claim-{claim.id}"' in page for study in made.studies for claim in study.claims)
     assert "/report.html" not in page and not [part for part in made.parts if part.state in ("begun", "not run")]

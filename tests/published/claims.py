@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.findings.table import load
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import DecidedClaim, Decision

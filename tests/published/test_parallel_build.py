@@ -10,7 +10,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.errors import Exit, HostError
-from scalograph.findings.published_answer import why_unlike
+from scalograph.findings.published.published_quantities import why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild

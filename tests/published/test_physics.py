@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Observed, cpu_time_across, objections
-from scalograph.findings.published_file import read_rows
-from scalograph.findings.published_physics import objected
+from scalograph.findings.published.published_file import read_rows
+from scalograph.findings.published.published_quantities import objected
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 

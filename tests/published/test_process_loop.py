@@ -3,8 +3,8 @@
 import csv
 from pathlib import Path
 
-from scalograph.findings.published_file import read_rows
-from scalograph.findings.published_physics import objected
+from scalograph.findings.published.published_file import read_rows
+from scalograph.findings.published.published_quantities import objected
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 

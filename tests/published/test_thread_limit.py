@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scalograph.design.assumed import assumed
-from scalograph.design.resolve import design
+from scalograph.design.resolve import assumed, design
 from scalograph.errors import Exit, HostError
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level

@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 import pytest
 
 from scalograph.design.resolve import design
-from scalograph.findings.published_answer import why_unlike
-from scalograph.findings.published_file import level
+from scalograph.findings.published.published_file import level
+from scalograph.findings.published.published_quantities import why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.levels import Treatment
 from scalograph.study.load import load
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
 from scalograph.study.shipped import shipped_study
-from scalograph.study.treatment import Treatment
 
 Row = dict[str, str]
 TWO_CPUS = HostFacts(cpus=(CpuFact(cpu=0, core=0), CpuFact(cpu=1, core=1)))

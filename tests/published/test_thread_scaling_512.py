@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level

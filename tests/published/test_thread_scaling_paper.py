@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped

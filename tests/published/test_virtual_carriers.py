@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.jvms import find
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.run.build import build
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
+from scalograph.system.jvms import find
 
 CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(12))
 OLD = Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2")
@@ -39,7 +39,7 @@ def command(builds: Path) -> list[str]:
     if not new:
         pytest.skip("no JVM of release 21 or later")
     try:
-        made = build(shipped("java-threads"), load(shipped("java-threads")), new, builds)
+        made = build(shipped("java-threads"), load_workload(shipped("java-threads")), new, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     return [new[0].java, "-cp", str(made), "JavaThreads"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Flag
 
 
 def texts(flags: Iterable[Flag]) -> list[str]:

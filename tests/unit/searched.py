@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scalograph.cli import last_stops
+from scalograph.cli import analyze_steps
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
@@ -17,7 +17,7 @@ from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
 
@@ -64,4 +64,4 @@ def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[
     searched = planned(folder / "study", text, facts)
     made = begin(searched, folder / "results")
     done = run_session(searched, made, machine, "probe", lambda *_: nullcontext(machine), None)
-    return done, last_stops.analyze(made.folder)[0]
+    return done, analyze_steps.analyze(made.folder)[0]

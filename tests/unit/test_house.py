@@ -12,14 +12,14 @@ pytestmark = readers
 ROLES = (
     "check",
     "model",
-    "course",
+    "search_state",
     "plan",
     "answer",
     "claim",
     "document",
     "tables",
     "sentences",
-    "figure",
+    "chart",
     "published",
     "truth",
     "find",
@@ -31,16 +31,16 @@ BELOW = {
     "model": set[str](),
     "document": set[str](),
     "check": set[str](),
-    "course": {"model"},
+    "search_state": {"model"},
     "claim": {"document", "model"},
     "tables": {"document", "model"},
     "sentences": {"document", "model"},
-    "figure": {"document"},
+    "chart": {"document"},
     "published": {"document"},
 }
 NUMBERS = {"float", "int", "float | None", "int | None", "Estimate", "Estimate | None"}
 # Estimates and flags are values of the documents, made where numbers are.
-VALUES = {"scalograph.analysis.estimate", "scalograph.analysis.flag"}
+VALUES = {"scalograph.analysis.estimate", "scalograph.analysis.usl"}
 # What a search is, for its state and its answer; the rest of the design is for `plan`.
 SEARCHES = {"scalograph.design.search_steps", "scalograph.design.stopping_rule"}
 # The five steps, each with what stands beside it: none imports a later one.
@@ -65,7 +65,7 @@ def reach(room: str) -> set[str]:
 
 
 def role(name: str) -> str:
-    return name.rsplit(".", 1)[-1].partition("_")[0]
+    return next((r for r in ROLES if f"{name.rsplit('.', 1)[-1]}_".startswith(f"{r}_")), "")
 
 
 def test_imports_lead_down() -> None:

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from scalograph.cli.last_stops import analyze
-from scalograph.protocol import reproduction_file
+from scalograph.cli.analyze_steps import analyze
+from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import Reproduction
 
 from .findings.test_table import TREATMENTS, write
@@ -39,7 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     analyze(folder / "cpu-surface")
     made = Reproduction.model_validate_json(EXAMPLES.read_text(encoding="utf-8").splitlines()[0])
     parts = [part for part in made.parts if part.study == "cpu-surface"]
-    reproduction_file.write(made.model_copy(update={"parts": parts}), folder)
+    saved_documents.write_reproduction(made.model_copy(update={"parts": parts}), folder)
     return folder
 
 
@@ -92,7 +92,7 @@ def test_the_kept_page_names_the_command_that_makes_a_part_s_report(
     run(keep, results)
     page = (tmp_path / "studies" / "reproduced" / "reproduce.html").read_text()
     assert "scalograph report studies/cpu-surface/example" in page and "/report.html" not in page
-    assert reproduction_file.read(tmp_path / "studies" / "reproduced").parts[0].page == ""
+    assert saved_documents.read_reproduction(tmp_path / "studies" / "reproduced").parts[0].page == ""
 
 
 def test_an_example_stays_unless_it_is_named(keep: ModuleType, results: Path, tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_an_example_stays_unless_it_is_named(keep: ModuleType, results: Path, tm
 
 
 def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> None:
-    made = reproduction_file.read(results)
+    made = saved_documents.read_reproduction(results)
     left = [made.parts[0].model_copy(update={"state": "begun"})]
-    reproduction_file.write(made.model_copy(update={"parts": left}), results)
+    saved_documents.write_reproduction(made.model_copy(update={"parts": left}), results)
     with pytest.raises(SystemExit, match=r"not finished \(cpu-surface\)"):
         run(keep, results)
 

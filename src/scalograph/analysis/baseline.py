@@ -14,8 +14,8 @@ from scalograph.analysis.center import (
 )
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.quantiles import t_quantile
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
-from scalograph.analysis.students_t import t_quantile
 
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 FEWEST_LATER = 3
 # A later run reads less than this share of what the first one read.

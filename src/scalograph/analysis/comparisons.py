@@ -11,9 +11,8 @@ from scalograph.analysis.center import Scores, has_logs, present
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
-from scalograph.analysis.quantiles import student_t
+from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs, ratio
-from scalograph.analysis.students_t import t_quantile
 
 Label = Literal["faster", "slower", "equivalent", "uncertain"]
 Better = Literal["lower", "higher"]

@@ -17,11 +17,20 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
-from scalograph.analysis.growth_classes import CLASSES, CONSTANT, LogFit, growth_at, is_exact, least_growth
-from scalograph.analysis.growth_refuted import refutations
-from scalograph.analysis.growth_trend import PowerLaw, most_rise, power_law
-from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
+from scalograph.analysis.growth_classes import (
+    CLASSES,
+    CONSTANT,
+    LogFit,
+    PowerLaw,
+    growth_at,
+    is_exact,
+    least_growth,
+    most_rise,
+    power_law,
+    refutations,
+)
 from scalograph.analysis.quadratic import Quadratic
+from scalograph.analysis.usl import limit, lower_end, upper_end
 
 # Over a narrower range all classes look alike.
 LEAST_SIZES, LEAST_SPAN = 4, 4.0

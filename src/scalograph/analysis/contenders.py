@@ -10,8 +10,7 @@ import numpy as np
 from scalograph.analysis.center import IDENTICAL, FloatArray
 from scalograph.analysis.contrast import Contrast, paired
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
-from scalograph.analysis.quantiles import student_t
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import student_t, t_quantile
 
 METHOD = "typical score over that of the best of the others, within blocks, multiple comparisons with the best"
 # How often the least effect that is told would be told.

@@ -6,7 +6,7 @@ from typing import Self
 
 from scalograph.analysis.center import Center, FloatArray, center
 from scalograph.analysis.estimate import Estimate, exp, need_runs
-from scalograph.analysis.students_t import satterthwaite, t_quantile
+from scalograph.analysis.quantiles import satterthwaite, t_quantile
 
 WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.center import Center, FloatArray, center, n_trimmed
 from scalograph.analysis.contrast import Contrast, welch
 from scalograph.analysis.drift import drift
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
-from scalograph.analysis.students_t import satterthwaite
+from scalograph.analysis.quantiles import satterthwaite
+from scalograph.analysis.variance_moderation import borrowed
 
 # A tenth at each end where some run of either study lies so many standard deviations off, by the median deviation.
 TRIM, OUTLYING = 0.1, 5.0

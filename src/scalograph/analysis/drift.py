@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 ORDERS = 1999
 # Of more blocks the moments of all orders stand for a draw of them: a cell for each two blocks is too much memory.
 MOST_DRAWN = 1000
-FEWEST = 6  # blocks: 720 orders; so few show little, and a step can be seen from ten on
+FEWEST_BLOCKS = 6  # blocks: 720 orders; so few show little, and a step can be seen from ten on
 _HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
 
 Matrix = NDArray[np.float64]
@@ -60,7 +60,7 @@ def drift(scores: Sequence[Sequence[float]] | Matrix, seed: int = 0) -> Drift | 
     """
     moves = _moves(np.log(np.asarray(scores, dtype=np.float64)))
     n, total = moves.shape[1], float(np.square(moves).sum())
-    if n < FEWEST or total <= 0:
+    if n < FEWEST_BLOCKS or total <= 0:
         return None
     p, correlation = _drawn(moves, total, seed) if n <= MOST_DRAWN else _by_moments(moves, total)
     bounded = min(max(correlation, 0.0), _HIGHEST)

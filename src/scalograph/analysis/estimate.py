@@ -1,11 +1,57 @@
 """What is an estimate? A value that never travels without its interval, its method and its warnings."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Self
 
-from scalograph.analysis.digits import decimals, enough
+MAX_DIGITS = 7
+UNITS_PER_HALF_WIDTH = 3.0  # the last digit shown is at most a third of the interval's half-width
+
+
+def decimals(value: float | None, low: float | None, high: float | None) -> int:
+    """Return how many decimals an interval supports: its half-width is at least 3 units of the last one.
+
+    >>> decimals(1.92, 1.88, 1.96), decimals(512.0, 400.0, 640.0)
+    (2, 0)
+    """
+    known = [x for x in (value, low, high) if x is not None]
+    half_width = (max(known) - min(known)) / 2 if low is not None and high is not None else 0.0
+    largest = max((abs(x) for x in known), default=0.0)
+    most = decimals_of(largest, MAX_DIGITS)
+    if half_width <= 0:
+        return decimals_of(largest, 4)
+    return min(max(step(-half_width, half_width), 0), most)
+
+
+def enough(x: float | None, digits: int) -> int:
+    """Return the decimals for `x` beside numbers with `digits`: at least two significant ones, so that it is never 0.
+
+    >>> enough(0.0029, 0), enough(142.0, 0), enough(0.64, 3)
+    (4, 0, 3)
+    """
+    return max(digits, decimals_of(x, 2)) if x is not None and x > 0 else digits
+
+
+def step(low: float, high: float) -> int:
+    """Return the decimals that an interval supports; below 0 for tens and hundreds.
+
+    >>> step(1.88, 1.96), step(28329.0, 32593.0)
+    (2, -2)
+    """
+    return -math.floor(math.log10((high - low) / 2 / UNITS_PER_HALF_WIDTH) + 1e-9)
+
+
+def decimals_of(x: float, digits: int) -> int:
+    """Return the decimals with which `x` shows so many digits in all, at most 12.
+
+    >>> decimals_of(0.0123, 3), decimals_of(1234.0, 2)
+    (4, 0)
+    """
+    if x == 0:
+        return 0
+    return min(max(digits - 1 - math.floor(math.log10(abs(x))), 0), 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +179,69 @@ def check_confidence(confidence: float) -> None:
     """Raise ValueError unless `confidence` lies between 0 and 1, both excluded."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: found {confidence}, expected a number between 0 and 1, such as 0.95")
+
+
+# Codes of the flags of a law that does not hold on its curve.
+NO_LAW = ("lack of fit", "superlinear")
+# Of a law that was fitted to more workers than CPUs: its sigma is no serial share.
+BEYOND_CPUS = "beyond the CPUs"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A remark on a point, a law or a cell.
+
+    Attributes:
+        code: the same for all remarks of a kind; empty if a document of protocol 1 has none.
+        text: for people; no program reads it.
+        amount: its size in the unit that the text names; None if it has no size.
+    """
+
+    code: str
+    text: str
+    amount: float | None = None
+
+
+def in_words(flags: Iterable[Flag]) -> str:
+    """Join the texts of flags, as a cell of a table shows them.
+
+    >>> in_words([Flag("a", "one"), Flag("b", "two", 2)])
+    'one; two'
+    """
+    return "; ".join(flag.text for flag in flags)
+
+
+METHOD = "share of observations, Wilson's interval"
+
+
+def proportion(n_least: int, n_most: int, n: int, confidence: float) -> Estimate:
+    """Estimate a share from `n` observations, of which between `n_least` and `n_most` have the property.
+
+    Observations count as independent. Source: E. B. Wilson, Probable inference, the law of succession, and statistical
+    inference, Journal of the American Statistical Association 22 (1927), 209-212.
+
+    Args:
+        n_least: observations that are known to have the property.
+        n_most: those that may have it; more than `n_least` where some were not looked at.
+        n: of all; 0 gives no value.
+        confidence: of the interval, between 0 and 1.
+
+    >>> estimate = proportion(5, 5, 10, 0.95)
+    >>> estimate.value, round(estimate.low, 3), round(estimate.high, 3)
+    (0.5, 0.237, 0.763)
+    """
+    if not n:
+        return unknown(METHOD, confidence, 0, "no observation")
+    low, high = _wilson(n_least / n, n, confidence)[0], _wilson(n_most / n, n, confidence)[1]
+    # Exactly so, where rounding leaves 3e-17.
+    low, high = low if n_least else 0.0, high if n_most < n else 1.0
+    return Estimate(n_least / n, low, high, confidence, n, METHOD)
+
+
+def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
+    from scipy.stats import norm  # half a second, which most commands do not have to wait for
+
+    z = float(norm.ppf((1 + confidence) / 2))
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -6,7 +6,9 @@ are never negative, from the best of many shapes. Source: D. M. Bates and D. G. 
 Its Applications (1988), sec. 2.2.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -14,7 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.quadratic import Vector, least
+from scalograph.analysis.quantiles import t_quantile
+from scalograph.analysis.usl import MANY_SIZES, few_runs, limit, upper_end
 
 CLASSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1": np.ones_like,
@@ -134,3 +139,139 @@ def _nearer(found: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit 
         if nearer is not None and nearer.rss < most:
             return nearer
     return None
+
+
+# Probability that the curve of the true class is taken for a misfit.
+_MISFIT_ALPHA = 0.01
+
+
+def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confidence: float) -> Iterator[str]:
+    """Yield why a class is not the true one, in words; nothing where it may be.
+
+    Args:
+        name: of the class, a key of `CLASSES`.
+        sizes: shape (n,), 1 or more, of four different sizes at least.
+        times: shape (n,), above zero.
+        fit: the class.
+        confidence: that the true class is not refuted by what fits better.
+    """
+    if is_exact(fit.rss, sizes.size):
+        return
+    own = () if name == CONSTANT else (name,)
+    others = [other for other in CLASSES if other not in (CONSTANT, name)]
+    left, alpha = sizes.size - len(own) - 2, (1 - confidence) / (len(others) + 2)  # a trend and the misfit are two more
+    # A trend that the class leaves: the only sign of growth that is steeper than all classes, or between two.
+    if is_better(fit.rss, least_growth(sizes, times, *own, is_bent=True).rss, left, alpha):
+        yield "multiplied by a power of n it fits better"
+    for other in others:
+        if is_better(fit.rss, least_growth(sizes, times, *own, other).rss, left, alpha):
+            yield f"with a part of {other} it fits better"
+    yield from misfits(sizes, fit.residuals, 1 + len(own))
+
+
+def is_better(rss: float, beside: float, left: int, alpha: float) -> bool:
+    """Tell whether one more coefficient lessens the sum of squares by more than chance does (F test).
+
+    Args:
+        rss: sum of squares without it.
+        beside: with it.
+        left: points less coefficients with it, 1 or more.
+        alpha: the chance that is allowed for.
+    """
+    from scipy.special import fdtrc  # it takes a tenth of a second
+
+    return beside <= 1e-12 * rss or bool(fdtrc(1, left, max(0.0, rss - beside) / (beside / left)) < alpha)
+
+
+def misfits(sizes: FloatArray, residuals: FloatArray, n_parameters: int) -> Iterator[str]:
+    """Yield why a curve misses the points, in words; nothing where it may be the true one.
+
+    Args:
+        sizes: shape (n,).
+        residuals: shape (n,), logs of the times over the curve.
+        n_parameters: of the curve, fewer than there are sizes.
+    """
+    from scipy.special import fdtrc
+
+    groups = [residuals[sizes == n] for n in np.unique(sizes)]
+    pure = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    missed = sum(group.size * float(group.mean()) ** 2 for group in groups)
+    free, left = len(groups) - n_parameters, residuals.size - len(groups)
+    if left >= 1 and pure > 0 and fdtrc(free, left, missed / free / (pure / left)) < _MISFIT_ALPHA:
+        yield "its curve misses the points by more than runs of one size differ"
+    if len(groups) >= MANY_SIZES and few_runs([bool(group.mean() > 0) for group in groups]) < _MISFIT_ALPHA:
+        yield "the points lie above its curve, then below it, for many sizes in a row"
+
+
+_METHOD = "slope of log times over log sizes, Student t"
+# The least rise that is looked for, as a share.
+_FIRST_STEP = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLaw:
+    """Time as one power of the size, c n^p.
+
+    Attributes:
+        exponent: p; of times that are no power, the mean slope over the range.
+        rss: sum of squares of the logs of the times over the curve.
+        refuted: why time is no power of the size, in words; empty where it may be.
+    """
+
+    exponent: Estimate
+    rss: float
+    refuted: str = ""
+
+
+def power_law(sizes: FloatArray, times: FloatArray, confidence: float) -> PowerLaw:
+    """Fit one power of the size, by least squares of the logs.
+
+    Args:
+        sizes: shape (n,), 1 or more, of four different sizes at least.
+        times: shape (n,), above zero.
+        confidence: of the interval, and that a true power is not refuted for its curvature.
+    """
+    x, y = np.log(sizes), np.log(times)
+    x, y = x - x.mean(), y - y.mean()
+    slope, spread = float(x @ y) / float(x @ x), float(x @ x)
+    residuals = y - slope * x
+    rss, left = float(residuals @ residuals), sizes.size - 2
+    half = 0.0 if is_exact(rss, sizes.size) else t_quantile(confidence, left) * math.sqrt(rss / left / spread)
+    exponent = Estimate(slope, slope - half, slope + half, confidence, sizes.size, _METHOD)
+    return PowerLaw(exponent, rss, next(_refutations(sizes, x, residuals, confidence), ""))
+
+
+def _refutations(sizes: FloatArray, x: FloatArray, residuals: FloatArray, confidence: float) -> Iterator[str]:
+    rss = float(residuals @ residuals)
+    if is_exact(rss, sizes.size):
+        return
+    columns = np.column_stack([np.ones_like(x), x, x**2])
+    bent = residuals - columns @ np.linalg.lstsq(columns, residuals, rcond=None)[0]
+    if is_better(rss, float(bent @ bent), sizes.size - 3, 1 - confidence):
+        yield "its exponent changes with the size"
+    yield from misfits(sizes, residuals, 2)
+
+
+def most_rise(name: str, sizes: FloatArray, times: FloatArray, best: float, rss: float, confidence: float) -> float:
+    """Return the upper end of the profile interval of the rise from the smallest to the largest size.
+
+    Args:
+        name: of a class that grows.
+        sizes: shape (n,), 1 or more.
+        times: shape (n,), above zero.
+        best: the rise of the fitted curve, as a share of its time at the smallest size.
+        rss: sum of squares of the fit, on logs.
+        confidence: of the two-sided interval.
+    """
+    low, high = (growth_at(name, float(n)) for n in (sizes.min(), sizes.max()))
+    steepest = high / low - 1 if low > 0 else math.inf  # without a fixed part, which is never negative
+    share, logs, top = (CLASSES[name](sizes) - low) / (high - low), np.log(times), limit(rss, sizes.size, 2, confidence)
+    if top is None or is_exact(rss, sizes.size):
+        return min(best, steepest)
+
+    def profile(rise: float) -> float:
+        left = logs - np.log1p(rise * share)
+        return float(((left - left.mean()) ** 2).sum())
+
+    end = upper_end(profile, best, top, _FIRST_STEP)
+    return steepest if end is None else min(end, steepest)

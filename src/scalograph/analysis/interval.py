@@ -27,7 +27,7 @@ from scalograph.analysis.center import (
     trim_note,
 )
 from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 Estimand = Literal["typical", "mean"]
 TYPICAL = "typical run (geometric mean), Student t on log scores"

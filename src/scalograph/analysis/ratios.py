@@ -20,7 +20,7 @@ from scalograph.analysis.contrast import (
     welch,
 )
 from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 FIELLER = "ratio of means, Fieller interval"
 

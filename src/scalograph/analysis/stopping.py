@@ -23,7 +23,7 @@ from scalograph.analysis.center import (
 )
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 TRIM = 0.05
 FIRST_LOOK = 8

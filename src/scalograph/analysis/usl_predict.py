@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scalograph.analysis.estimate import Estimate, unknown
-from scalograph.analysis.flag import NO_LAW
-from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
-from scalograph.analysis.usl import N_PARAMETERS, Usl
+from scalograph.analysis.estimate import NO_LAW, Estimate, unknown
+from scalograph.analysis.usl import N_PARAMETERS, Usl, limit, lower_end, upper_end
 
 # A prediction goes up to this multiple of the largest measured size.
 REACH = 2.0

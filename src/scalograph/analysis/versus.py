@@ -7,11 +7,9 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
-from scalograph.analysis.quantiles import student_t
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes, widened
+from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
-from scalograph.analysis.step import widened
-from scalograph.analysis.students_t import t_quantile
 
 # Share of pairs set aside at each end, where one run in twenty is slowed, and where runs have two modes: chosen among
 # Student's t, trimmed t and signed ranks for most effects told at 5 % false ones (benchmarks/statistics_ab.py).

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.bundles import bundled
 from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
-from scalograph.cli.options import CommandOptions
+from scalograph.cli.options import CommandOptions, bundled
 from scalograph.cli.sweep_options import LEVELS, VERSION
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.cli.adhoc.command_study import CommandStudy
-    from scalograph.protocol.claim import Claim
+    from scalograph.cli.command_line_study.command_study import CommandStudy
     from scalograph.protocol.compared_results import ResultComparisons
-    from scalograph.protocol.findings import Findings
+    from scalograph.protocol.findings import Claim, Findings
     from scalograph.run.session import Session
 
 
@@ -55,7 +53,7 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     scalograph ab --a main --b HEAD --build 'make -j2' -- {version}/prog         two revisions, each built apart
     scalograph ab --a Serial --b G1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
     """
-    from scalograph.cli.adhoc.declaration import study_text
+    from scalograph.cli.command_line_study.declaration import study_text
     from scalograph.cli.comparing import share_of
     from scalograph.cli.measure_output import carried_out
 
@@ -68,8 +66,8 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
 
 
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
-    from scalograph.cli.adhoc.built_revisions import refuse_without_place
-    from scalograph.cli.adhoc.from_options import swept_study
+    from scalograph.cli.command_line_study.built_revisions import refuse_without_place
+    from scalograph.cli.command_line_study.option_texts import swept_study
     from scalograph.cli.sweep_options import SweepOptions
     from scalograph.study.levels import LevelsError, parse_levels
 
@@ -89,7 +87,7 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
 
 def _revised(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
     """Two revisions by the names of their folders, and the study whose {version} is the folder."""
-    from scalograph.cli.adhoc.built_revisions import placed
+    from scalograph.cli.command_line_study.built_revisions import placed
     from scalograph.run.revisions import named, repository
 
     every = named(repository(Path()), [versions.a, versions.b])
@@ -99,9 +97,9 @@ def _revised(versions: AbOptions, build: str, options: CommandOptions) -> "tuple
 
 def _tell(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
     """Print the answer, and return its exit code."""
-    from scalograph.cli.last_stops import report
+    from scalograph.cli.analyze_steps import report
     from scalograph.cli.measure_output import close
-    from scalograph.exchange.summary import summary
+    from scalograph.exchange.markdown import summary
     from scalograph.report.screen import screen
 
     found, _ = report(session.results.folder)
@@ -120,7 +118,7 @@ def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> t
     from scalograph.exchange.compare.compare_claim import compare_claim
     from scalograph.exchange.compare.from_findings import counts_disturbed, from_findings
     from scalograph.exchange.compare.paired_versions import paired_versions, unpaired
-    from scalograph.protocol.claim import Claim
+    from scalograph.protocol.findings import Claim
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.console import emit_json, out
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -37,8 +37,8 @@ def answer(
     if document is not None:
         told = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
         return emit_json({**document, **{name: part.model_dump(mode="json") for name, part in told.items()}})
-    from scalograph.report.terminal import render, render_table
     from scalograph.report.terminal_first import render_first
+    from scalograph.report.terminal_table import render, render_table
 
     if tables:
         render(screen, out())

@@ -36,7 +36,7 @@ COMMANDS = {
 # Those that need nothing but files: they work on any system.
 READING = ("compare", "history", "gate", "check", "analyze", "report", "export", "fit", "import")
 # Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
-TOGETHER = {"analyze": "stops", "report": "stops"}
+TOGETHER = {"analyze": "steps", "report": "steps"}
 
 
 class LateCommands(TyperGroup):

@@ -26,7 +26,7 @@ def command(
     from scalograph.errors import StudyError
     from scalograph.study.declare import check
     from scalograph.study.identity import as_journaled
-    from scalograph.study.json_schema import study_schema
+    from scalograph.study.model import study_schema
 
     if schema:
         emit_json(study_schema())

@@ -1,13 +1,15 @@
 """Sources of a comparison as they are named on a command line."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.errors import StudyError
-from scalograph.study.known_names import no_such
+from scalograph.errors import ProtocolError, StudyError
+from scalograph.study.scalars import no_such
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
+    from scalograph.exchange.benchmark import Benchmark
     from scalograph.exchange.compare.measured_source import MeasuredSource
     from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.report.screen import Screen
@@ -41,7 +43,7 @@ def compare_sources(
         StudyError: an option has another form, or two sources have nothing in common.
         ProtocolError: one cannot be read.
     """
-    from scalograph.cli.compared_source import compared_source
+    pass
     from scalograph.exchange.compare.measured_source import PER, divided, narrowed
     from scalograph.exchange.compare.result_answer import compared
 
@@ -77,8 +79,13 @@ def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Scre
         found: what it came to.
         sources: as they were named.
     """
-    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences, margin_told
-    from scalograph.exchange.compare.compare_tables import compare_tables
+    from scalograph.exchange.compare.compare_claim import (
+        compare_claim,
+        compare_tables,
+        compare_trust,
+        differences,
+        margin_told,
+    )
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
@@ -133,3 +140,58 @@ def share_of(option: str, text: str | None) -> float | None:
         return parse_percent(text)
     except ValueError as error:
         raise StudyError.one(option, str(error)) from error
+
+
+# What nobody but us writes.
+_OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
+
+
+def compared_source(text: str, label: str, response: str | None) -> "MeasuredSource":
+    """Read a source; the format of a path that holds no results is found by reading it.
+
+    Args:
+        text: as it was named.
+        label: what it is called.
+        response: that is compared; None for the one that it is about.
+
+    Raises:
+        StudyError: it has no such response, or is none of the format that was named.
+        ProtocolError: the path cannot be read, or has no known format.
+    """
+    from scalograph.exchange.compare.from_benchmarks import from_benchmarks
+    from scalograph.exchange.compare.from_published import from_published, is_published
+    from scalograph.exchange.readers.registry import read
+    from scalograph.study.reader_names import READERS
+
+    if is_published(text):
+        return from_published(text, response).called(label)
+    name, colon, files = text.partition(":")
+    if colon and name in READERS:
+        every = read(name, *map(Path, files.split(",")))
+        return from_benchmarks(every, READERS[name].instrument, label, response)
+    found = _of_path(Path(text), label, response)
+    if not isinstance(found, tuple):
+        return found
+    name, every = found
+    return from_benchmarks(every, READERS[name].instrument, label, response)
+
+
+def _of_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
+    from scalograph.cli.analyze_steps import learned
+    from scalograph.exchange.compare.from_findings import from_findings
+    from scalograph.exchange.readers.registry import recognized
+    from scalograph.study.reader_names import READERS
+
+    try:
+        found = learned(path)
+    except ProtocolError:
+        is_ours = path.suffix in _OURS or path.name == _OUR_NAME or not path.exists()
+        known = None if is_ours else recognized(path)
+        if known:
+            return known
+        if is_ours or path.is_dir():
+            raise
+    else:
+        return from_findings(found, label, response)
+    what = f"results, or a file of {', '.join(READERS)}"
+    raise ProtocolError(str(path), "none of the known formats", what, f"name one to see why it is none: FORMAT:{path}")

@@ -50,7 +50,7 @@ def _examine(json: bool) -> int:
     from scalograph.machine.cpu_speed import sampled
     from scalograph.machine.doctor import examine
     from scalograph.run.hosts.host_names import connected
-    from scalograph.run.hosts.probe import capabilities
+    from scalograph.run.hosts.local.probe import capabilities
 
     with connected() as host:
         probe, slices = host.probe, sampled(os.sched_getaffinity(0))

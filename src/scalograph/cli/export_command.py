@@ -7,7 +7,7 @@ import typer
 
 from scalograph.cli.console import tell
 from scalograph.cli.options import Source
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 
 if TYPE_CHECKING:
     from scalograph.exchange.export import Columns
@@ -58,7 +58,7 @@ def command(
 
 def _of_runs(source: Path, form: str, to: Path) -> str:
     """Write what is in the journal, and say how much it is."""
-    from scalograph.cli.last_stops import loaded
+    from scalograph.cli.analyze_steps import loaded
     from scalograph.exchange import export, modeling
 
     table = loaded(source)
@@ -74,8 +74,7 @@ def _of_runs(source: Path, form: str, to: Path) -> str:
 def _of_findings(source: Path, form: str, to: Path, figure: str) -> str:
     """Write what was made of the journal, and say how much it is."""
     from scalograph.exchange import export, modeling
-    from scalograph.exchange.asciidoc import asciidoc
-    from scalograph.exchange.markdown import markdown
+    from scalograph.exchange.markdown import asciidoc, markdown
 
     findings, drawn = _found(source)
     if form == "points":
@@ -108,7 +107,7 @@ def _drawn(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to:
 
 
 def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
-    from scalograph.cli.last_stops import figures, learned
+    from scalograph.cli.analyze_steps import figures, learned
 
     found = learned(source)
     return found, figures(found)

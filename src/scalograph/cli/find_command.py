@@ -7,8 +7,7 @@ import typer
 from typer.main import get_command
 
 from scalograph.cli.app import LateCommands
-from scalograph.cli.bundles import bundled
-from scalograph.cli.options import SearchOptions
+from scalograph.cli.options import SearchOptions, bundled
 from scalograph.questions.asked import QuestionOptions
 from scalograph.questions.registry import having, role
 
@@ -57,10 +56,9 @@ def _search(question: str) -> Callable[..., int]:
     options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
-        from scalograph.cli.adhoc.declaration import study_text
-        from scalograph.cli.adhoc.from_options import searched_study
-        from scalograph.cli.measure_output import carried_out
-        from scalograph.cli.search_output import tell_search
+        from scalograph.cli.command_line_study.declaration import study_text
+        from scalograph.cli.command_line_study.option_texts import searched_study
+        from scalograph.cli.measure_output import carried_out, tell_search
 
         text = study_text(searched_study(question, asked.factors(), options))
         return carried_out(

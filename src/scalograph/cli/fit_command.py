@@ -10,8 +10,8 @@ import typer
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow
-from scalograph.protocol.by_name import imported
-from scalograph.study.known_names import no_such
+from scalograph.protocol.plain import imported
+from scalograph.study.scalars import no_such
 
 LawName = Annotated[
     str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")

@@ -8,7 +8,7 @@ import typer
 from scalograph.cli.compare_command import AllowMissing, ComparedResponse, Margin, exit_code
 from scalograph.cli.options import Where
 from scalograph.errors import Exit, HostError
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
@@ -47,7 +47,7 @@ def command(
     scalograph gate results --against kept --summary "$GITHUB_STEP_SUMMARY"
     """
     from scalograph.cli.comparing import compare_sources, compared_screen
-    from scalograph.exchange.summary import summary as markdown
+    from scalograph.exchange.markdown import summary as markdown
 
     if form not in FORMATS:
         raise no_such("--format", f'"{form}"', form, FORMATS)

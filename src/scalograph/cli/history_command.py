@@ -9,7 +9,7 @@ from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
 from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
@@ -32,8 +32,7 @@ def command(
     scalograph history first
     scalograph history kept/first --where threads=8 --tables
     """
-    from scalograph.exchange.compare.series import series
-    from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
+    from scalograph.exchange.compare.series import series, series_claim, series_tables, series_trust
     from scalograph.report.screen import Screen
     from scalograph.text.quantities import counted
 
@@ -65,7 +64,7 @@ def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
     """The newest results in a folder, links left out, and what is not read."""
-    from scalograph.cli.last_stops import learned
+    from scalograph.cli.analyze_steps import learned
     from scalograph.exchange.compare.from_findings import from_findings
     from scalograph.exchange.compare.measured_source import narrowed
     from scalograph.exchange.compare.series import DatedSource
@@ -87,12 +86,12 @@ def _read(
 
 def _begun(folder: Path) -> tuple[str, str]:
     """When results began, and their name: without a journal, or with a broken one, by the name alone, before all."""
-    from scalograph.protocol import findings_file, journal, results
+    from scalograph.protocol import journal, results, saved_documents
 
     try:
         here = results.at(folder)
         if here.journal.exists():
             return str(journal.first_event(here.journal).get("at", "")), folder.name
-        return findings_file.read(here.findings).runs.started or "", folder.name
+        return saved_documents.read_findings(here.findings).runs.started or "", folder.name
     except ProtocolError:
         return "", folder.name

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scalograph.cli.answer_output import answer, tables_place
-from scalograph.cli.bundles import bundled
-from scalograph.cli.options import Json, TableName, Tables
+from scalograph.cli.options import Json, TableName, Tables, bundled
 from scalograph.errors import Exit
 from scalograph.exchange.readers.registry import read
 from scalograph.study.reader_names import READERS
@@ -107,9 +106,9 @@ def _alone(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]
 
 
 def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.exchange.csv_points import parse_params, points_over
     from scalograph.exchange.fit import laws
     from scalograph.exchange.fit_claim import fit_claim, fit_tables
-    from scalograph.exchange.imported_points import parse_params, points_over
     from scalograph.report.screen import Screen
 
     found = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
@@ -119,10 +118,9 @@ def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Scre
 
 
 def _beside(every: "list[Benchmark]", source: Path, where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
-    from scalograph.cli.last_stops import loaded
-    from scalograph.exchange.agreement import sentences
+    from scalograph.cli.analyze_steps import loaded
     from scalograph.exchange.benchmark_claim import agreement_claim
-    from scalograph.exchange.comparison import beside, tables
+    from scalograph.exchange.comparison import beside, sentences, tables
     from scalograph.exchange.match import parse_where
     from scalograph.findings.names import title
     from scalograph.report.screen import Screen

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from scalograph.cli.bundles import bundled
+from scalograph.cli.options import bundled
 from scalograph.cli.sweep_options import LoadOptions
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def _load(options: LoadOptions) -> int:
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
     """
-    from scalograph.cli.adhoc.load_study import load_options, load_study, load_text
+    from scalograph.cli.command_line_study.load_study import load_options, load_study, load_text
     from scalograph.cli.measure_output import carried_out
 
     text = load_text(load_study(options))
@@ -25,7 +25,7 @@ def _load(options: LoadOptions) -> int:
 
 
 def _tell(session: "Session", options: Any) -> int:
-    from scalograph.cli.last_stops import report
+    from scalograph.cli.analyze_steps import report
     from scalograph.cli.measure_output import close
     from scalograph.report.screen import screen
 

@@ -8,7 +8,7 @@ import atexit
 import gc
 import sys
 
-from scalograph.run.own_threads import one_thread
+from scalograph.run.caller_environment import one_thread
 
 one_thread()  # before the first import of numpy
 # Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each

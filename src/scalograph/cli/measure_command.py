@@ -1,7 +1,6 @@
 """`scalograph measure`."""
 
-from scalograph.cli.bundles import bundled
-from scalograph.cli.options import CommandOptions
+from scalograph.cli.options import CommandOptions, bundled
 from scalograph.cli.sweep_options import SweepOptions
 
 
@@ -17,15 +16,15 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
     scalograph measure -v version=old,new -- ./prog-{version} is new faster than old?
     scalograph measure --revisions v1..main --build make -- {version}/prog
     """
-    from scalograph.control import quiet
+    from scalograph.system import quiet
 
     quiet.begin()  # before the imports that take a third of a second, which then need not be waited for
-    from scalograph.cli.adhoc.from_options import swept_study
+    from scalograph.cli.command_line_study.option_texts import swept_study
     from scalograph.cli.measure_output import measured
 
     if sweep.revisions is None and sweep.build is None:
         return measured(swept_study(sweep, options), sweep, options)
-    from scalograph.cli.adhoc.built_revisions import revised_study
+    from scalograph.cli.command_line_study.built_revisions import revised_study
 
     return measured(revised_study(sweep, options), sweep, options)
 

@@ -9,21 +9,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.declaration import as_options, study_text
+from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import as_options, study_text
 from scalograph.cli.options import AnswerOptions, CommandOptions, SearchOptions
-from scalograph.cli.outcome import interrupted, tell_how_on
+from scalograph.cli.pilot_output import interrupted, tell_how_on
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
+from scalograph.questions.registry import role
 from scalograph.run.scratch import scratch
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
+    from scalograph.cli.options import CommandOptions
     from scalograph.protocol.findings import Findings
     from scalograph.report.screen import Screen
     from scalograph.run.session import Session
+
 
 # A command line that a person still reads.
 _LONGEST = 1000
@@ -92,7 +95,7 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) ->
     from scalograph.study.declare import declare
 
     declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
-    from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
+    from scalograph.cli.pipeline import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.
     waiting = seconds_of("--wait-lock", options.wait_lock)
@@ -108,9 +111,9 @@ def _share(text: str) -> float:
 
 
 def _answer(session: "Session", target: float, cost: float | None, options: CommandOptions) -> int:
-    from scalograph.cli.adhoc import show
-    from scalograph.cli.adhoc.answer_sentence import sentence, unused
-    from scalograph.cli.last_stops import report
+    from scalograph.cli.analyze_steps import report
+    from scalograph.cli.command_line_study import show
+    from scalograph.cli.command_line_study.show import sentence, unused
     from scalograph.report.screen import screen
 
     found, _ = report(session.results.folder)
@@ -132,8 +135,8 @@ def close(
     session: "Session", found: "Findings", told: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
     """Print the answer of a command's study, or `document` with --json, and return the exit code."""
+    from scalograph.cli.analyze_steps import exit_code
     from scalograph.cli.answer_output import answer, study_places
-    from scalograph.cli.last_stops import exit_code
 
     results = session.results
     # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
@@ -144,3 +147,19 @@ def close(
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)
     return exit_code(found)
+
+
+def tell_search(session: "Session", question: str, options: "CommandOptions") -> int:
+    """Tell what a search found; the report has the rest.
+
+    Args:
+        session: the search.
+        question: that it asks.
+        options: of its command.
+    """
+    from scalograph.cli.analyze_steps import report
+    from scalograph.report.screen import screen
+
+    found, _ = report(session.results.folder)
+    document = {"verdict": found.trust.level, "answer": found.answer}
+    return close(session, found, screen(found), options, {**role(question, "find").figures(found), **document})

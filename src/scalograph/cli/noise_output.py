@@ -32,8 +32,8 @@ def noise(json: bool, quick: bool) -> int:
     Raises:
         HostError: another study holds the machine, or the host refuses.
     """
-    from scalograph.cli.five_stops import StudyStart, run_declared
-    from scalograph.cli.last_stops import analyze
+    from scalograph.cli.analyze_steps import analyze
+    from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.findings import table
     from scalograph.machine.floor.floor import STUDY, floor
     from scalograph.study.declare import declare_shipped
@@ -86,7 +86,7 @@ def grid(measured: "Floor") -> "Grid":
     from rich.table import Table
     from rich.text import Text
 
-    from scalograph.machine.floor.floor_rows import rows
+    from scalograph.machine.floor.floor import rows
 
     shown = Table.grid(padding=(0, 2))
     for cells in rows(measured):

@@ -8,8 +8,8 @@ from scalograph.errors import StudyError
 from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
-from scalograph.study.known_names import no_such
 from scalograph.study.model import Quick, Study
+from scalograph.study.scalars import no_such
 from scalograph.text.units import parse_duration
 
 # As protocol/study.md; the model would say so too, but of a key and not of the option.

@@ -1,5 +1,7 @@
 """How a proposal is shown, and the pilot that leads to one."""
 
+import shlex
+import signal
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +16,11 @@ from scalograph.errors import Exit, StudyError
 from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
+    from scalograph.cli.options import StartOptions
     from scalograph.control.consent import Consent
-    from scalograph.questions.pilot.plan_proposal import Offer, Proposal
+    from scalograph.questions.pilot.plan import Offer, Proposal
     from scalograph.run.plan import Plan
+    from scalograph.run.session import Session
     from scalograph.study.declare import Declared
 
 
@@ -34,16 +38,17 @@ def run_pilot(
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
     if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
-    from scalograph.cli.five_stops import StudyStart, run_declared
-    from scalograph.cli.last_stops import analyze
-    from scalograph.cli.outcome import interrupted
-    from scalograph.questions.pilot.plan import pilot, takes_iterations
+    from scalograph.cli.analyze_steps import analyze
+    from scalograph.cli.pipeline import StudyStart, run_declared
+
+    pass
+    from scalograph.questions.pilot.plan import pilot_study, takes_iterations
     from scalograph.run.hosts.host_names import connected
     from scalograph.run.plan import plan
 
     with connected(host, wait_lock_s) as machine:
         planned = plan(declared, machine.facts(), consent=consent)
-    study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
+    study = pilot_study(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     start = StudyStart(folder=folder, host=host, consent=consent, wait_lock_s=wait_lock_s)
     conducted = run_declared(replace(declared, study=study), start)
     if conducted.reason == "interrupted":
@@ -60,9 +65,7 @@ def run_pilot(
 
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
     """Return what a journal lets propose for a study."""
-    from scalograph.questions.pilot.plan import takes_iterations
-    from scalograph.questions.pilot.plan_prior_runs import earlier
-    from scalograph.questions.pilot.plan_proposal import propose
+    from scalograph.questions.pilot.plan import earlier, propose, takes_iterations
 
     study = planned.declared.study
     return propose(planned.design, earlier(journal), takes_iterations(study, planned.program.argv))
@@ -118,3 +121,51 @@ def _table(made: "Proposal") -> None:
         widths = f"+-{100 * o.precision:g} %", f"+-{100 * o.half_width:.2g} %"
         table.add_row(widths[0], str(o.runs), str(o.iterations), widths[1], time)
     out().print(table)
+
+
+_LIMITS = ("--budget", "--max-runs")
+
+
+def conclude(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
+    """Print the outcome.
+
+    Args:
+        session: what was run.
+        options: of its start.
+        command: words that start it again.
+        report: whether to make the page, too.
+    """
+    folder = session.results.folder
+    resume = [*command, "--resume", "-o", str(folder)]
+    if session.reason == "interrupted":
+        return interrupted(session, resume)
+    from scalograph.cli import analyze_steps
+    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.report.screen import screen
+
+    # Whatever the files' times say: a clock may have been set back since the last start.
+    found, _ = analyze_steps.analyze(folder)
+    if report:
+        found, _ = analyze_steps.report(folder)
+    tell_how_on(session.reason, resume)
+    document = found.model_dump(mode="json") if options.json else None
+    places = study_places(folder, found, shlex.join(command))
+    answer(screen(found), places, options.tables, options.table, document)
+    return analyze_steps.exit_code(found)
+
+
+def interrupted(session: "Session", resume: list[str]) -> int:
+    """Say how to go on after a signal; without words of a command it starts anew."""
+    again = f"Go on with: {shlex.join(resume)}" if resume else "Start it anew"
+    say(f"interrupted; nothing finished is lost. {again}", "yellow")
+    return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
+
+
+def tell_how_on(reason: str, command: list[str]) -> None:
+    """Print the command that resumes a study that did not come to its end, without the limits that ended it."""
+    if reason == "busy":
+        say(f"the machine was too busy; go on with: {shlex.join(command)}", "yellow")
+    if reason == "budget":
+        limits = {at for at, word in enumerate(command) if word in _LIMITS}
+        words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
+        say(f"the budget is used up; go on with a larger --budget or --max-runs: {shlex.join(words)}", "yellow")

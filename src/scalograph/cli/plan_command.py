@@ -77,7 +77,7 @@ def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostF
     if no_host and name != LOCAL:
         raise StudyError.one("--host", f"{name}, and --no-host", "one of both", "leave one out")
     if no_host:
-        from scalograph.design.assumed import assumed
+        from scalograph.design.resolve import assumed
 
         return assumed(study, cpus or 1)
     if cpus is not None:

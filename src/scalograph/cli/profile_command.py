@@ -96,10 +96,10 @@ def keep_profile(
         StudyError: no such configuration, or another study.
         HostError: the host refuses.
     """
-    from scalograph.cli.machine_lock import alone
+    from scalograph.cli.pipeline import alone
     from scalograph.control.consent import NO_CONSENT
     from scalograph.profile.again import planned_again
-    from scalograph.profile.taking import with_iterations
+    from scalograph.profile.recorder import with_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
     from scalograph.run.hosts.host_names import connected
@@ -117,12 +117,11 @@ def keep_profile(
 def _taken(
     planned: "Plan", host: "Host", folder: "Results", where: Sequence[str], period_s: float, notes: list[str]
 ) -> "Profile":
-    from scalograph.cli.five_stops import score_of
+    from scalograph.cli.pipeline import score_of
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
-    from scalograph.profile.choose import choose
-    from scalograph.profile.taking import starts_java, take, with_measured
-    from scalograph.profile.values import Profile
+    from scalograph.profile.recorder import starts_java, take, with_measured
+    from scalograph.profile.values import Profile, choose
     from scalograph.protocol import journal
 
     measured = table.load(folder.journal, keep_observations=False)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy
+from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy, bundled
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
-    from scalograph.cli.reproducing import Reproducing
+    from scalograph.cli.reproduce.reproduce_results import Reproducing
     from scalograph.control.consent import Consent
     from scalograph.run.plan import Plan
     from scalograph.study.catalogue import OpenedCatalogue
@@ -86,10 +85,10 @@ def _reproduce(options: ReproduceOptions) -> int:
 
 def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """A new one; its folder is made once it is planned."""
-    from scalograph.cli.reproducing import Reproducing
-    from scalograph.protocol import journal, reproduction_file
+    from scalograph.cli.reproduce.reproduce_results import Reproducing
+    from scalograph.protocol import journal, saved_documents
 
-    if options.output and reproduction_file.is_there(options.output):
+    if options.output and saved_documents.is_there(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
     catalogue = _opened(options, options.quick, names)
@@ -121,15 +120,15 @@ def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "
 
 def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """The latest one, with the parts and in the form in which it was begun. Raises StudyError where there is none."""
-    from scalograph.cli.reproducing import Reproducing
-    from scalograph.protocol import reproduction_file, results
+    from scalograph.cli.reproduce.reproduce_results import Reproducing
+    from scalograph.protocol import results, saved_documents
     from scalograph.study.catalogue import open_catalogue
 
     folder = options.output or (results.ROOT / NAME / "latest").resolve()
-    if not reproduction_file.is_there(folder):
+    if not saved_documents.is_there(folder):
         fix = "start it without --resume, or name its folder with -o"
         raise StudyError.one(str(folder), "no reproduction", "one that was begun", fix)
-    before = reproduction_file.read(folder)
+    before = saved_documents.read_reproduction(folder)
     if options.quick and not before.quick:
         raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
     ids = tuple(study.id for study in before.studies)
@@ -142,8 +141,8 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
 
 def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
     """Say which parts there are, and how long they take at most."""
-    from scalograph.cli.machine_lock import alone
-    from scalograph.cli.reproduce_plan import look_ahead, seconds_at_most
+    from scalograph.cli.pipeline import alone
+    from scalograph.cli.reproduce.reproduce_plan import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
@@ -157,7 +156,7 @@ def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s:
 
 
 def _goes_on(made: "Reproducing", name: str) -> str:
-    from scalograph.cli.reproduce_further import unresolved
+    from scalograph.cli.reproduce.reproduce_plan import unresolved
     from scalograph.text.short_names import few
 
     if name in made.further and made.parts[name].state == "done":
@@ -199,9 +198,9 @@ def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
 
 
 def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
-    from scalograph.cli.machine_lock import alone
     from scalograph.cli.overrides import given
-    from scalograph.cli.reproduce_parts import run_parts
+    from scalograph.cli.pipeline import alone
+    from scalograph.cli.reproduce.reproduce_parts import run_parts
 
     again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
@@ -218,7 +217,7 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
     if options.json:
         emit_json(document.model_dump(mode="json"))
         return code
-    from scalograph.cli.reproduce_output import show
+    from scalograph.cli.reproduce.reproduce_results import show
 
     show(document, made.folder, _next(made, again))
     return code
@@ -226,7 +225,7 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
 
 def _next(made: "Reproducing", again: list[str]) -> tuple[str, str] | None:
     """The command for parts that are left, or else for claims that more runs may decide."""
-    from scalograph.cli.reproduce_further import may_decide
+    from scalograph.cli.reproduce.reproduce_plan import may_decide
     from scalograph.protocol import results
 
     if (results.ROOT / NAME / "latest").resolve() == made.folder.resolve():

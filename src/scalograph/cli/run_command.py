@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from scalograph.cli.bundles import bundled
-from scalograph.cli.options import StartOptions, StudyFile
+from scalograph.cli.options import StartOptions, StudyFile, bundled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,8 +40,8 @@ def sanity(json: bool) -> int:
 
 
 def _proofs() -> "list[Proof]":
-    from scalograph.cli.machine_lock import alone
-    from scalograph.machine.proofs.proving import prove
+    from scalograph.cli.pipeline import alone
+    from scalograph.machine.proofs.run_proofs import prove
     from scalograph.run.hosts.host_names import connected
 
     with connected() as host:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.options import StartOptions
-from scalograph.cli.outcome import conclude
 from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused, seconds_of
+from scalograph.cli.pilot_output import conclude
+from scalograph.cli.pipeline import StudyStart, run_declared
 from scalograph.control.consent import Consent
 from scalograph.protocol import journal, results
 from scalograph.study.declare import Declared

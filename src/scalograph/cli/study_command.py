@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import StartOptions
+from scalograph.cli.options import StartOptions, bundled
 
 
 def shipped(incomplete: str) -> list[str]:

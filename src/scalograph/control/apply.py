@@ -19,7 +19,7 @@ from scalograph.control.placement import n_available, place, refuse_count
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.text.format import format_cpu_list
 
 Treatment = Mapping[str, Level]
 

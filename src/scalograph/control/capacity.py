@@ -4,23 +4,110 @@ A quota differs from a mask. Under a mask of one CPU two workers take turns; und
 side until the time of the period is used up, and then both stand still until the next one.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree
-from scalograph.control.control import Launch, LevelError
-from scalograph.control.cpu_tree import CPU_TIME, FirstTree, cpu_tree
-from scalograph.control.group_control import GroupControl
+from scalograph.control.cgroup_limit import GroupLimit, cgroup_version, inside_group, limited_group, why_no_group
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.isolation import Refusal
-from scalograph.control.own_group import GroupLimit, cgroup_version, inside_group, limited_group, why_no_group
-from scalograph.control.quota import cpu_quota, quota_of
 from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.system.cgroups import CPU_TIME, CgroupTree, FirstTree, cgroup2_mount, cpu_tree, read, v1_mount
+
+NO_LIMIT = "none"
+
+
+class GroupControl(Control, ABC):
+    """Levels are numbers, which limit a run, and "none"; the limit is read back before and after the run.
+
+    Attributes:
+        name: of the control.
+    """
+
+    may_conflict = True
+    name: str
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written. Raises LevelError for one that is no limit, or that is refused."""
+        for level in levels:
+            if level != NO_LIMIT:
+                self._check(level, facts)
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Note the limit in the launch, so that the record of the run says it; `hold` sets it."""
+        return self.noted(launch, None if level == NO_LIMIT else float(level))
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """Return the context in which the cgroup limits the run."""
+        return nullcontext() if level == NO_LIMIT else self.limited(float(level))
+
+    @abstractmethod
+    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+        """Tell whether a number is a limit, and which ones are."""
+
+    def refuse_beyond(self, level: float, facts: HostFacts) -> None:
+        """Raise LevelError for a limit beyond one that holds for this process already, as far as that is a fact."""
+
+    @abstractmethod
+    def noted(self, launch: Launch, level: float | None) -> Launch:
+        """Return the launch with this limit; None: with none."""
+
+    @abstractmethod
+    def limited(self, level: float) -> AbstractContextManager[None]:
+        """Return the context in which this process and what it starts are limited."""
+
+    def _check(self, level: Level, facts: HostFacts) -> None:
+        number = -1 if isinstance(level, (bool, str)) else level
+        is_limit, expected = self.accepted(number, facts)
+        if not is_limit:
+            raise LevelError(f"{self.name} {level!r}", f'{expected}, or "{NO_LIMIT}"', "correct it")
+        if self.name in facts.refused:
+            found = f"{self.name} {level} is refused here ({facts.refused[self.name]})"
+            raise LevelError(found, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
+        self.refuse_beyond(number, facts)
+
+
+_COUNT = re.compile("[0-9]{1,18}")  # a file of another machine may hold anything
+
+
+def cpu_quota(root: Path = Path("/")) -> float | None:
+    """Return the least CPU bandwidth of our cgroup and those above it, in CPUs; None if nothing limits us."""
+    quotas = [quota for folder in _own_folders(root) if (quota := quota_of(folder)) is not None]
+    return min(quotas, default=None)
+
+
+def _own_folders(root: Path) -> Iterator[Path]:
+    """Yield our cgroups with all above them: the unified one, and that of the v1 controller cpu."""
+    mount = cgroup2_mount(root)
+    v1 = v1_mount("cpu", root)
+    homes = {"": mount, "cpu": root / v1.lstrip("/") if v1 else None}
+    for line in (read(root / "proc/self/cgroup") or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        for name in controllers.split(","):
+            home = homes.get(name)
+            if home is not None and ".." not in path.split("/"):  # one that we do not see
+                own = home / path.lstrip("/")
+                yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(home))
+
+
+def quota_of(folder: Path) -> float | None:
+    """Return the quota of one cgroup, of either version, in CPUs; None if it has none."""
+    text = read(folder / "cpu.max")
+    if text is None:
+        text = f"{read(folder / 'cpu.cfs_quota_us')} {read(folder / 'cpu.cfs_period_us')}"
+    quota, _, period = text.partition(" ")
+    counts = [int(text) for text in (quota, period) if _COUNT.fullmatch(text)]
+    return counts[0] / counts[1] if len(counts) == 2 and counts[1] else None
+
 
 QUOTA = "quota"
 PERIOD_US = 100_000  # what kernels and containers have by default

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from scalograph.control.cgroups import read
 from scalograph.control.kernel_files import KERNEL, has_cpus, plain
 from scalograph.errors import HostError
 from scalograph.study.scalars import Level
+from scalograph.system.cgroups import read
 
 _UNKNOWN = "unknown"
 

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scalograph.protocol.by_name import imported
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.plain import imported
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, row_of
-from scalograph.study.known_names import meant, no_such
 from scalograph.study.program import Service
+from scalograph.study.scalars import meant, no_such
 
 Level = bool | int | float | str
 

@@ -4,12 +4,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import errorcode
+from pathlib import Path
 
 from scalograph.control.control import HeldSetting
 from scalograph.control.kernel_files import KERNEL, MAX_VALUE
 from scalograph.control.settings import Setting, SettingChange
 from scalograph.control.store import Store, changed, lock_machine
 from scalograph.errors import HostError
+from scalograph.study.control_names import Reset
 
 _ELSEWHERE = "leave the factor out"
 _FIXES = {
@@ -116,3 +118,38 @@ def _made(value: KernelValue, asked: str, changes: Sequence[SettingChange]) -> I
         return
     with changed(changes[-1], lambda: value.put(asked), value.store, changes[:-1]):
         yield
+
+
+_DROP = "proc/sys/vm/drop_caches"
+_CALLED = "reset.drop_caches"
+
+
+def ready_to_reset(reset: Reset, root: Path = Path("/")) -> None:
+    """Look whether caches may be dropped here; nothing is dropped. Raises HostError with the kernel's reason."""
+    if reset.drop_caches:
+        os.close(_opened(root))
+
+
+def carry_out(reset: Reset, root: Path = Path("/")) -> None:
+    """Write back what is dirty, then drop caches, as declared: the kernel drops only what is clean.
+
+    Raises:
+        HostError: the kernel refuses.
+    """
+    if reset.sync:
+        os.sync()
+    if reset.drop_caches:
+        fd = _opened(root)
+        try:
+            os.write(fd, b"%d\n" % reset.drop_caches)
+        except OSError as error:
+            raise refused(error, _CALLED, "cannot be done") from error
+        finally:
+            os.close(fd)
+
+
+def _opened(root: Path) -> int:
+    try:
+        return os.open(root / _DROP, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise refused(error, _CALLED, "cannot be done") from error

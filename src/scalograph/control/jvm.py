@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
-from scalograph.study.known_names import meant
-from scalograph.study.scalars import enumerated
+from scalograph.study.scalars import enumerated, meant
 
 INSTALL = "apt install openjdk-17-jdk-headless"
 
@@ -110,3 +110,44 @@ def _options(level: Level) -> list[str]:
     if stray is not None:
         raise LevelError(f'"{stray}"', "options that begin with -", "an option and its value go together with = or :")
     return words
+
+
+class ArgumentsControl(Control):
+    """A level is text, split as a shell splits words; "" is none. Several factors add theirs, in their order."""
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written. Raises LevelError for one that is no text, or has an open quote."""
+        for level in levels:
+            _words(level)
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Append the words to those that another factor has set already."""
+        return launch.with_values(arguments=[*launch.values.get("arguments", []), *_words(level)])
+
+
+def _words(level: Level) -> list[str]:
+    if not isinstance(level, str):
+        raise LevelError(f"{level!r}", "words as text", 'write them in quotes, "-O2" say')
+    try:
+        return shlex.split(level)
+    except ValueError as error:
+        raise LevelError(f"{level!r} ({error})", "words as a shell reads them", "close the quotes") from error
+
+
+class EnvironmentControl(Control):
+    """A level is the value of the variable, as text or a number; `false` leaves it unset."""
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written. Raises LevelError for `true`, which is no value of a variable."""
+        if any(level is True for level in levels):
+            raise LevelError(f"{self.variable} = true", "text, a number, or false for unset", 'write "1" or "true"')
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Set the variable in the environment of each copy, or take it away."""
+        others = {name: value for name, value in launch.env.items() if name != self.variable}
+        return replace(launch, env=others if level is False else {**others, self.variable: str(level)})

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from scalograph.control.cgroups import read
-from scalograph.control.topology import parse_cpu_list
 from scalograph.protocol.bounded import read_below
 from scalograph.study.control_names import CONTROLS
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.system.cgroups import read
+from scalograph.system.topology import parse_cpu_list
+from scalograph.text.format import format_cpu_list
 
 # Of a value that is changed; and of what a file of the kernel holds, a page.
 MAX_VALUE, _PAGE = 1000, 4096

@@ -10,10 +10,10 @@ from scalograph.control.held_settings import held_setting
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.placement import place
 from scalograph.control.settings import Setting
-from scalograph.control.topology import parse_cpu_list
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.system.topology import parse_cpu_list
+from scalograph.text.format import format_cpu_list
 
 
 class OnlineControl(MachineControl):

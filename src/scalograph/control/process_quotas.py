@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.capacity import QuotaControl, quota_group
+from scalograph.control.capacity import NO_LIMIT, QuotaControl, quota_group
 from scalograph.control.control import Launch, Level, LevelError
-from scalograph.control.group_control import NO_LIMIT
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.processes import value_of

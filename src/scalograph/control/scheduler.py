@@ -11,7 +11,7 @@ from pathlib import Path
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import InForce, Record
-from scalograph.study.known_names import meant
+from scalograph.study.scalars import meant
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")

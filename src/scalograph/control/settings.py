@@ -11,8 +11,8 @@ from typing import Annotated, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
-from scalograph.control.cgroups import LEAF
 from scalograph.control.kernel_files import KERNEL, MAX_VALUE, KernelPlace
+from scalograph.system.cgroups import LEAF
 
 
 class Setting(StrEnum):

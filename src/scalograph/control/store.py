@@ -13,14 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.cpu_tree import TASKS, controller_tree, cpu_tree
-from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
 from scalograph.control.kernel_files import KERNEL, KernelPlace
-from scalograph.control.leaves import sweep
-from scalograph.control.lock import Turn, advised, locked
-from scalograph.control.orphans import end_orphans
-from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import (
     OF_CPU_TIME,
     OF_TASKS,
@@ -30,8 +23,12 @@ from scalograph.control.settings import (
     left_on,
     undo,
 )
-from scalograph.control.shared import shared_lock
 from scalograph.errors import HostError
+from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
+from scalograph.system.lock import Turn, advised, locked, shared_lock
+from scalograph.system.private_dir import MAX_BYTES, PrivateFolder, state_folder
+from scalograph.system.stale_cgroups import sweep
+from scalograph.system.stale_processes import Owner, boot_id, end_orphans
 
 CHANGES = "changes.json"
 _DEATH_S = 1.0

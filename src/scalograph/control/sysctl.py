@@ -1,9 +1,10 @@
 """One setting of /proc/sys by its dotted name: how the kernel writes back, swaps, schedules and talks to networks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from scalograph.control.control import LevelError
+from scalograph.control.control import LevelError, no_such_level
 from scalograph.control.held_settings import KernelValue
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.settings import Setting, SettingChange
@@ -69,3 +70,79 @@ class SysctlControl(MachineControl):
                 self.name, f"{other.name} is 0 too", "one that is not", "the kernel has no way back to both"
             )
         return (other, own) if other.old == "0" else (own, other)
+
+
+TURBO = ("on", "off")
+
+
+class GovernorControl(MachineControl):
+    """Levels are governors of cpufreq for all CPUs, such as performance; `false` leaves them as they are."""
+
+    setting = Setting.GOVERNOR
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for what is no name of a governor; which ones there are, the kernel says."""
+        if not re.fullmatch(r"[a-z][a-z_]{0,30}", value):
+            raise LevelError(f"governor {value!r}", "a governor such as performance or powersave", "correct it")
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone: the governor, then the preference, which amd-pstate leaves as `performance` set it."""
+        try:
+            return (KernelValue(Setting.EPP, "", value.store).change(), value.change())
+        except HostError:  # other drivers have none
+            return (value.change(),)
+
+
+class TurboControl(MachineControl):
+    """Levels are "on" and "off"; `false` leaves it as it is."""
+
+    setting = Setting.TURBO
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for another word."""
+        if value not in TURBO:
+            raise LevelError(f"turbo {value!r}", 'the text "on" or "off"', "correct it")
+
+
+HUGE_PAGES = ("always", "madvise", "never")
+# The kernel keeps more memory free as soon as huge pages may be made, and leaves it at that.
+_KEPT_FREE = "vm.min_free_kbytes"
+
+
+class HugePagesControl(MachineControl):
+    """Levels are those of `/sys/kernel/mm/transparent_hugepage/enabled`; `false` leaves it as it is."""
+
+    setting = Setting.THP
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for another word."""
+        if value not in HUGE_PAGES:
+            raise no_such_level(f"thp {value!r}", value, HUGE_PAGES)
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone: the setting, then the memory that the kernel keeps free."""
+        return (KernelValue(Setting.SYSCTL, _KEPT_FREE, value.store).change(), value.change())
+
+
+class IoSchedulerControl(MachineControl):
+    """Levels are schedulers of the device (none, mq-deadline, kyber, bfq); `false` leaves it as it is."""
+
+    setting = Setting.IO_SCHEDULER
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for what is no name of a scheduler; which ones there are, the kernel says."""
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,15}", value):
+            raise LevelError(f"{self.called} {value!r}", "a scheduler such as none or mq-deadline", "correct it")
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone: the scheduler, then its parameters and those of the queue, which it set anew."""
+        return (*self._parameters(value), value.change())
+
+    def _parameters(self, value: KernelValue) -> Iterator[SettingChange]:
+        queue = value.store.kernel / "sys/block" / self.name / "queue"
+        own = sorted(f"iosched/{file.name}" for file in queue.glob("iosched/*"))
+        # Undone from the end: a scheduler may set its own anew when the number of requests is written.
+        for name in (*own, "wbt_lat_usec", "nr_requests"):
+            # The kernel lists some that it does not tell, as without throttling of writes.
+            with suppress(HostError):
+                yield KernelValue(Setting.IO_QUEUE, f"{self.name}/{name}", value.store).change()

@@ -9,17 +9,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.capacity import GroupControl
+from scalograph.control.cgroup_limit import GroupLimit, inside_group, why_no_group
 from scalograph.control.control import Launch
-from scalograph.control.cpu_tree import TASKS as CONTROLLER
-from scalograph.control.cpu_tree import controller_tree
-from scalograph.control.group_control import GroupControl
 from scalograph.control.isolation import Refusal
-from scalograph.control.own_group import GroupLimit, inside_group, why_no_group
 from scalograph.control.settings import tasks_delegation, tasks_leaf
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.system.cgroups import TASKS as CONTROLLER
+from scalograph.system.cgroups import CgroupTree, controller_tree, read
 
 TASKS = "tasks"
 _WITHOUT = "leave limits of tasks out"

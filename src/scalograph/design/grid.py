@@ -9,8 +9,8 @@ from itertools import chain
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
+from scalograph.study.levels import Run, Treatment
 from scalograph.study.scalars import Level
-from scalograph.study.treatment import Run, Treatment
 from scalograph.verdict.cause import REPEATED
 
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"

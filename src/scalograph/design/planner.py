@@ -1,13 +1,14 @@
 """The parts of a design, and the interface of every planner: asked for the next run, told its record."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from statistics import fmean
+from typing import Any, Protocol
 
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP, having, role
+from scalograph.study.levels import Run, Treatment
 from scalograph.study.model import Study
-from scalograph.study.treatment import Run, Treatment
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,28 @@ def run_plan(design: Design) -> RunPlan:
     asked = design.study.question
     made: RunPlan = role(asked if asked in having("plan") else SWEEP, "plan").plan(design)
     return made
+
+
+def key(treatment: Treatment) -> tuple[tuple[str, Any], ...]:
+    """Return a hashable form of a treatment."""
+    return tuple(sorted(treatment.items()))
+
+
+def seconds_per_treatment(runs: Iterable[tuple[Treatment, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
+    """Return the mean seconds of the runs of each treatment, from an earlier journal."""
+    seconds: dict[tuple[tuple[str, Any], ...], list[float]] = {}
+    for treatment, duration in runs:
+        seconds.setdefault(key(treatment), []).append(duration)
+    return {treatment: fmean(durations) for treatment, durations in seconds.items()}
+
+
+def expected_seconds(design: Design, known: Mapping[tuple[tuple[str, Any], ...], float]) -> float | None:
+    """Return the seconds of the whole design; a treatment that was never timed counts as the mean of the others."""
+    if not known:
+        return None
+    mean = fmean(known.values())
+    block = sum(
+        design.runs_per_block(index) * known.get(key(treatment), mean)
+        for index, treatment in enumerate(design.treatments)
+    )
+    return block * design.study.protocol.runs

@@ -8,7 +8,7 @@ from scalograph.design.planner import Planner
 from scalograph.errors import ProtocolError
 from scalograph.protocol.journal import understood
 from scalograph.protocol.record import Record
-from scalograph.study.treatment import Run, as_run
+from scalograph.study.levels import Run, as_run
 from scalograph.verdict.judge import Judging, judge
 
 Finished = tuple[Run, Record, str]

@@ -2,20 +2,54 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
-from scalograph.design.exclusions import Exclusions
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
-from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.facts import (
+    LATEST,
+    CpuFact,
+    HostFacts,
+    Jvm,
+)
 from scalograph.questions.registry import having, is_search, role
-from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.levels import LevelsError, Treatment, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level, brief, enumerated
-from scalograph.study.treatment import Treatment
+
+
+class Exclusions:
+    """Exclusions as bits of a number: a level has those that it does not contradict, a treatment those of its levels.
+
+    An exclusion without a factor leaves nothing out.
+    """
+
+    def __init__(self, exclude: Sequence[Mapping[str, Sequence[Level]]]) -> None:
+        self._met: dict[str, dict[Level, int]] = {}
+        every = [exclusion for exclusion in exclude if exclusion]
+        self._silent = dict.fromkeys((name for exclusion in every for name in exclusion), (1 << len(every)) - 1)
+        for index, exclusion in enumerate(every):
+            for name in exclusion:
+                self._silent[name] &= ~(1 << index)
+        for index, exclusion in enumerate(every):
+            for name, levels in exclusion.items():
+                met = self._met.setdefault(name, {})
+                for level in levels:
+                    met[level] = met.get(level, self._silent[name]) | 1 << index
+
+    def hold(self, treatment: Treatment) -> bool:
+        """Tell whether a treatment is left out: all factors that some exclusion names have one of its levels."""
+        left = -1
+        for name, met in self._met.items():
+            left &= met.get(treatment[name], self._silent[name])
+            if not left:
+                return False
+        return bool(self._met)
+
 
 MAX_TREATMENTS = 100_000
 MAX_RUNS = 200_000
@@ -205,3 +239,45 @@ def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
     columns = max(1, len({treatment[factor] for treatment in treatments}) - 1)
     repeat = max(1, round(math.sqrt(columns)))
     return {index: repeat for index, treatment in enumerate(treatments) if treatment[factor] == level}
+
+
+# As a kernel tells its own: the three numbers that each has, and what its builder adds.
+_RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
+
+
+def assumed(study: Study, n_cpus: int) -> HostFacts:
+    """Return a host with so many CPUs; it grants everything and has the JVMs of the study.
+
+    Each CPU is a core, but where a study compares CPUs that share one with others: there two are. Kernels that are
+    named by their releases are those of another machine, which is booted with them; others are those of guests.
+    """
+    shared = any("siblings" in study.factors[name].levels for name in study.baseline)
+    cpus = tuple(CpuFact(cpu=n, core=n // 2 if shared else n) for n in range(n_cpus))
+    boots = any(factor.control in ("kernel", "boot-options") for factor in study.factors.values())
+    facts = HostFacts(cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)))
+    if releases := tuple(_releases(study)):
+        return facts.model_copy(update={"reached": "ssh", "offered_kernels": releases})
+    guests = {"accelerator": "kvm", "offered_kernels": ("6.1-cloud", "6.1-generic")}
+    return facts.model_copy(update=guests) if boots else facts
+
+
+def _releases(study: Study) -> Iterator[str]:
+    for factor in study.factors.values():
+        if factor.control == "kernel" and not isinstance(factor.levels, str):
+            yield from (level for level in map(str, factor.levels) if _RELEASE.fullmatch(level))
+
+
+def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:
+    # The first is the default one.
+    for name in sorted(dict.fromkeys(map(str, _names(study, n_cpus))), key=lambda name: name != "assumed"):
+        release = re.match(r"\d{1,3}", name, re.ASCII)
+        known = int(release[0]) if release else LATEST
+        yield Jvm(name=name, java=name, release=known, build="assumed")
+
+
+def _names(study: Study, n_cpus: int) -> Iterator[Level]:
+    """Yield the levels of the factors that choose a JVM; "assumed" stands for "all" and "default"."""
+    for factor in study.factors.values():
+        if factor.control == "jvm":
+            levels = parse_levels(factor.levels, n_cpus) if isinstance(factor.levels, str) else factor.levels
+            yield from ("assumed" if level in ("all", "default") else level for level in levels)

@@ -9,8 +9,8 @@ from scalograph.design.search_steps import Course, Key, Search, SearchSteps, key
 from scalograph.design.stopping_rule import score, work_time
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
+from scalograph.study.levels import Run
 from scalograph.study.scalars import Level
-from scalograph.study.treatment import Run
 from scalograph.text.quantities import counted
 from scalograph.verdict.cause import COUNTED, REPEATED
 

@@ -8,8 +8,8 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design
 from scalograph.design.stopping_rule import block_ratios, reference_key
 from scalograph.protocol.record import Record
+from scalograph.study.levels import Run, Treatment
 from scalograph.study.scalars import Level
-from scalograph.study.treatment import Run, Treatment
 from scalograph.verdict.cause import COUNTED
 
 Score = Callable[[Record], float | None]

@@ -7,8 +7,8 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import figures, params_text, scores, short_names
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.text.compact import compact
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.text.cell_numbers import compact
 from scalograph.text.format import estimate
 from scalograph.text.quantities import change
 from scalograph.text.scale import scale_for

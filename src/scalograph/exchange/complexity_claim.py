@@ -14,9 +14,8 @@ from scalograph.analysis.growth_classes import CONSTANT
 from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.csv_points import Points
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.text.compact import WIDEST
+from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
+from scalograph.text.cell_numbers import WIDEST
 from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.scale import Scale, scale_for

@@ -3,14 +3,20 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import as_text
+
+if TYPE_CHECKING:
+    import polars
+
 
 # Column -> its values; all of one length, None where there is none. A column holds values of one kind.
 Columns = dict[str, list[Any]]
@@ -61,7 +67,7 @@ def write(columns: Columns, file: Path) -> None:
         raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
     if file.suffix == ".csv":
         return write_text(csv_text(columns), file)
-    from scalograph.exchange.frames import polars_frame
+    pass
 
     made = io.BytesIO()
     polars_frame(columns).write_parquet(made)
@@ -145,3 +151,36 @@ def _one_kind(values: list[Any]) -> list[Any]:
         return values
     kind: Callable[[Any], Any] = float if kinds == {int, float} else as_text
     return [None if value is None else kind(value) for value in values]
+
+
+LIBRARIES = ("polars", "pandas")
+# Columns that hold texts or numbers in every study, also where all of their rows are empty.
+_TEXTS = ("run", "status", "verdict", "response", "unit", "cause")
+_WHOLE, _NUMBERS = ("block", "replicate", "iteration"), ("value",)
+
+
+def frame(columns: Columns) -> Any:
+    """Return columns as a frame: of polars if it is there, else of pandas.
+
+    Raises:
+        HostError: neither is installed.
+    """
+    library = next((name for name in LIBRARIES if find_spec(name)), None)
+    if library is None:
+        raise HostError("frame", "neither polars nor pandas", "one of them", 'pip install "scalograph[frames]"')
+    return polars_frame(columns) if library == "polars" else import_module(library).DataFrame(columns)
+
+
+def polars_frame(columns: Columns) -> "polars.DataFrame":
+    """Return columns as a frame of polars.
+
+    Raises:
+        HostError: it is not installed.
+    """
+    if not find_spec("polars"):
+        raise HostError("Parquet", "no polars", "polars, which writes it", 'pip install "scalograph[frames]", or .csv')
+    import polars
+
+    kinds = [(_TEXTS, polars.String), (_WHOLE, polars.Int64), (_NUMBERS, polars.Float64)]
+    known = {name: kind for names, kind in kinds for name in names if name in columns}
+    return polars.DataFrame(columns, schema_overrides=known, infer_schema_length=None)

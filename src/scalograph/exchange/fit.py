@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import NO_LAW
+from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
-from scalograph.analysis.serial_fraction import karp_flatt
+from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import Usl, Weights, fit_usl
 from scalograph.analysis.usl_predict import REACH, predict
 from scalograph.errors import StudyError

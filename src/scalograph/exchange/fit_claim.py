@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import NO_LAW
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
+from scalograph.analysis.estimate import NO_LAW, Estimate
+from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
+from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, compact
 from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percents, two_digits
 

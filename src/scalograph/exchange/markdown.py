@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 
-from scalograph.protocol.claim import Matrix
-from scalograph.protocol.findings import Findings, TableDoc
+from scalograph.protocol.findings import Findings, Matrix, TableDoc
 from scalograph.report.cells import sheet
 from scalograph.report.first_screen import WORDS
+from scalograph.report.screen import Screen
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
-from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.cell_numbers import compact, matrix_scale
 from scalograph.text.escape import prose
 
 # What Markdown, or HTML inside it, would read as more than a letter.
@@ -89,3 +90,59 @@ def sheet_parts(doc: TableDoc, most: int | None = None, markup: Markup = MARKDOW
 def _table(doc: TableDoc, markup: Markup) -> Iterator[str]:
     yield markup.section + markup.plain(doc.title)
     yield from sheet_parts(doc, markup=markup)
+
+
+# What AsciiDoc would read as more than a letter, anywhere or at the start of a line.
+_MARK = re.compile(r"[\\`*_{}\[\]<>#|~^+&@:'\"()-]|^[.=/;!]")
+
+
+def asciidoc(findings: Findings) -> str:
+    """Return the answer, the verdict, and all tables of a study."""
+    return marked(findings, Markup("= ", "== ", "* ", literal, ruled))
+
+
+def literal(text: str) -> str:
+    """Return a text on one line that AsciiDoc shows as it is: marks by their numbers.
+
+    >>> literal("a|b *c* .d"), literal(".d")
+    ('a&#124;b &#42;c&#42; .d', '&#46;d')
+    """
+    return _MARK.sub(lambda found: f"&#{ord(found[0])};", prose(text))
+
+
+def ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table: the first column to the left, all others to the right."""
+    sides = ",".join(["<", *[">"] * (len(head) - 1)])
+    lines = [" ".join(f"| {literal(cell)}" for cell in line) for line in (head, *rows)]
+    return "\n".join([f'[cols="{sides}", options="header"]', "|===", *lines, "|==="])
+
+
+# A summary of a build may have 1 MiB, a comment 64 KiB: rows of one table, and tables.
+MOST_ROWS, MOST_TABLES = 60, 4
+_WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: "}
+
+
+def summary(screen: Screen, verdict: str = "") -> str:
+    """Return Markdown that ends in a line break.
+
+    Args:
+        screen: what was found.
+        verdict: in a word or two, for the heading; empty for none.
+    """
+    first, *more = screen.claim.sentences
+    parts = [f"### {plain(': '.join(filter(None, [verdict, screen.title])))}", f"**{plain(first)}**"]
+    parts += ["\n".join(map(plain, more))]
+    parts += matrix_parts(screen.claim.matrix) if screen.claim.matrix else []
+    if screen.trust:
+        told = " ".join([screen.trust.sentence, *screen.trust.points])
+        parts.append(f"{_WORDS[screen.trust.level]}{plain(told)}")
+    parts.append(plain(screen.machine))
+    for title, texts in screen.remarks.items():
+        parts += [f"{plain(title)}:", "\n".join(f"- {plain(text)}" for text in texts)] if texts else []
+    parts += [part for table in screen.tables[:MOST_TABLES] for part in _folded(table)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _folded(table: TableDoc) -> list[str]:
+    head = f"<details><summary>{escape(prose(table.title))}</summary>"
+    return [head, *sheet_parts(table, MOST_ROWS), "</details>"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from scalograph.errors import StudyError
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.study.known_names import meant
-from scalograph.study.scalars import as_text
+from scalograph.study.scalars import as_text, meant
 
 Treatment = Mapping[str, Level]
 

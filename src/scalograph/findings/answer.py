@@ -1,12 +1,13 @@
 """What a question adds to the findings of a study, and its part of the document."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from scalograph.findings.published import Lookup
+from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.sample import Sample
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve, Part, TableDoc
+from scalograph.protocol.findings import Claim, Curve, Part, TableDoc
 from scalograph.protocol.plain import Level, Model
 
 Taken = Mapping[tuple[Level, ...], Sample]
@@ -44,3 +45,46 @@ class Answer:
         """Return what the findings keep of it."""
         data = None if self.document is None else self.document.model_dump(mode="json")
         return Part(decided=self.decided, data=data)
+
+
+MOST_WORDS = 20  # of the verdict's sentence
+
+
+class Doubt(NamedTuple):
+    """A reason.
+
+    Attributes:
+        why: what was seen, in at most twenty words.
+        does: what it does to the result; may be empty.
+        whole: whether the study is doubted for it; else it is told among the causes only.
+    """
+
+    why: str
+    does: str = ""
+    whole: bool = True
+
+    @property
+    def text(self) -> str:
+        """Both halves."""
+        return f"{self.why}: {self.does}" if self.does else self.why
+
+
+def from_text(text: str) -> Doubt:
+    """Take the reason of a question, which ends its first half with a colon or a semicolon.
+
+    >>> from_text("not decided at 2 points; 8 more pairs would do").does
+    '8 more pairs would do'
+    """
+    why, *does = re.split(r"[:;] ", text, maxsplit=1)
+    return Doubt(why, "".join(does))
+
+
+def as_sentence(text: str, most: int | None = None) -> str:
+    """Begin with a capital and end with a stop, after so many words at most.
+
+    >>> as_sentence("1 of 3 runs failed"), as_sentence("one two three", 2)
+    ('1 of 3 runs failed.', 'One two ..')
+    """
+    words = text.split()
+    cut = " ".join([*words[:most], ".."]) if most and len(words) > most else " ".join(words) + "."
+    return cut[:1].upper() + cut[1:]

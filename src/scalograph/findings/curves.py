@@ -1,27 +1,87 @@
 """Responses along one factor, all other factors fixed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.interval import summarize
+from scalograph.analysis.modes import Modes, common_step, modes, widened
 from scalograph.analysis.speedup_points import SpeedupPoint
-from scalograph.analysis.step import common_step, widened
 from scalograph.design.stopping_rule import stopping
-from scalograph.findings import steady_state
-from scalograph.findings.counts import is_count, known_count
+from scalograph.findings import whole_run
+from scalograph.findings.answer import Doubt
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, flags, grouped
-from scalograph.findings.score_flags import score_flags
 from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Curve, Point, PointResponse
 from scalograph.protocol.plain import Level
+from scalograph.study.model import Response
+from scalograph.text.format import significant
+from scalograph.text.quantities import counted, percent
+from scalograph.text.scale import scale_for
+
+
+def is_count(response: Response) -> bool:
+    """Tell whether a response counts something: it has neither a unit nor a better direction, as times and rates do."""
+    return not response.unit and response.better == "none"
+
+
+def known_count(scores: Sequence[float], confidence: float) -> Estimate | None:
+    """Return the count that all runs came to.
+
+    Args:
+        scores: one for each run, of a response that counts.
+        confidence: of the intervals beside it.
+
+    Returns:
+        None where it is not one whole number, the same in two runs or more.
+    """
+    if len(scores) < 2 or len({*scores}) > 1 or not float(scores[0]).is_integer():
+        return None
+    return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")
+
+
+TWO_MODES = "two modes"
+# So many runs with one and the same time are no chance, unless the clock is coarse.
+ALIKE_RUNS = 3
+
+
+def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
+    """Return what a reader must know of the scores of a response."""
+    found = modes(sample.values(name))
+    return [Flag(TWO_MODES, _told(found, table, name), 100 * (found.high / found.low - 1))] if found else []
+
+
+def two_modes(table: Table, sample: Sample, name: str) -> str:
+    """Name the modes with their shares; empty where there are no two."""
+    return next((flag.text for flag in score_flags(table, sample, name)), "")
+
+
+def identical_doubt(samples: Iterable[Sample], name: str) -> Iterator[Doubt]:
+    """Say how many configurations have identical scores: their intervals have no width, and that is no precision."""
+    read = [scores for sample in samples if len(scores := sample.values(name)) >= ALIKE_RUNS]
+    if n := sum(map(_is_identical, read)):
+        why = f"all runs of {n} of {counted(len(read), 'configuration')} have one score"
+        yield Doubt(why, "the clock may be too coarse", whole=2 * n >= len(read))
+
+
+def _is_identical(scores: FloatArray) -> bool:
+    return len(scores) >= ALIKE_RUNS and bool(scores.min() == scores.max() != 0)
+
+
+def _told(found: Modes, table: Table, name: str) -> str:
+    """The larger one first."""
+    scale = scale_for(table.study.responses[name].unit, [found.low, found.high])
+    parts = sorted([(1 - found.share_low, found.high), (found.share_low, found.low)], reverse=True)
+    shown = (f"{percent(share)} near {significant(at * scale.factor)} {scale.unit}".strip() for share, at in parts)
+    return f"two modes: {', '.join(shown)}"
+
 
 # Runs that take less tell nothing of the CPUs that they use.
 SHORT_S = 0.01
@@ -79,7 +139,7 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
 def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag]:
     of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
     shape = score_flags(table, sample, primary(table))
-    return [*of_speedup, *flags(sample), *shape, *steady_state.flags(table.study, sample)]
+    return [*of_speedup, *flags(sample), *shape, *whole_run.flags(table.study, sample)]
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:

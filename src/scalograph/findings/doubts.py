@@ -7,12 +7,11 @@ from math import expm1, log
 import numpy as np
 
 from scalograph.analysis.modes import common_modes
-from scalograph.findings.counts import is_count
+from scalograph.findings.answer import Doubt
+from scalograph.findings.curves import identical_doubt, is_count
 from scalograph.findings.names import brief
-from scalograph.findings.reason import Doubt
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
-from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND

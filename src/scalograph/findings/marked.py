@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from scalograph.design.stopping_rule import stopping
-from scalograph.findings.answer import Taken
+from scalograph.findings.answer import Doubt, Taken
 from scalograph.findings.curves import key
-from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample, is_functional, is_open
 from scalograph.findings.speedup_rule import kind as scale_of
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.steady_state import is_late
 from scalograph.findings.table import Table
-from scalograph.findings.whole_run import is_unsteady
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve
+from scalograph.findings.whole_run import is_late, is_unsteady
+from scalograph.protocol.findings import Claim, Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, percent_at_most

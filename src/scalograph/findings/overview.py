@@ -13,7 +13,7 @@ from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, R
 from scalograph.study import responses
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import DRIVER
-from scalograph.text.wording import alike
+from scalograph.text.summaries import alike
 
 
 def declared(table: Table) -> StudyDoc:

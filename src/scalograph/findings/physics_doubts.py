@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.physics import (
     Objection,
     Observed,

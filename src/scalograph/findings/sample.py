@@ -1,22 +1,27 @@
 """The runs of each treatment: all that succeeded, and those that the estimates rest on."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from scalograph.analysis.baseline import block_logs
 from scalograph.analysis.center import FloatArray
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Flag
+from scalograph.design.search_steps import C, Search, SearchSteps
+from scalograph.design.stopping_rule import work_time
 from scalograph.findings.row import Row, keys
 from scalograph.findings.table import Table
+from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
+from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.responses import CPU_TIMES
-from scalograph.verdict.cause import COUNTED
+from scalograph.study.responses import CPU_TIMES, primary
+from scalograph.verdict.cause import COUNTED, REPEATED
 
 # Changes of its settings by a program that are told.
 MOST_CHANGES = 3
@@ -240,3 +245,53 @@ def _work(sample: Sample) -> Iterable[Flag]:
         yield Flag("work differs", f"the work differs between runs: {min(counted):,} to {max(counted):,} units")
     if counted and n:
         yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)
+
+
+# Records that are read again: each may be megabytes, and one tells nearly as much as ten.
+MOST_RECORDS = 10
+
+
+def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
+    """Read the records of the first ten of these runs: to keep all would be most of a table's memory.
+
+    Args:
+        table: whose journal is read; without one there is no record.
+        rows: the runs.
+    """
+    yield from (record for _, record in named_records(table, rows[:MOST_RECORDS]))
+
+
+def named_records(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Record]]:
+    """Read the records of these runs, however many, one after the other, each with the name of its run."""
+    names = {row.run for row in rows}
+    events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
+    for event in events:
+        if event["event"] == "run" and event["run"] in names:
+            yield event["run"], event["record"]
+
+
+def telling(search: Search[Any], table: Table) -> Iterator[Row]:
+    """Tell a search what its planner knew, run by run: it is a function of the runs in their order.
+
+    Yields:
+        Each run that was told: none that was made again, and none of a treatment that no step has.
+    """
+    steps = SearchSteps(search)
+    for row in table.rows:
+        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.treatment) is not None:
+            steps.begin(row.block)
+            steps.take(row.treatment, time_of(table, row))
+            yield row
+
+
+def retold(search: Search[C], table: Table) -> C:
+    """Tell a search all runs of a study; returns its course."""
+    for _ in telling(search, table):
+        pass
+    return search.course
+
+
+def time_of(table: Table, row: Row) -> float | None:
+    """Time of a run that counts, for the same work, in any unit; None where it has none."""
+    counts = row.status == "ok" and row.verdict in COUNTED
+    return work_time(table.study, row.scores.get(primary(table.study))) if counts else None

@@ -1,6 +1,8 @@
 """A journal as a tidy table: one row for each run, its treatment, its scores, and what varied undeclared."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -13,22 +15,16 @@ from pydantic import ValidationError
 from scalograph.analysis.steady import NEED, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
-from scalograph.findings.held_treatments import HeldTreatments
-from scalograph.findings.machine_notes import Note, note
-from scalograph.findings.own_changes import kept_to_fewer, own_changes
-from scalograph.findings.restored_settings import restored
+from scalograph.findings.machine_notes import HeldTreatments, Note, kept_to_fewer, note, own_changes, restored
 from scalograph.findings.row import Row
-from scalograph.findings.row_places import side_by_side
-from scalograph.findings.run_setup import degradations, set_up
-from scalograph.findings.task_trace import traced
-from scalograph.findings.uncollected import without_collection
+from scalograph.findings.run_setup import degradations, set_up, side_by_side, traced
 from scalograph.protocol import journal
-from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.protocol.record import Record
-from scalograph.study.journaled import journaled
+from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.study.identity import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import RATE, Windows, observer, primary, windows
 from scalograph.study.scalars import Level, short
@@ -36,6 +32,24 @@ from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
 from scalograph.verdict.preemption import lengthening
 from scalograph.verdict.saturation import n_cpus
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Leave cycles where they are until the work is done.
+
+    >>> with without_collection():
+    ...     gc.isenabled()
+    False
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
 
 T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.

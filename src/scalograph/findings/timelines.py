@@ -11,9 +11,10 @@ from typing import Any
 from msgspec import to_builtins
 
 from scalograph.findings.row import Row
+from scalograph.findings.run_setup import traced
 from scalograph.findings.sample import Sample
 from scalograph.protocol import journal
-from scalograph.protocol.findings import TimelineDoc
+from scalograph.protocol.findings import TaskTrace, TimelineDoc
 from scalograph.protocol.record import Record
 
 MAX_TIMELINES = 64
@@ -59,3 +60,36 @@ def _window(record: Record, warmup: int) -> tuple[int, int] | None:
         if index >= warmup
     ]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
+
+
+MAX_TRACES = 8
+
+
+def traces(samples: Sequence[Sample], response: str, file: Path | None) -> list[TaskTrace]:
+    """Traces of at most 8 treatments that use several workers, spread evenly over the design, from their journal."""
+    chosen = [row for sample in samples if (row := nearest(_with_trace(sample, response), response))]
+    lines = {row.trace_line: row for row in _spread(chosen) if row.trace_line}
+    events = journal.pick(file, lines) if file and lines else {}
+    return [_trace_doc(row, events[line]) for line, row in lines.items()]
+
+
+def _with_trace(sample: Sample, response: str) -> list[Row]:
+    return [row for row in sample.counted if response in row.scores and row.trace_line]
+
+
+def _spread(rows: Sequence[Row]) -> Sequence[Row]:
+    if len(rows) <= MAX_TRACES:
+        return rows
+    return [rows[round(i * (len(rows) - 1) / (MAX_TRACES - 1))] for i in range(MAX_TRACES)]
+
+
+def _trace_doc(row: Row, event: Mapping[str, Any]) -> TaskTrace:
+    found = traced(event["record"])
+    assert found is not None, "the table keeps the lines of whole traces only"
+    return TaskTrace(
+        run=row.run,
+        treatment=dict(row.treatment),
+        start_us=[ns / 1e3 for ns in found.start_ns],
+        end_us=[ns / 1e3 for ns in found.end_ns],
+        worker=list(found.worker),
+    )

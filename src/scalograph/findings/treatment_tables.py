@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import in_words
+from scalograph.analysis.estimate import Estimate, in_words
 from scalograph.findings.curves import estimated, key
 from scalograph.findings.names import curve_factor, setting, title, varied
 from scalograph.findings.sample import Sample

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
+from scalograph.findings.answer import MOST_WORDS, Doubt, as_sentence
 from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.marked import Marked
-from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, cpu_times, is_functional
 from scalograph.findings.speedup_rule import primary

@@ -3,11 +3,13 @@
 docs/decisions/0008-no-steady-state.md says why a curve has one kind of time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from statistics import median
 
 from msgspec import structs
 
+from scalograph.analysis.estimate import Flag
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
 from scalograph.findings.row import Row
@@ -57,3 +59,43 @@ def _rescored(row: Row, fields: Mapping[str, str]) -> Row:
     whole = {name: getattr(row, field) for name, field in fields.items()}
     kept = {name: score for name, score in row.scores.items() if name not in fields}
     return structs.replace(row, scores={**kept, **{name: score for name, score in whole.items() if score is not None}})
+
+
+def flags(study: Study, sample: Sample) -> list[Flag]:
+    """What a reader must know of the iterations of one treatment; nothing where they are too few to tell."""
+    return [*_unsteady(sample), *_late(study, sample), *_slowed(sample)]
+
+
+def is_late(study: Study, sample: Sample) -> bool:
+    """Whether most of its runs are still warming up when they begin to count."""
+    return 2 * len(_settled_late(study, sample)) > len(sample.counted) > 0
+
+
+def _unsteady(sample: Sample) -> Iterable[Flag]:
+    if n := n_unsteady(sample):
+        stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
+        yield Flag("no steady state", f"no steady state in {n} of {len(sample.counted)} runs: {stands}", n)
+    elif sample.whole:
+        text = "the time of the whole run is given, because another point of this curve has no steady state"
+        yield Flag("whole run", text)
+
+
+def _late(study: Study, sample: Sample) -> Iterable[Flag]:
+    if late := _settled_late(study, sample):
+        typical = round(median(late))
+        text = f"still warming up in {len(late)} of {len(sample.counted)} runs: steady from iteration {typical} on"
+        yield Flag("warming up", text, len(late))
+
+
+def _settled_late(study: Study, sample: Sample) -> list[int]:
+    """First steady iterations that lie past the warm-up and would move the median: past a tenth of what counts."""
+    if not any(map(sample.courses.get, ("warm-up", "slowdown"))):
+        return []
+    first, counted = study.protocol.warmup, study.protocol.iterations - study.protocol.warmup
+    settled = [row.settled for row in sample.counted if row.course in ("warm-up", "slowdown")]
+    return [n for n in settled if n is not None and n > first + counted / 10]
+
+
+def _slowed(sample: Sample) -> Iterable[Flag]:
+    if n := sample.courses["slowdown"]:
+        yield Flag("slowdown", f"becomes slower in {n} of {len(sample.counted)} runs before it is steady", n)

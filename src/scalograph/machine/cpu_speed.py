@@ -8,8 +8,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 
-from scalograph.machine.checks import Check
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.machine.examine import Check
+from scalograph.text.format import format_cpu_list
 
 # Slices of some 5 ms, over three seconds: phases last from 10 ms to minutes.
 N_SLICES, STEPS, PAUSE_S = 60, 50_000, 0.03

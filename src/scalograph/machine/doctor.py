@@ -3,21 +3,195 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scalograph.control import capacity, isolation, tasks
-from scalograph.control.cache import cache
+from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
+from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
+from scalograph.control.ext_scheduler import FIX as NO_EXT
+from scalograph.control.isolation import Refusal
+from scalograph.control.kernel_files import KERNEL, OnlineCpus
+from scalograph.control.placement import PLACEMENTS, n_available
+from scalograph.control.scheduler import (
+    EXT,
+    EXT_FIX,
+    NEGATIVE_NICE,
+    REAL_TIME,
+    attempt,
+    kernel_says,
+)
 from scalograph.errors import HostError
 from scalograph.machine import cpu_speed
-from scalograph.machine.attempts import attempted, limit_of_tasks
-from scalograph.machine.checks import Check, Report
 from scalograph.machine.cpu_speed import Slices
-from scalograph.machine.examine import disk, examined
+from scalograph.machine.examine import Check, Report, disk, examined
 from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
-from scalograph.machine.setting_attempts import settings_attempted
 from scalograph.protocol.facts import HostFacts
+from scalograph.system.build_cache import cache
+from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
+
+_PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
+
+
+def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
+    """One check for each control of the machine. Each attempt is made in a thread of its own, and ends with it.
+
+    Args:
+        facts: of the host.
+        isolation: why exclusive CPUs are refused, None where they are not.
+        quota: why quotas are refused, or what they are set with.
+    """
+    yield _cpus(facts)
+    yield _placement(facts)
+    yield _isolation(isolation)
+    yield _quota(facts, quota)
+    yield _policy("control: policy batch and idle", (os.SCHED_BATCH, os.SCHED_IDLE))
+    yield _ext(facts)
+    yield _scheduler(facts)
+    yield _real_time(facts)
+    yield _nice(facts)
+
+
+def _cpus(facts: HostFacts) -> Check:
+    refused = {cpu.cpu: why for cpu in facts.cpus if (why := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))}
+    name = "control: cpus"
+    if refused:
+        found, why = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
+        return Check(name, "refused", found, why, "start scalograph with a mask of other CPUs (taskset)")
+    return Check(name, "granted", f"1 to {facts.n_cpus}, each CPU alone")
+
+
+def _placement(facts: HostFacts) -> Check:
+    counts = {placement: n_available(placement, facts.cpus) for placement in PLACEMENTS}
+    found = ", ".join(f"{placement} up to {count}" for placement, count in counts.items() if count)
+    why = "" if counts["siblings"] else "no siblings: no core has two CPUs that we may use"
+    return Check("control: placement", "granted", found, why)
+
+
+def _isolation(refusal: Refusal | None) -> Check:
+    name = "control: isolation"
+    if refusal:
+        return Check(name, "refused", "shared only", refusal.why, refusal.fix)
+    return Check(name, "granted", "exclusive CPUs by a cgroup v2 partition, made when a run asks for it")
+
+
+def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
+    name = "control: quota"
+    if isinstance(quota, Refusal):
+        return Check(name, "refused", "none to be had", quota.why, quota.fix)
+    period = f"periods of {PERIOD_US / 1000:g} ms"
+    return Check(name, "granted", f"{LEAST_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
+
+
+def limit_of_tasks(refusal: Refusal | None) -> Check:
+    """The check of limits of tasks: why they are refused, None where they are not."""
+    name = "control: tasks"
+    if refusal:
+        return Check(name, "refused", "none to be had", refusal.why, refusal.fix)
+    return Check(name, "granted", "by a cgroup of our own, made when a run asks for it")
+
+
+def _policy(name: str, policies: tuple[int, ...]) -> Check:
+    def there_and_back(policy: int) -> None:
+        os.sched_setscheduler(0, policy, os.sched_param(0))
+        # An idle thread might wait long for its end on a busy machine; back from idle not everybody may.
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+    for policy in policies:
+        if why := attempt(partial(there_and_back, policy)):
+            return Check(name, "refused", "not to be had", why, "allow sched_setscheduler where seccomp filters it")
+    return Check(name, "granted", "batch, idle")
+
+
+def _ext(facts: HostFacts) -> Check:
+    if why := facts.refused.get(EXT):
+        return Check("control: policy ext", "refused", "no scheduler but the kernel's own", why, EXT_FIX)
+    return Check("control: policy ext", "granted", "a sched_ext scheduler is at work")
+
+
+def _scheduler(facts: HostFacts) -> Check:
+    name = "control: scheduler"
+    if why := facts.refused.get(SCHEDULER):
+        return Check(name, "refused", "the kernel's own alone", why, NO_EXT)
+    if why := facts.refused.get(OTHER):
+        return Check(name, "refused", "what is at work alone", why, END_IT)
+    if not facts.schedulers:
+        return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
+    found = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
+    return Check(name, "info", found, "none was started: it would be that of the whole machine")
+
+
+def _real_time(facts: HostFacts) -> Check:
+    name, why = "control: policy fifo and rr", facts.refused.get(REAL_TIME, "")
+    if facts.granted_priority == 0:
+        return Check(name, "refused", "no real-time policy", why, _PRIVILEGE)
+    return Check(name, "granted", f"priority 1 to {facts.granted_priority}", why)
+
+
+def _nice(facts: HostFacts) -> Check:
+    name, why = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
+    if facts.granted_nice >= 0:
+        return Check(name, "refused", f"{facts.granted_nice} to 19 only", why, _PRIVILEGE)
+    return Check(name, "granted", f"{facts.granted_nice} to 19", why)
+
+
+# One of each family that needs no --dangerous; a kernel may lack some.
+_SYSCTLS = (
+    "vm.swappiness", "kernel.sched_autogroup_enabled", "kernel.numa_balancing", "net.core.somaxconn", "fs.aio-max-nr",
+)  # fmt: skip
+# Of an idle machine there are many, and none is a disk.
+_NO_DISKS = ("loop", "ram", "zram")
+_FIX = "run as root and outside of containers, or leave such factors out"
+
+
+def settings_attempted(root: Path = Path("/")) -> Iterator[Check]:
+    """One check for each control of the whole machine.
+
+    Args:
+        root: where /proc and /sys are; a recorded tree in tests.
+    """
+    yield _check("control: sysctl", {name: _file("sysctl", root, name) for name in _SYSCTLS})
+    devices = sorted(file.parts[-3] for file in root.glob("sys/block/*/queue/scheduler"))
+    disks = [device for device in devices if not device.startswith(_NO_DISKS)]
+    yield _check("control: io-scheduler", {name: _file("io-scheduler", root, name) for name in disks})
+    yield _check("control: thp", {"always, madvise, never": _file("thp", root, "")})
+    yield _check("control: governor", {"as cpupower frequency-info lists them": _file("governor", root, "")})
+    yield _check("control: turbo", {"on, off": _file("turbo", root, "")})
+    cpus = sorted(root.glob("sys/devices/system/cpu/cpu[0-9]*/online"), key=lambda file: int(file.parts[-2][3:]))
+    numbers = named_cpus(int(file.parts[-2][3:]) for file in cpus)
+    yield _check("control: online", {numbers: cpus[0]} if cpus else {})
+
+
+def _file(kind: str, root: Path, name: str) -> Path:
+    place = KERNEL[kind].place(root, name)
+    assert not isinstance(place, OnlineCpus)
+    return place.path
+
+
+def _check(name: str, files: Mapping[str, Path]) -> Check:
+    """Tell which of these are granted, and why others are not."""
+    there = {what: _refusal(file) for what, file in files.items() if file.exists()}
+    granted = [what for what, why in there.items() if why is None]
+    refused = {what: why for what, why in there.items() if why is not None}
+    if not there:
+        return Check(name, "info", "nothing to set: this kernel or machine has none")
+    if not granted:
+        return Check(name, "refused", ", ".join(there), "; ".join(sorted(set(refused.values()))), _FIX)
+    why = "; ".join(f"not {what}: {why}" for what, why in refused.items())
+    return Check(name, "granted", f"{', '.join(granted)}, with --machine-wide", why)
+
+
+def _refusal(file: Path) -> str | None:
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return kernel_says(error)
+    return None
+
 
 _PROGRAMS = {
     "cc": ("C workloads need a compiler", "apt install gcc"),

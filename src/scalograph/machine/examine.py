@@ -3,15 +3,134 @@
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from scalograph.control.cgroups import read
-from scalograph.control.quota import cpu_quota
-from scalograph.control.topology import parse_cpu_list
-from scalograph.machine.checks import Check
-from scalograph.machine.tuning import tuned
+from scalograph.control.capacity import cpu_quota
+from scalograph.control.kernel_files import KERNEL, OnlineCpus
 from scalograph.protocol.facts import HostFacts
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.system.cgroups import read
+from scalograph.system.topology import parse_cpu_list
+from scalograph.text.format import format_cpu_list
+
+Status = Literal["granted", "refused", "warning", "info"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at and found; for a refusal or a warning why it matters and what to do about it."""
+
+    name: str
+    status: Status
+    found: str
+    why: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All checks, in the order in which a person reads them."""
+
+    checks: tuple[Check, ...]
+
+    def refused(self) -> tuple[Check, ...]:
+        """What is not granted here."""
+        return tuple(check for check in self.checks if check.status == "refused")
+
+
+_CPUS = "sys/devices/system/cpu"
+_LAYOUTS = {"0": "off", "1": "without the heap", "2": "on"}
+# What moves interrupts between CPUs.
+_BALANCER = "irqbalance"
+
+
+def tuned(facts: HostFacts, root: Path) -> Iterator[Check]:
+    """Yield a check for each setting that this machine has.
+
+    Args:
+        facts: of the machine.
+        root: where /proc and /sys are.
+    """
+    yield from _smt(facts, root)
+    yield _governor(facts)
+    yield from _turbo(root)
+    yield _autogroup(facts)
+    yield from _huge_pages(root)
+    yield from _layout(root)
+    yield from _balancer(root)
+
+
+def _smt(facts: HostFacts, root: Path) -> Iterator[Check]:
+    if len({cpu.core for cpu in facts.cpus}) < len(facts.cpus):
+        why = "two CPUs of one core share it: beyond the cores, a CPU more is worth a fraction"
+        fix = "make placement a factor: one-per-core against siblings"
+        if (root / _CPUS / "smt/control").exists():
+            fix += f"; off: echo off > /{_CPUS}/smt/control"
+        yield Check("SMT", "info", "on", why, fix)
+
+
+def _governor(facts: HostFacts) -> Check:
+    if facts.governor is None:
+        return Check("governor", "info", "not visible", "no frequency control here, as in most guests")
+    if facts.governor == "performance":
+        return Check("governor", "info", "performance")
+    why = "the clock follows the load: the first moments of a run are slower"
+    fix = "cpupower frequency-set -g performance; for a study alone: a factor of control governor"
+    return Check("governor", "warning", facts.governor, why, fix)
+
+
+def _turbo(root: Path) -> Iterator[Check]:
+    place = KERNEL["turbo"].place(root, "")
+    assert not isinstance(place, OnlineCpus)
+    try:
+        found = place.value()
+    except OSError:
+        return
+    if found == "on":
+        why = "few busy cores run faster than many: one thread looks too good, and scaling too bad"
+        off = "1" if place.path.name == "no_turbo" else "0"
+        fix = f"echo {off} > /{place.path.relative_to(root)}; for a study alone: a factor of control turbo"
+        yield Check("turbo", "warning", "on", why, fix)
+
+
+def _autogroup(facts: HostFacts) -> Check:
+    if not facts.autogroup:
+        return Check("autogroup", "info", "not visible" if facts.autogroup is None else "off")
+    why = "each session is one scheduling group: beside a busy one, many threads get no larger share than one"
+    return Check("autogroup", "warning", "on", why, "sysctl kernel.sched_autogroup_enabled=0, or no neighbors")
+
+
+def _huge_pages(root: Path) -> Iterator[Check]:
+    try:
+        found = KERNEL["thp"].place(root, "").value()
+    except OSError:
+        return
+    if found != "always":
+        yield Check("huge pages", "info", found)
+        return
+    why = "which memory gets them depends on what is free at the moment: runs of one program may differ"
+    fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; for a study alone: a factor of control thp"
+    yield Check("huge pages", "info", found, why, fix)
+
+
+def _layout(root: Path) -> Iterator[Check]:
+    held = read(root / "proc/sys/kernel/randomize_va_space")
+    if held == "2":
+        yield Check("memory layout", "info", "random in each run")
+    elif held in _LAYOUTS:
+        why = "all runs have one layout of memory: what it does to them looks like what the program does"
+        found = f"randomization {_LAYOUTS[held]}"
+        yield Check("memory layout", "warning", found, why, "sysctl kernel.randomize_va_space=2")
+
+
+def _balancer(root: Path) -> Iterator[Check]:
+    """Of processes the names, which any user may read."""
+    if any(read(file) == _BALANCER for file in root.glob("proc/[0-9]*/comm")):
+        why = "it moves interrupts from one CPU to another while runs are made"
+        fix = f"systemctl stop {_BALANCER}, and start it afterwards"
+        yield Check("interrupts", "info", f"{_BALANCER} runs", why, fix)
+
 
 _GIB = 1 << 30
 _BUSY_PERCENT = 5.0

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from scalograph.analysis.estimate import proportion
 from scalograph.errors import ProtocolError
+from scalograph.findings.names import short
+from scalograph.findings.published.claim_texts import profile_words
+from scalograph.findings.published.measured_values import FigureHere
+from scalograph.findings.published.published_claims import decided_by
 from scalograph.findings.table import Table
-from scalograph.profile.profile_claims import with_profile
 from scalograph.profile.values import (
     Profile,
     Profiled,
@@ -14,7 +18,44 @@ from scalograph.profile.values import (
     read,
 )
 from scalograph.protocol.findings import Cell, Column, Findings, TableDoc
+from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.units import format_duration
+
+
+def with_profile(decided: Sequence[DecidedClaim], table: Table, profile: Profile) -> list[DecidedClaim]:
+    """Decide the claims that ask for a profile; the others stay as they are.
+
+    Args:
+        decided: all claims of the study.
+        table: its runs.
+        profile: of some of its treatments.
+    """
+    published = table.study.published
+    asking = {claim.id: claim for claim in (published.claims if published else ()) if claim.stack}
+    return [_decided(table, asking[one.id], profile) if one.id in asking else one for one in decided]
+
+
+def _decided(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
+    fitting = (one for one in profile.profiled if claim.where.items() <= one.treatment.items())
+    one = next(fitting, None)
+    if one is None:
+        figure = FigureHere("", missing=f"the profile has no {short(table, claim.where)}")
+    elif one.seen is None:
+        figure = FigureHere("", missing=f"not profiled: {one.reason}")
+    else:
+        figure = _share(one.seen, claim.stack)
+    return decided_by(table, claim, profile_words(claim), [figure])
+
+
+def _share(seen: RecordedTasks, stack: Sequence[str]) -> FigureHere:
+    """Samples of one run are taken as independent: they are apart by a period in which a thread does much."""
+    if not seen.n_samples:
+        return FigureHere("", missing="the profile has no samples")
+    n_having = sum(one.n for one in seen.stacks if list(one.frames[: len(stack)]) == list(stack))
+    n_rest = max(0, seen.n_samples - sum(one.n for one in seen.stacks))
+    return FigureHere("", lambda confidence: proportion(n_having, n_having + n_rest, seen.n_samples, confidence))
+
 
 _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
 # Shares of fewer samples say little.
@@ -76,7 +117,7 @@ def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
     for one in profile.profiled:
         over = one.score / one.measured if one.score is not None and one.measured else None
         top = one.seen.stacks[0] if one.seen and one.seen.stacks else None
-        stack = " < ".join(map(short, top.frames[:_SHOWN_FRAMES])) if top else None
+        stack = " < ".join(map(short_method, top.frames[:_SHOWN_FRAMES])) if top else None
         n, share = one.seen.n_samples if one.seen else None, _rounded(100 * top.share) if top else None
         table.rows.append([*_levels(one, labels), n, share, stack, _rounded(over), _flags(one)])
     return table
@@ -93,7 +134,7 @@ def _methods(labels: Sequence[str], every: Sequence[tuple[Profiled, RecordedTask
     columns = [Column(name="method", kind="text"), Column(name="share", unit="%")]
     table = _table("profile-methods", "Methods on top, in a run apart", _METHODS, labels, columns)
     table.rows.extend(
-        [*_levels(one, labels), short(method.name), _rounded(100 * method.share)]
+        [*_levels(one, labels), short_method(method.name), _rounded(100 * method.share)]
         for one, seen in every
         for method in seen.methods[:_SHOWN_METHODS]
     )
@@ -140,10 +181,10 @@ def _rounded(x: float | None) -> float | None:
     return None if x is None else float(f"{x:.3g}")
 
 
-def short(method: str) -> str:
+def short_method(method: str) -> str:
     """Class and method, without the package.
 
-    >>> short("java.util.concurrent.ForkJoinPool.scan")
+    >>> short_method("java.util.concurrent.ForkJoinPool.scan")
     'ForkJoinPool.scan'
     """
     return _last(method, 2)

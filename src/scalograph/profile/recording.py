@@ -83,7 +83,7 @@ def options(folder: Path, period_s: float) -> list[str]:
     return [quiet, kept, f"-XX:StartFlightRecording={recording}"]
 
 
-def seen(files: Sequence[Path], jvm: Jvm, within: Within) -> RecordedTasks:
+def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: Within) -> RecordedTasks:
     """What the recordings of one run hold of the time that is looked at; of several JVMs together.
 
     Raises:

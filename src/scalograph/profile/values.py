@@ -1,5 +1,6 @@
 """A profile as a document: what was seen in one run of each chosen treatment. `profile.json` beside a journal."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -123,3 +124,25 @@ def read(folder: Path, study_hash: str) -> Profile | None:
     if found.study_hash != study_hash:
         raise ProtocolError(FILE, "the profile of another study", "one of the study in the journal", fix)
     return found
+
+
+Treatment = Mapping[str, Level]
+
+
+def choose(
+    treatments: Sequence[Treatment], baseline: Mapping[str, Level], most: int = MAX_TREATMENTS
+) -> list[Treatment]:
+    """At most so many, in order: the first, the last, evenly between, and one at the baseline's level if there is one.
+
+    >>> [t["p"] for t in choose([{"p": p} for p in range(9)], {"p": 6}, 4)]
+    [0, 3, 6, 8]
+    """
+    n = len(treatments)
+    if n <= most:
+        return [*treatments]
+    places = [round(i * (n - 1) / (most - 1)) for i in range(most)]
+    at = [i for i, treatment in enumerate(treatments) if baseline and baseline.items() <= treatment.items()]
+    if at and not set(at) & set(places):
+        inner = range(1, most - 1)
+        places[min(inner, key=lambda place: abs(places[place] - at[0]))] = at[0]
+    return [treatments[i] for i in sorted(places)]

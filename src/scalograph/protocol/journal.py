@@ -15,11 +15,10 @@ from typing import Annotated, Any, BinaryIO, Literal, TypedDict
 import msgspec
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.checked import UNREADABLE, checked
-from scalograph.protocol.file_lock import lock
+from scalograph.protocol.events import UNREADABLE, checked
 from scalograph.protocol.record import Record
-from scalograph.protocol.record_part import LAST, RecordPart
-from scalograph.protocol.written_file import is_at, opened_to_append
+from scalograph.protocol.record_processes import LAST, RecordPart
+from scalograph.protocol.written_file import is_at, lock, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30

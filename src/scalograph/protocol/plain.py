@@ -4,11 +4,12 @@ They come from files that anybody may have written: long texts are cut, numbers 
 earlier protocol had as a text is one without a code.
 """
 
+from importlib import import_module
 from typing import Annotated, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Flag
 
 # A level of a factor.
 Level = bool | int | float | str
@@ -42,3 +43,20 @@ class Model(BaseModel):
 
 # Some model of a document.
 M = TypeVar("M", bound=Model)
+
+
+def imported(place: str) -> Any:
+    """Import what stands at a place.
+
+    Args:
+        place: "module:name", as our own tables write it; never what a user wrote.
+
+    Raises:
+        ModuleNotFoundError: there is no such module.
+        AttributeError: it has no such name.
+
+    >>> imported("math:floor")(2.5)
+    2
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol.record_part import (
+from scalograph.protocol.record_processes import (
     LAST,
     MAX_COPIES,
     MAX_CPUS,
@@ -18,17 +18,19 @@ from scalograph.protocol.record_part import (
     MAX_TEXT,
     CopyIndex,
     Count,
+    HistogramEvent,
     Name,
     Nanoseconds,
     Number,
     PerBin,
     PerCpu,
+    Phases,
+    ProcessEvent,
     RecordPart,
     Text,
     ValueName,
     Work,
 )
-from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent
 
 PROTOCOL = 1
 MAX_LINE_BYTES = 4 << 20

@@ -2,17 +2,29 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
-from scalograph.protocol.record_part import (
-    CopyIndex,
-    Count,
-    Nanoseconds,
-    PerBin,
-    PerCpu,
-    RecordPart,
-    ValueName,
-)
+MAX_COPIES = 4096
+MAX_NAMES = 256
+MAX_CPUS = 8192
+MAX_TEXT = 4096
+LAST = 2**63 - 1  # the largest number for which a reader of records has a place
+
+Count = Annotated[int, Meta(ge=0, le=LAST)]
+Nanoseconds = Annotated[int, Meta(ge=-LAST, le=LAST)]  # a point in time may lie before the gate
+Work = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=-LAST, le=LAST)] | float
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Name = Annotated[str, Meta(min_length=1, max_length=128)]
+ValueName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+CopyIndex = Annotated[int, Meta(ge=0, lt=MAX_COPIES)]
+PerCpu = Annotated[list[Count], Meta(max_length=MAX_CPUS)]
+PerBin = Annotated[list[Count], Meta(max_length=512)]
+
+
+class RecordPart(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
+    """A frozen part of a record; fields of a later version are ignored."""
+
 
 LAST_BUCKET = 7295
 Bucket = Annotated[int, Meta(ge=0, le=LAST_BUCKET)]
@@ -74,3 +86,38 @@ class ProcessEvent(RecordPart, frozen=True, kw_only=True):
     throttled_ns: Count | None = None
     quota_cpus: Annotated[float, Meta(gt=0)] | None = None
     cpus: PerCpu | None = None
+
+
+# A signal, as `stop.signal` of a study has it.
+SignalName = Annotated[str, Meta(max_length=16)]
+
+
+class EndedService(RecordPart, frozen=True, kw_only=True):
+    """One of them: the signal that it was to end by, the one that ended it, and how long that took.
+
+    `stopped_by` and `stop_ns` are None if it ended by itself.
+    """
+
+    name: Name
+    stop_signal: SignalName
+    stopped_by: SignalName | None = None
+    stop_ns: Count | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it had not ended in time."""
+        return self.stopped_by == "KILL" != self.stop_signal
+
+
+class ServicesEnded(RecordPart, frozen=True, kw_only=True):
+    """Those that were up together, in the order in which they were started, after runs of `block`.
+
+    `n_survivors` are processes that they left, which were killed; `reason` is what was wrong; None: nothing.
+    """
+
+    block: int
+    services: Annotated[list[EndedService], Meta(max_length=64)]
+    n_survivors: Count | None = None
+    reason: Text | None = None

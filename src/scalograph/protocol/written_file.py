@@ -10,7 +10,27 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from scalograph.protocol.file_lock import lock
+try:
+    import fcntl
+except ImportError:  # not Linux, nor another Unix: results are read there, and no study runs
+    fcntl = None  # type: ignore[assignment]
+
+
+def lock(stream: BinaryIO, wait: bool = True) -> None:
+    """Lock an open file for this process alone, as long as the file is open.
+
+    Args:
+        stream: the file.
+        wait: until whoever has it gives it back.
+
+    Raises:
+        BlockingIOError: another process has it, and `wait` is false.
+        OSError: its file system has no locks.
+    """
+    if fcntl is None:
+        raise OSError("no locks on this system")
+    fcntl.flock(stream.fileno(), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
 
 # Of these flags other systems lack some.
 _PLAIN = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")

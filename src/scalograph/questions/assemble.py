@@ -8,42 +8,35 @@ from types import ModuleType
 from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics_doubts
-from scalograph.findings.answer import Answer, Taken
+from scalograph.findings import cold_runs, missing_balance, physics_doubts
+from scalograph.findings.answer import Answer, Taken, from_text
 from scalograph.findings.baselines import baseline_table
-from scalograph.findings.claim_offers import OfferHere
 from scalograph.findings.curves import curves
 from scalograph.findings.doubts import doubts
 from scalograph.findings.error_bound import bounds
-from scalograph.findings.left_out_table import excluded_table
-from scalograph.findings.machine_notes import notes
+from scalograph.findings.machine_notes import notes, restored_sentences
 from scalograph.findings.marked import marked, marks
+from scalograph.findings.missing_balance import excluded_table
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
-from scalograph.findings.published import of_curves, published_table
-from scalograph.findings.published_claims import decided_claims
-from scalograph.findings.published_claims_table import claims_table
-from scalograph.findings.published_curves import published_curves
-from scalograph.findings.reason import from_text
-from scalograph.findings.residue import residue
-from scalograph.findings.restored_settings import restored_sentences
-from scalograph.findings.run_log import run_log, too_long
+from scalograph.findings.published.offered_quantities import OfferHere
+from scalograph.findings.published.published_claims import decided_claims
+from scalograph.findings.published.published_curves import claims_table, published_curves
+from scalograph.findings.published.published_quantities import of_curves, published_table
+from scalograph.findings.run_log import residue, run_log, too_long
 from scalograph.findings.sample import measured
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.findings.tails import tails_table
-from scalograph.findings.timelines import timelines
-from scalograph.findings.traces import traces
+from scalograph.findings.timelines import timelines, traces
 from scalograph.findings.treatment_tables import declared_tables, treatment_tables
 from scalograph.findings.trust import trust
-from scalograph.findings.visible_effect import Visible, noise
+from scalograph.findings.visible_effect import Visible, noise, tails_table
 from scalograph.findings.whole_run import samples
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
+from scalograph.protocol.findings import Claim, Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, has_curves, is_search, offering, role
+from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
-from scalograph.text.service_ends import bad_ends
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000
@@ -72,7 +65,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     lookup = next((said.at_levels for said in answers.values() if said.at_levels), None)
     published, missed = published_table(table, lookup or of_curves(drawn), folder) if folder else (None, [])
     reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
-    reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
+    reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *cold_runs.doubt(table, every)]
     decided = decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup)
     below = [baseline_table(table, taken), excluded_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.

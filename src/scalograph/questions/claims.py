@@ -9,7 +9,7 @@ from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.trust import unusable
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import Level
 from scalograph.text.short_names import listed
 

@@ -9,7 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import short, title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
 from scalograph.text.short_names import heads, short_setting
 

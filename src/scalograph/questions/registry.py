@@ -6,7 +6,7 @@ its roles:
 
 `check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
 `model*`    the statistics
-`course`    what is known after some runs, and which comes next
+`search_state` what is known after some runs, and which comes next
 `plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
             may have `treatments(study) -> Iterable[Treatment]`: those that are planned first, in place of the full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
@@ -19,7 +19,7 @@ its roles:
             without it, there is no such command
 `published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
             kind `location` or `count` may ask for
-`figure`    `figures(findings) -> list[Figure]`; without it, it draws none
+`chart`     `figures(findings) -> list[Figure]`; without it, it draws none
 `truth`     programs of which the answer is known
 
 A **reading** answers without being asked: what a sweep, or any other study, tells of itself.

@@ -1,25 +1,126 @@
 """Curves as the page takes them: families that share a horizontal axis, and the measures drawn over it."""
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.figure import Overlay
-from scalograph.protocol.findings import Curve, Findings, Point, PointResponse
-from scalograph.report.arrangement import arrangement
-from scalograph.report.law_lines import law_line
+from scalograph.protocol.findings import Curve, Findings, LawDoc, Point, PointResponse
 from scalograph.report.published_lines import legend as published_legend
 from scalograph.report.published_lines import papers, printed, published_lines
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
 from scalograph.report.under_curves import legend, reach, under_speedup
 from scalograph.text.axes import Factors, Levels, key, place_of
-from scalograph.text.compact import matrix_scale
+from scalograph.text.cell_numbers import matrix_scale
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS, mode
 from scalograph.text.scale import PLAIN, Scale, shared_scales
+
+MANY_PANELS = 12  # more than this, and one factor makes panels
+MOST_PANELS = 48  # more than this are not drawn at all: each is a figure for each measure
+
+
+def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors: Factors) -> dict[str, Any]:
+    """Of each factor the levels that curves have, and what can make panels where it tells lines apart.
+
+    Args:
+        groups: factors by which curves differ.
+        drawn: the curves of a family, each with its levels in the order of `groups`.
+        factors: that have titles.
+    """
+    used = {name: sorted({curve["group"][i] for curve in drawn}) for i, name in enumerate(groups)}
+    titles = {name: factors[name].title for name in groups}
+    return {
+        "used": used,
+        "panels": {name: _panels({k: len(used[k]) for k in groups if k != name}, titles) for name in groups or [""]},
+    }
+
+
+def _panels(others: Mapping[str, int], titles: Mapping[str, str]) -> dict[str, Any]:
+    """What makes panels at first, and the choices, each a value and a text: all other factors, one of them, none.
+
+    Args:
+        others: factors that tell no lines apart, with the number of their levels.
+        titles: of factors.
+    """
+    n, is_several = math.prod(others.values()), len(others) > 1
+    single = [(name, titles[name]) for name, levels in others.items() if levels <= MOST_PANELS]
+    whole = [("all", " \N{MULTIPLICATION SIGN} ".join(titles[name] for name in others))]
+    every = whole if is_several and n <= MOST_PANELS else []
+    if n <= MANY_PANELS:
+        return {"first": "all", "choices": [*every, *single] if is_several else []}
+    few = [name for name, levels in others.items() if levels <= MANY_PANELS]
+    first = max(few, key=others.__getitem__, default="none")
+    return {"first": first, "choices": [*every, *single, ("none", "none: one at a time")]}
+
+
+BEYOND = 0.15  # how far a line reaches past the largest size measured, as a share of the axis
+
+
+def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
+    """The law of a curve; None where it has none, or nothing of it can stand on this axis."""
+    law, place = curve.law, place_of(levels)
+    if law is None:
+        return None
+    places = levels.axis()["at"]
+    end = max(places) + BEYOND * (max(places) - min(places))
+    drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := place(n)) is not None and x <= end]
+    if len(drawn) < 2:
+        return None
+    at, kept = [_short_law(x) for x, _ in drawn], [i for _, i in drawn]
+    columns = {name: [_short_law(getattr(law, name)[i]) for i in kept] for name in ("fitted", "low", "high")}
+    return {
+        "at": at,
+        "sizes": [f"{law.sizes[i]:.3g}" for i in kept],
+        **columns,
+        "amdahl": [_short_law(law.amdahl[i]) for i in kept] if law.amdahl else [],
+        "inside": sum(law.sizes[i] <= law.largest for i in kept),
+        "optimum": None if _misfit(law) else _mark(law, place, at, columns["fitted"]),
+        "words": _words(law),
+    }
+
+
+def _mark(
+    law: LawDoc, place: Callable[[float], float | None], at: Sequence[float | None], fitted: Sequence[float | None]
+) -> dict[str, Any] | None:
+    """Where the optimum stands with the ends of its interval; None where the line does not reach it."""
+    best, last = law.optimum, at[-1] or 0.0
+    if best.value is None or best.value < law.sizes[0] or (x := place(best.value)) is None or x > last:
+        return None
+    low, high = (place(end) if end else None for end in (best.low, best.high))
+    ends = {"low": _short_law(low), "high": _short_law(last if best.high and (high is None or high > last) else high)}
+    return {"at": _short_law(x), **ends, "value": fitted[_nearest(at, x)]}
+
+
+def _nearest(at: Sequence[float | None], x: float) -> int:
+    known = [value or 0.0 for value in at]
+    i = min(bisect_left(known, x), len(known) - 1)
+    return i - 1 if i and x - known[i - 1] < known[i] - x else i
+
+
+def _misfit(law: LawDoc) -> str:
+    """What makes the law, or its maximum, none of this curve, in a word; empty where it holds."""
+    return next((flag.code for flag in law.flags if flag.code in (*NO_LAW, "peak elsewhere")), "")
+
+
+def _words(law: LawDoc) -> str:
+    """`N* = 12 [10, 15]`, or `N* > 40`; of a law that does not hold, why."""
+    best: Estimate = law.optimum
+    if misfit := _misfit(law):
+        return misfit
+    if best.value is not None:
+        return f"N* = {estimate(best)}"
+    return f"N* > {best.low:.3g}" if best.low is not None else ""
+
+
+def _short_law(x: float | None) -> float | None:
+    return None if x is None else float(f"{x:.6g}")
+
 
 DERIVED = {
     "speedup": ("Speedup", "higher"),

@@ -1,12 +1,16 @@
 """What the first screen says beside its figure: the matrix as texts, the verdict in a word, the day."""
 
+import base64
+import gzip
+import hashlib
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from scalograph.protocol.claim import Matrix, MatrixCell
-from scalograph.protocol.findings import RunsDoc
+from scalograph.protocol.findings import Matrix, MatrixCell, RunsDoc
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
-from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.cell_numbers import compact, matrix_scale
 from scalograph.text.scale import Scale
 
 WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
@@ -43,3 +47,72 @@ def day(runs: RunsDoc) -> str:
         return f"{datetime.fromisoformat(runs.started or '').astimezone(UTC):%d %b %Y}".removeprefix("0")
     except (ValueError, OverflowError):
         return ""
+
+
+GLOSSARY = (
+    ("run", "One launch of the program under one configuration."),
+    ("configuration", "One level for each factor."),
+    ("factor, level", "A variable that was set on purpose, and one of its values."),
+    ("block", "A stretch of time in which every configuration runs once, in an order drawn anew."),
+    ("clean", "No measured cause disturbed the run."),
+    ("disturbed", "A measured cause, such as another guest on the same CPU, took more than a run can bear."),
+    (
+        "unverified",
+        "Counted, though nothing could show that the run was clean. Drawn as a ring, like a disturbed run that counts.",
+    ),
+    ("counted", "The estimates rest on this run. Drawn as a dot."),
+    ("left out", "The estimates do not rest on this run. Drawn as an x."),
+    ("interval", "Covers the true value in 95 of 100 studies whose runs do not drift. In figures: the bars."),
+    ("band", "An interval that holds for all levels of a curve at once. In figures: the shading around a line."),
+    ("not resolved", "The interval is too wide to say which is larger."),
+    ("holds", "Of a published claim: the whole interval of each of its figures lies in the range that bears it out."),
+    ("does not hold", "The whole interval of one of its figures lies outside that range."),
+    ("published", "In figures: dotted with hollow marks, in the color of the line that was measured here."),
+    ("baseline", "The level that a speedup is taken over."),
+    ("cliff", "A place along a factor where the time jumps by a fifth or more."),
+    ("break-even", "The levels at which two versions take as long as each other."),
+    ("speedup", "Time at the baseline over time at this level; of work per worker, the ratio of the rates."),
+    ("ideal", "A speedup that grows with the CPUs in use. In figures: the dashed gray line."),
+    ("efficiency", "Speedup over the growth of the CPUs in use."),
+    ("serial fraction", "The share of the work that one worker does alone, as Karp and Flatt read it from a speedup."),
+    (
+        "scaling law",
+        "A thin line fitted to a speedup; dotted beyond the data. The diamond N* is the size at which it is largest.",
+    ),
+)
+
+
+# Of numbers as text the higher levels make no less, in up to eight times the time.
+LEVEL = 6
+
+
+def pack(text: str) -> str:
+    """gzip, then base64. Same text, same letters."""
+    return letters(gzip.compress(text.encode(), compresslevel=LEVEL, mtime=0))
+
+
+def letters(packed: bytes) -> str:
+    """base64, which a browser reads by itself, of what is compressed already."""
+    return base64.b64encode(packed).decode()
+
+
+def json_text(value: Any) -> str:
+    r"""JSON of plain values and dataclasses, safe inside a script element even where somebody embeds it unpacked.
+
+    >>> json_text({"a": "</script>"})
+    '{"a":"\\u003c/script>"}'
+    """
+    text = json.dumps(value, default=vars, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def nonce(*parts: str) -> str:
+    """A nonce that follows from what the page holds: the same findings give the same file.
+
+    A page that is opened from a disk has no second visit to protect; what counts is that text inside the
+    findings cannot know a digest of itself.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{len(part)}:".encode() + part.encode("utf-8", "backslashreplace"))
+    return base64.b64encode(digest.digest()[:18]).decode()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scalograph.protocol.findings import Curve, Findings
-from scalograph.protocol.published_curve import PublishedCurve
+from scalograph.protocol.published_claim import PublishedCurve
 from scalograph.report.under_curves import NAME, OWN, reach
 from scalograph.text.axes import Factors, key
 from scalograph.text.escape import prose

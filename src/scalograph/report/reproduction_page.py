@@ -12,12 +12,11 @@ from scalograph import __version__
 from scalograph.protocol.reproduction import ReproducedClaim, ReproducedPart, Reproduction
 from scalograph.protocol.results import write_text
 from scalograph.report.claim_rows import ClaimRow, claim_rows
-from scalograph.report.first_screen import WORDS
+from scalograph.report.first_screen import WORDS, nonce
 from scalograph.report.html import environment, joined
 from scalograph.report.machine_facts import facts
-from scalograph.report.pack import nonce
-from scalograph.text import reproduction_words, wording
-from scalograph.text.claim_words import decided
+from scalograph.text import reproduction_words, summaries
+from scalograph.text.reproduced import decided
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
 UNDECIDED = "\N{EN DASH}"
@@ -76,7 +75,7 @@ def page(made: Reproduction) -> str:
         "level": level,
         "trust_word": WORDS[level],
         "trust_words": WORDS,
-        "run_words": wording.runs,
+        "run_words": summaries.runs,
         "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in made.studies],
         "machine": facts(made.machine),
         "command": _command(made),

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from scalograph.protocol.reproduction import Reproduction
-from scalograph.report.paper import emit, words
+from scalograph.report.screen import emit, words
 from scalograph.text.escape import prose
 from scalograph.text.reproduction_words import (
     COLUMNS,

@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Findings, TableDoc, Trust
-from scalograph.text import wording
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from scalograph.protocol.findings import Claim, Findings, TableDoc, Trust
+from scalograph.text import summaries
+from scalograph.text.escape import encodable, prose
 from scalograph.text.reproduced import published
 
 
@@ -38,23 +43,73 @@ class Screen:
 
 def screen(findings: Findings) -> Screen:
     """Lay out what a study has found."""
-    runs = [text for text in (wording.study(findings), wording.runs(findings.runs)) if text]
-    runs += wording.causes(findings.trust)
-    runs += [wording.noise(findings.noise)] if findings.noise else []
+    runs = [text for text in (summaries.study(findings), summaries.runs(findings.runs)) if text]
+    runs += summaries.causes(findings.trust)
+    runs += [summaries.noise(findings.noise)] if findings.noise else []
     return Screen(
         title=findings.study.title or findings.study.name,
-        machine=wording.machine(findings),
+        machine=summaries.machine(findings),
         claim=findings.claim or Claim(sentences=findings.answer[:1] or ["Cannot be said."]),
         trust=findings.trust,
         published=published(findings),
-        failures=wording.failures(findings.runs),
+        failures=summaries.failures(findings.runs),
         tables=findings.tables,
         remarks={
             "Answer": findings.answer,
             "Runs": runs,
             "Warnings": findings.warnings,
             "Varied, though not declared": findings.residue,
-            "Not granted by this machine": [wording.degraded(d) for d in wording.alike(findings.degraded)],
+            "Not granted by this machine": [summaries.degraded(d) for d in summaries.alike(findings.degraded)],
         },
         verbatim={"To reproduce": findings.reproduce},
     )
+
+
+PROSE_COLUMNS = 100  # longer lines are hard to read back to the next one's start
+
+
+def emit(console: Console, renderable: RenderableType, width: int | None = None) -> None:
+    """Print something without the blanks at the end of its lines, which only dirty a file or a diff."""
+    options = console.options.update(width=min(width or console.width, console.width), highlight=False)
+    for segments in console.render_lines(renderable, options, pad=False):
+        line = Text.assemble(*((s.text, s.style or "") for s in segments if not s.control))
+        line.rstrip()
+        console.print(line, no_wrap=True, overflow="ignore", crop=False, highlight=False)
+
+
+def words(console: Console, text: str, style: str = "") -> Text:
+    """Text that this console can encode."""
+    return Text(encodable(text, console.encoding), style=style)
+
+
+def say(console: Console, text: str, style: str = "", indent: int = 0) -> None:
+    """One paragraph, wrapped."""
+    emit(console, Padding(words(console, prose(text), style), (0, 0, 0, indent)), PROSE_COLUMNS)
+
+
+def items(console: Console, title: str, texts: list[str]) -> None:
+    """A titled list; no title over nothing."""
+    if not texts:
+        return
+    gap(console)
+    say(console, title, "bold")
+    for text in texts:
+        item = Table.grid(padding=(0, 1, 0, 0))
+        item.add_row(words(console, "  \N{MIDDLE DOT}"), words(console, prose(text)))
+        emit(console, item, PROSE_COLUMNS)
+
+
+def verbatim(console: Console, title: str, lines: list[str]) -> None:
+    """Lines that somebody will copy: never wrapped."""
+    if not lines:
+        return
+    gap(console)
+    say(console, title, "bold")
+    for line in lines:
+        text = words(console, "  " + prose(line))
+        console.print(text, no_wrap=True, overflow="ignore", crop=False, highlight=False)
+
+
+def gap(console: Console) -> None:
+    """An empty line."""
+    console.print()

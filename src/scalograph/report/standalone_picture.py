@@ -6,9 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from markupsafe import Markup
+
 from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings
 from scalograph.report.first_figure import figures_by_name, has_ranges
+from scalograph.report.first_screen import WORDS, matrix_text
+from scalograph.report.html import environment
 from scalograph.report.payload import payload
 from scalograph.report.static_picture import picture
 from scalograph.text.escape import visible
@@ -65,3 +69,25 @@ def _colors() -> dict[str, str]:
     """The roles of the style sheet, light: the first block of it."""
     light, _, _ = _BASE.read_text(encoding="utf-8").partition("}")
     return dict(_ROLE.findall(light))
+
+
+WIDTH, HEIGHT = 760, 340
+
+
+def fragment(findings: Findings, plot: Plot | None) -> str:
+    """Return the piece; every text in it is escaped.
+
+    Args:
+        findings: of a study.
+        plot: its first figure; None leaves it out.
+    """
+    claim = findings.claim
+    context = {
+        "title": findings.study.title or findings.study.name,
+        "said": claim.sentences if claim else findings.answer[:1],
+        "trust": findings.trust,
+        "trust_word": WORDS[findings.trust.level],
+        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,
+        "figure": Markup(standalone(plot, WIDTH, HEIGHT)) if plot else "",  # noqa: S704  drawn here, texts escaped
+    }
+    return environment().get_template("fragment.html").render(context)

@@ -8,12 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from scalograph.protocol.findings import Trust
-from scalograph.report.paper import PROSE_COLUMNS, words
-from scalograph.report.screen import Screen
+from scalograph.report.screen import PROSE_COLUMNS, Screen, words
 from scalograph.report.terminal_matrix import matrix_lines
 from scalograph.text.escape import prose
 from scalograph.text.quantities import counted
-from scalograph.text.wording import DOT
+from scalograph.text.summaries import DOT
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
 LABEL = 8  # columns of what stands before verdict and places

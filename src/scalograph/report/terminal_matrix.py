@@ -8,9 +8,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
-from scalograph.report.paper import words
-from scalograph.text.compact import NOT_RESOLVED, compact, matrix_scale
+from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
+from scalograph.report.screen import words
+from scalograph.text.cell_numbers import NOT_RESOLVED, compact, matrix_scale
 from scalograph.text.escape import encodable, prose
 from scalograph.text.format import DASH
 from scalograph.text.scale import Scale

@@ -9,8 +9,7 @@ from scalograph.protocol.results import Results
 from scalograph.run.plan import Plan, write_design
 from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.declare import Declared
-from scalograph.study.paths import inside
-from scalograph.study.shipped import shipped_studies, shipped_study
+from scalograph.study.shipped import inside, shipped_studies, shipped_study
 
 
 def begin(planned: Plan, folder: Path | None) -> Results:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalograph.control.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
-from scalograph.run.contained import contained
+from scalograph.run.interrupts import contained
 from scalograph.study.build_plan import Build
 from scalograph.study.workload import Workload
+from scalograph.system.build_cache import cache, content_key, made_whole
 
 TIMEOUT_S = 300
 SHOWN_LINES = 12

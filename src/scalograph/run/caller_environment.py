@@ -5,9 +5,26 @@ import re
 from collections.abc import Mapping
 
 from scalograph.errors import HostError
-from scalograph.run.own_threads import of_caller
 from scalograph.study.model import Study, WorkloadUse
 from scalograph.text.escape import is_text
+
+_NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+# As the caller had them, None where they were not set; empty as long as we have not changed them.
+_CALLERS: dict[str, str | None] = {}
+
+
+def one_thread() -> None:
+    """Set the variables for this process, and remember what the caller had."""
+    for name in _NAMES:
+        _CALLERS.setdefault(name, os.environ.get(name))
+        os.environ[name] = "1"
+
+
+def of_caller(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment of ours as the caller had it."""
+    before = {name: value for name, value in _CALLERS.items() if value is not None}
+    return {name: value for name, value in environ.items() if name not in _CALLERS} | before
+
 
 # Nothing else reaches a run unless the study says so: a variable that nobody declared would change it unseen.
 PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")

@@ -12,11 +12,10 @@ from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
 from scalograph.run.services import share_cpus
 from scalograph.study.build_plan import ClassPath
-from scalograph.study.paths import inside
-from scalograph.study.processes import MAX_COMMANDS, names_of, number_of
+from scalograph.study.levels import Treatment
+from scalograph.study.processes import MAX_COMMANDS, fill, names_of, number_of
 from scalograph.study.program import Process, Program
-from scalograph.study.template import fill
-from scalograph.study.treatment import Treatment
+from scalograph.study.shipped import inside
 from scalograph.text.quantities import counted
 
 # Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, Protocol
 from msgspec.structs import asdict
 
 from scalograph.design.planner import Planner
-from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.journal import EventTooLargeError
 from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
-from scalograph.study.treatment import Run
-from scalograph.text.service_ends import bad_end
+from scalograph.study.levels import Run
+from scalograph.text.load_words import bad_end
 from scalograph.verdict.judge import Judging, Judgment, judge
 
 # How services that stayed up over runs ended, since this was last asked; after the last run they are ended first.

@@ -1,6 +1,6 @@
 """Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -10,26 +10,57 @@ from typing import Any
 import msgspec
 
 from scalograph import __version__
-from scalograph.control.consent import NO_CONSENT, Consent, refuse_unnamed
-from scalograph.control.discover import with_launchers
+from scalograph.control.consent import NO_CONSENT, Consent, machine_controls, refuse_unnamed
+from scalograph.control.ext_scheduler import SHIPS, SchedulerControl
+from scalograph.control.host_facts import with_launchers
 from scalograph.control.process_cpus import too_many_cpus
 from scalograph.control.process_quotas import refused_quotas
-from scalograph.design.duration import expected_seconds, seconds_per_treatment
-from scalograph.design.planner import Design, RunPlan, run_plan
+from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_treatment
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
+from scalograph.errors import HostError
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.questions.registry import is_search
-from scalograph.run.elsewhere import refuse_elsewhere
+from scalograph.run.build import build
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
+from scalograph.study.control_names import NO_RESET
 from scalograph.study.declare import Declared
-from scalograph.study.journaled import journaled
+from scalograph.study.identity import journaled
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
-from scalograph.study.workload import ValuesRefusal, refusals
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import ValuesRefusal, load_workload, refusals
+
+_LEAVE_OUT = "leave it out, or start scalograph on that machine"
+
+
+def refuse_elsewhere(study: Study, program: Program) -> None:
+    """Refuse a study of which another machine would leave a part out.
+
+    Args:
+        study: what is asked.
+        program: what it starts.
+
+    Raises:
+        HostError: names the first such part.
+    """
+    for name in _parts(study, program):
+        raise HostError(name, "not done over ssh", "a study without", _LEAVE_OUT)
+
+
+def _parts(study: Study, program: Program) -> Iterator[str]:
+    found = {
+        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
+        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
+        "workload.process": bool(program.running) or any(one.name for one in program.processes),
+    }  # fmt: skip
+    yield from (name for name, is_there in found.items() if is_there)
+    for name, response in study.responses.items():
+        if response.source.startswith("kernel."):  # its counters are read on the machine that we stand on
+            yield f'responses.{name}: from = "{response.source}"'
 
 
 @dataclass(frozen=True)
@@ -163,3 +194,25 @@ def expected_time(planned: Plan, earlier: Path | None) -> float | None:
         return None
     timed = ((run.treatment, seconds) for run, seconds in timed_runs(journal.read(earlier)))
     return expected_seconds(planned.design, seconds_per_treatment(timed))
+
+
+def with_schedulers(planned: Plan) -> Plan:
+    """Return a plan whose facts tell where each program of sched_ext is that a level names.
+
+    Raises:
+        HostError: no compiler, sources that do not compile, or the cache cannot be written.
+    """
+    study, known = planned.design.study, planned.facts.schedulers or {}
+    schedulers = [name for name, one in machine_controls(study).items() if isinstance(one, SchedulerControl)]
+    named = {str(level) for factor in schedulers for level in study.factors[factor].levels}
+    made = {name: _built(name) for name in known if name in named and known[name] == SHIPS}
+    if not made:
+        return planned
+    return replace(planned, facts=planned.facts.model_copy(update={"schedulers": {**known, **made}}))
+
+
+def _built(name: str) -> str:
+    home = shipped(name.replace("_", "-"))
+    folder = build(home, load_workload(home))
+    assert folder is not None
+    return str(folder / "main")

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, MissingError, Problem, StudyError
 from scalograph.protocol.written_file import replaced
 from scalograph.run.build import own_files
-from scalograph.run.contained import contained
-from scalograph.study.template import fill
+from scalograph.run.interrupts import contained
+from scalograph.study.processes import fill
 from scalograph.study.workload import Prepare, Workload
+from scalograph.system.build_cache import cache, content_key, made_whole
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from scalograph.control.quiet import BUSY, LOOK_S, Look
 from scalograph.protocol.record import Record
+from scalograph.system.quiet import BUSY, LOOK_S, Look
 from scalograph.text.units import format_duration
 
 # Between two looks while we wait: a look itself takes half a second.

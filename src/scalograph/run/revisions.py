@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalograph.control.cache import cache, made_whole
-from scalograph.control.held_folder import remove
 from scalograph.errors import HostError, StudyError
 from scalograph.run.build import PASSED_ON
-from scalograph.run.contained import contained
+from scalograph.run.interrupts import contained
+from scalograph.system.build_cache import cache, made_whole
+from scalograph.system.private_dir import remove
 
 TIMEOUT_S = 3600
 SHOWN_LINES, _MOST_NAME = 12, 40

@@ -1,18 +1,67 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
-from scalograph.protocol.ended_services import ServicesEnded
-from scalograph.protocol.record import MachineSetting, Record
+from scalograph.protocol.record import MachineSetting, Record, Values
+from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.captured import Printed, Score
-from scalograph.run.functional import without_times
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
+from scalograph.study.model import Study
+from scalograph.study.output_patterns import printed_name
+from scalograph.text.units import unit_of
 from scalograph.verdict.judge import judge, requirements
+
+Part = TypeVar("Part", bound=Struct)
+
+# Names of values that are times, rates or shares of time, as workloads call them.
+_NAMES = re.compile(r"(.+_)?(s|ms|us|ns|hz|rate|percent|per_minute|rate_second)|ceiling|in_flight")
+# Figures of time, beside those whose names end in _ns.
+_FIGURES = ("wall_source", "cpu_source", "neighbors", "frequency_hz")
+
+
+def without_times(record: Record, study: Study) -> Record:
+    """Return what is left of a record whose times are those of no machine: counts, sizes, and how the run ended.
+
+    Args:
+        record: of a run, which is returned as it is unless its guest was emulated.
+        study: its responses say by their units which values are times or rates.
+    """
+    if record.guest is None or record.guest.accelerator == "kvm":
+        return record
+    timed = {
+        printed_name(name) if response.printed else response.source.removeprefix("value.")
+        for name, response in study.responses.items()
+        if unit_of(response.unit)
+    }
+    return replace(
+        record,
+        copies=[_untimed(copy) for copy in record.copies],
+        processes=[_untimed(process) for process in record.processes],
+        values=[_untimed_values(part, timed) for part in record.values],
+        run=_untimed(record.run),
+        guest=replace(record.guest, has_times=False),
+        iterations=[], phases=[], histograms=[], timeline=None,
+    )  # fmt: skip
+
+
+def _untimed(part: Part) -> Part:
+    names = (name for name in part.__struct_fields__ if name.endswith("_ns") or name in _FIGURES)
+    return replace(part, **dict.fromkeys(names))
+
+
+def _untimed_values(part: Values, timed: Collection[str]) -> Values:
+    kept = {name: found for name, found in part.values.items() if name not in timed and not _NAMES.fullmatch(name)}
+    return replace(part, values=kept)
 
 
 class Runner:

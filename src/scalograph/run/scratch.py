@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from scalograph.control.folder import PrivateFolder
-from scalograph.control.held_folder import held_folder, sweep
 from scalograph.errors import HostError
+from scalograph.system.private_dir import PrivateFolder, held_folder, sweep
 
 _PURPOSE = re.compile(r"[a-z]+")
 # A disk with less is full: nothing that is worth measuring writes less than this.

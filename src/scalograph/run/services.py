@@ -12,9 +12,8 @@ from scalograph.control.control import Launch
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
 from scalograph.run.scratch import disk_usage, is_full
-from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS
+from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS, Template, fill
 from scalograph.study.program import Service
-from scalograph.study.template import Template, fill
 from scalograph.text.quantities import mebibytes
 
 LOOPBACK = "127.0.0.1"

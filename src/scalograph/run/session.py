@@ -29,7 +29,7 @@ from scalograph.run.loop import (
 )
 from scalograph.run.plan import Plan
 from scalograph.study import identity
-from scalograph.study.treatment import Run, as_run
+from scalograph.study.levels import Run, as_run
 from scalograph.verdict.judge import judge, requirements
 
 # Makes a context manager and `Progress` from the count of finished runs, the seconds that they took, and the planner.

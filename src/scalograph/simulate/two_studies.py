@@ -1,11 +1,65 @@
 """One sweep before and after a change, each a study of its own: the truth for what is said of two results."""
 
-from typing import Literal
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalograph.simulate.noise import LOW, FloatArray, Noise
-from scalograph.simulate.versions import Kind, session
+
+Kind = Literal["normal", "lognormal", "outliers", "modes", "autocorrelated", "step", "drift", "ticks"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Typical time in ms, the tick of a coarse clock, and the spread of runs unless the kind says otherwise.
+TYPICAL, TICK, SPREAD = 120.0, 10.0, 0.01
+
+Array = NDArray[np.float64]
+
+
+def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | None = None) -> Array:
+    """Return the times of runs in the order in which they were made, shape (n_runs,).
+
+    Args:
+        rng: source of randomness.
+        kind: of noise: normal of 1 %, lognormal of 30 %, one run in twenty at three times, 30 % of the runs at .77,
+            correlated by .7 from run to run, one step of 10 %, a drift of 6 %, or a clock that ticks every 10 ms.
+        n_runs: in all.
+        effects: log effect of what each run measures; None for none.
+    """
+    noise = rng.standard_normal(n_runs)
+    logs = SPREAD * noise + (0.0 if effects is None else effects)
+    if kind == "lognormal":
+        logs += (0.3 - SPREAD) * noise
+    elif kind == "outliers":
+        logs += np.log(3) * (rng.random(n_runs) < 0.05)
+    elif kind == "modes":
+        logs += np.log(0.77) * (rng.random(n_runs) < 0.3)
+    elif kind == "autocorrelated":
+        logs += _autocorrelated(rng, n_runs) - SPREAD * noise
+    elif kind == "step":
+        logs += np.log(1.1) * (np.arange(n_runs) >= rng.integers(n_runs))
+    elif kind == "drift":
+        logs += np.linspace(0, np.log(1.06), n_runs)
+    times = TYPICAL * np.exp(logs)
+    return TICK * np.maximum(1.0, np.round(times / TICK)) if kind == "ticks" else times
+
+
+def blocks(rng: np.random.Generator, kind: Kind, n: int, effect: float) -> tuple[Array, Array]:
+    """Return the times of a version that takes so much less, as a share, and of its reference; [i] ran in block i."""
+    first = rng.random(n) < 0.5
+    is_new = np.column_stack([first, ~first])
+    times = session(rng, kind, 2 * n, np.log1p(-effect) * is_new.ravel()).reshape(n, 2)
+    return times[is_new], times[~is_new]
+
+
+def _autocorrelated(rng: np.random.Generator, n: int, spread: float = 0.02, rho: float = 0.7) -> Array:
+    logs = spread * rng.standard_normal(n)
+    for i in range(1, n):
+        logs[i] = rho * logs[i - 1] + np.sqrt(1 - rho**2) * logs[i]
+    return logs
+
 
 # What the change is in: all times, the share that is serial, or the cost of coherency.
 Place = Literal["level", "sigma", "kappa"]
@@ -50,3 +104,50 @@ def study(rng: np.random.Generator, typical: FloatArray, n_blocks: int, noise: N
     found = np.empty(shape)
     np.put_along_axis(found, place, made, axis=1)
     return found
+
+
+class Interval(Protocol):
+    """Anything with two ends; None if there is no interval."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """Upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Share of intervals that contain the true value.
+
+    Attributes:
+        share: between 0 and 1; an interval without ends contains nothing.
+        n: intervals counted.
+        half_width: median of half the width over the true value (0.05 is +-5 %).
+    """
+
+    share: float
+    n: int
+    half_width: float
+
+    @property
+    def error(self) -> float:
+        """Standard error of `share`, from the number of intervals alone."""
+        return math.sqrt(self.share * (1 - self.share) / self.n)
+
+
+def coverage(intervals: Iterable[Interval], truth: float) -> Coverage:
+    """Count the intervals that contain `truth`, which is not zero.
+
+    Raises:
+        ValueError: there are no intervals.
+    """
+    ends = [(x.low, x.high) for x in intervals]
+    if not ends:
+        raise ValueError("coverage: found no intervals, expected at least one")
+    known = [(low, high) for low, high in ends if low is not None and high is not None]
+    held = sum(low <= truth <= high for low, high in known)
+    half = float(np.median([high - low for low, high in known])) / 2 / abs(truth) if known else math.inf
+    return Coverage(held / len(ends), len(ends), half)

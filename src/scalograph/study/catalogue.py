@@ -13,8 +13,8 @@ from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
-from scalograph.study.known_names import meant
 from scalograph.study.published_claim import PublishedClaim
+from scalograph.study.scalars import meant
 from scalograph.study.shipped import shipped_catalogue
 from scalograph.study.toml_lines import line_of, locate
 

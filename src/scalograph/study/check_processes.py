@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from scalograph.study.cross_checks import Found, table, unknown
-from scalograph.study.known_names import meant
 from scalograph.study.processes import (
     DRIVER,
     FORMS,
@@ -15,9 +14,10 @@ from scalograph.study.processes import (
     in_order,
     names_of,
     own_names,
+    places,
 )
-from scalograph.study.template import places
-from scalograph.study.toml_lines import Path
+from scalograph.study.scalars import meant
+from scalograph.study.toml_lines import KeyPath
 
 # What only services have: a driver begins at the gate and ends by itself.
 OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after", "when")
@@ -33,7 +33,7 @@ def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one if isinstance(one, dict) else {} for one in listed] if isinstance(listed, list) else []
 
 
-def disordered(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
+def disordered(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
     """Find what is wrong between processes, in any that are valid or not.
 
     Args:
@@ -64,7 +64,7 @@ def filled_at_start(processes: Sequence[Mapping[str, Any]], process: Mapping[str
     return known | {*names_of(sorted(earlier & {*_with_ports(processes)}))}
 
 
-def _roles(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
+def _roles(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
     drivers = [i for i, process in enumerate(processes) if process.get("role") == DRIVER]
     if not drivers:
         yield (
@@ -87,7 +87,7 @@ def _roles(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
                 yield (*at, i, "pid"), "a driver that runs already", "one that is started", ""
 
 
-def _names(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
+def _names(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
     known = set[str]()
     for i, process in enumerate(processes):
         name = process.get("name")
@@ -96,7 +96,7 @@ def _names(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
         known.add(str(name))
 
 
-def _order(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
+def _order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
     after = _after(processes)
     for i, process in enumerate(processes):
         others = process.get("after")
@@ -111,7 +111,7 @@ def _order(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
         yield (*at, first, "after"), found, "an order in which they can start", "remove one of them"
 
 
-def _ports(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
+def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
     taken: dict[int, str] = {}
     for i, process in enumerate(processes):
         name, ports = str(process.get("name")), process.get("ports")
@@ -149,7 +149,7 @@ def counted(process: Mapping[str, Any], key: str = "copies") -> str | None:
     return found[1] if found else None
 
 
-def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: Path) -> Iterator[Found]:
+def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: KeyPath) -> Iterator[Found]:
     """Find services that are more together than a run can start.
 
     Args:
@@ -184,7 +184,7 @@ def _has_ports(process: Mapping[str, Any]) -> bool:
     return bool(process.get("ports"))
 
 
-def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping[str, int]) -> Iterator[Found]:
+def misdeclared(raw: Mapping[str, Any], at: KeyPath, known: set[str], most: Mapping[str, int]) -> Iterator[Found]:
     """Find every mistake in the processes of a workload.toml.
 
     Args:
@@ -210,7 +210,9 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
     yield from too_many_copies(processes, most, at)
 
 
-def unfilled_words(processes: Sequence[Mapping[str, Any]], i: int, at: Path, known: Collection[str]) -> Iterator[Found]:
+def unfilled_words(
+    processes: Sequence[Mapping[str, Any]], i: int, at: KeyPath, known: Collection[str]
+) -> Iterator[Found]:
     """Find the names in the texts of one process that nothing fills, beside those of the run."""
     own = filled_at_start(processes, processes[i])
     # Missing ports are told where they are to be declared.
@@ -221,7 +223,7 @@ def unfilled_words(processes: Sequence[Mapping[str, Any]], i: int, at: Path, kno
             yield path, what, expected, "name its service in `after`" if later else fix
 
 
-def unfilled(words: Sequence[str], where: Path, known: set[str], silent: Collection[str] = ()) -> Iterator[Found]:
+def unfilled(words: Sequence[str], where: KeyPath, known: set[str], silent: Collection[str] = ()) -> Iterator[Found]:
     """Find lone braces and names that nothing fills in the words of a template."""
     for name, item in dict.fromkeys(places(words)):
         if name is None:

@@ -9,10 +9,9 @@ from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.results import RESERVED
 from scalograph.study.cross_checks import Found, table
-from scalograph.study.known_names import meant
-from scalograph.study.paths import inside
-from scalograph.study.scalars import refuse_text
-from scalograph.study.toml_lines import Path as KeyPath
+from scalograph.study.scalars import meant, refuse_text
+from scalograph.study.shipped import inside
+from scalograph.study.toml_lines import KeyPath
 
 WHERE = ("published", "file")
 EXPECTED = "a file inside the study's folder"

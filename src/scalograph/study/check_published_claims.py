@@ -14,9 +14,9 @@ from scalograph.study.cross_checks import (
     table,
     unknown,
 )
-from scalograph.study.known_names import meant
 from scalograph.study.published_claim import CONTRAST
-from scalograph.study.toml_lines import Path
+from scalograph.study.scalars import meant
+from scalograph.study.toml_lines import KeyPath
 
 Raw = dict[str, Any]
 # Kinds whose figures compare levels with each other: one figure fewer than there are levels.
@@ -53,7 +53,7 @@ def misquoted(raw: Raw) -> Iterator[Found]:
     for index, claim in enumerate(claims if isinstance(claims, list) else []):
         if not isinstance(claim, dict):
             continue
-        path: Path = ("published", "claims", index)
+        path: KeyPath = ("published", "claims", index)
         if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
             yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
         yield from _names(raw, claim, path, factors)
@@ -79,7 +79,7 @@ def _incomplete(published: Raw) -> Iterator[Found]:
         yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
 
 
-def _names(raw: Raw, claim: Raw, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
+def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
     """Find names that the study does not declare, and figures that its question does not offer."""
     responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
@@ -102,7 +102,7 @@ def _names(raw: Raw, claim: Raw, path: Path, factors: LevelsByFactor) -> Iterato
         yield (*path, "quantity"), f'no quantity "{quantity}"', expected, meant(quantity, known)
 
 
-def _groups(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Found]:
     """Find groups that no factor names, and factors of a group that are not varied."""
     factors = {name: one for name, one in table(raw, "factors").items() if isinstance(one, dict)}
     known = {group for one in factors.values() if isinstance(group := one.get("group"), str) and group}
@@ -133,7 +133,7 @@ def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> b
     return on_surface and name in factors and factors[name].spans(level)
 
 
-def _unread(claim: Raw, path: Path) -> Iterator[Found]:
+def _unread(claim: Raw, path: KeyPath) -> Iterator[Found]:
     """Find keys that a claim of its kind does not read."""
     kind = claim.get("kind")
     for key, kinds in READ_BY.items():
@@ -156,7 +156,7 @@ def _unread(claim: Raw, path: Path) -> Iterator[Found]:
             )
 
 
-def _range(claim: Raw, path: Path) -> Iterator[Found]:
+def _range(claim: Raw, path: KeyPath) -> Iterator[Found]:
     holds = claim.get("holds")
     if not isinstance(holds, list) or len(holds) != 2:
         return  # reported already
@@ -167,7 +167,7 @@ def _range(claim: Raw, path: Path) -> Iterator[Found]:
         yield (*path, "holds"), "no end at all", "one end at least: any figure would do", ""
 
 
-def _counts(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Found]:
     """Find published numbers that are not one for each figure, and comparisons of fewer than two levels."""
     n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
     if kind in COMPARED and n is not None and n < 2:

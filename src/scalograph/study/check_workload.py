@@ -10,18 +10,11 @@ from scalograph.errors import StudyError
 from scalograph.study.check_processes import counted, processes_of, unfilled
 from scalograph.study.control_names import row_of, variable
 from scalograph.study.cross_checks import Found, levels_of, table
-from scalograph.study.known_names import MOST_NAMES, closest, meant
+from scalograph.study.processes import places
 from scalograph.study.program import STEPS, find_command, find_workload
-from scalograph.study.scalars import refuse_text
-from scalograph.study.template import places
-from scalograph.study.toml_lines import Path
-from scalograph.study.workload import (
-    BY_HOST,
-    BY_PROTOCOL,
-    Parameter,
-    Workload,
-    load,
-)
+from scalograph.study.scalars import MOST_NAMES, closest, meant, refuse_text
+from scalograph.study.toml_lines import KeyPath
+from scalograph.study.workload import BY_HOST, BY_PROTOCOL, Parameter, Workload, load_workload
 
 # What the host gives to a command.
 BY_HOST_TO_COMMANDS = ("here", "python")
@@ -64,7 +57,7 @@ def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         taken = TakenNames(frozenset(names | {closest(name, factors) or "" for name in strange}))
     elif isinstance(use, str) and command is None and not refuse_text(use):
         try:
-            found = load(find_workload(use, folder))
+            found = load_workload(find_workload(use, folder))
         except StudyError as error:
             yield from unusable(error, ("workload", "use"))
             return
@@ -120,7 +113,7 @@ def _command(
     yield from unfilled(command, where, {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *java_names(command, factors)})
 
 
-def no_program(command: Sequence[str], where: Path, workload: Mapping[str, Any], folder: Folder) -> Iterator[Found]:
+def no_program(command: Sequence[str], where: KeyPath, workload: Mapping[str, Any], folder: Folder) -> Iterator[Found]:
     if not command[0]:
         yield where, "no program", "a program inside the study's folder, an absolute path, or a name on PATH", ""
     try:
@@ -156,14 +149,14 @@ def _fills(control: Any) -> str | None:
     return row.fills if row else None
 
 
-def unusable(error: StudyError, path: Path) -> Iterator[Found]:
+def unusable(error: StudyError, path: KeyPath) -> Iterator[Found]:
     for problem in error.problems:
         where = "" if problem.where == "workload.use" else f"{problem.where}: "
         yield path, where + problem.found, problem.expected, problem.fix
 
 
 def wrong_parameters(
-    given: Mapping[str, Any], workload: Workload, factors: Mapping[str, Any], at: Path
+    given: Mapping[str, Any], workload: Workload, factors: Mapping[str, Any], at: KeyPath
 ) -> Iterator[Found]:
     for name, value in given.items():
         path, parameter = (*at, name), workload.parameters.get(name)

@@ -6,7 +6,10 @@ says what the file defines. A name that ends in `:NAME` is of many controls alik
 """
 
 import re
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from scalograph.study.fields import StudyPart
 
 
 class ControlRow(NamedTuple):
@@ -30,7 +33,7 @@ class ControlRow(NamedTuple):
 
 
 CONTROLS: dict[str, ControlRow] = {
-    "cpus": ControlRow("scalograph.control.cpus:CpusControl", "placement"),
+    "cpus": ControlRow("scalograph.control.placement:CpusControl", "placement"),
     "placement": ControlRow("scalograph.control.placement:PlacementControl", "placement"),
     "isolation": ControlRow("scalograph.control.isolation:IsolationControl", "placement"),
     "online": ControlRow("scalograph.control.online:OnlineControl", "placement", machine_wide=True),
@@ -40,8 +43,8 @@ CONTROLS: dict[str, ControlRow] = {
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
-    "arguments": ControlRow("scalograph.control.arguments:ArgumentsControl", fills="arguments"),
-    "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
+    "arguments": ControlRow("scalograph.control.jvm:ArgumentsControl", fills="arguments"),
+    "env:NAME": ControlRow("scalograph.control.jvm:EnvironmentControl"),
     "kernel": ControlRow("scalograph.control.kernel:KernelControl"),
     "boot-options": ControlRow("scalograph.control.kernel:BootOptionsControl"),
     "sysctl:NAME": ControlRow(
@@ -51,14 +54,14 @@ CONTROLS: dict[str, ControlRow] = {
         called="the name of a kernel setting, such as vm.swappiness",
     ),
     "io-scheduler:NAME": ControlRow(
-        "scalograph.control.io_scheduler:IoSchedulerControl",
+        "scalograph.control.sysctl:IoSchedulerControl",
         machine_wide=True,
         named=r"[a-z][a-z0-9_-]{0,31}",
         called="the name of a block device, such as sda",
     ),
-    "thp": ControlRow("scalograph.control.huge_pages:HugePagesControl", machine_wide=True),
-    "governor": ControlRow("scalograph.control.frequency:GovernorControl", machine_wide=True),
-    "turbo": ControlRow("scalograph.control.frequency:TurboControl", machine_wide=True),
+    "thp": ControlRow("scalograph.control.sysctl:HugePagesControl", machine_wide=True),
+    "governor": ControlRow("scalograph.control.sysctl:GovernorControl", machine_wide=True),
+    "turbo": ControlRow("scalograph.control.sysctl:TurboControl", machine_wide=True),
     "scheduler": ControlRow("scalograph.control.ext_scheduler:SchedulerControl", machine_wide=True),
 }
 
@@ -92,3 +95,37 @@ def variable(control: object) -> str | None:
     """
     base, _, name = control.partition(":") if isinstance(control, str) else ("", "", "")
     return name if base == "env" and name else None
+
+
+# What a condition may be of, and its values; of settings that a control changes, any value.
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "swap": ("on", "off"),
+    "smt": ("on", "off"),
+    "governor": (),
+    "thp": ("always", "madvise", "never"),
+    "sysctl:NAME": (),
+    "io-scheduler:NAME": (),
+}
+
+
+class Reset(StudyPart):
+    """What is done before each run: `sync` writes back what is dirty, `drop_caches` as the kernel's setting does."""
+
+    sync: bool = False
+    drop_caches: Literal[1, 2, 3] | None = None
+
+
+NO_RESET = Reset()
+
+
+def refuse_condition(name: Any, value: Any) -> tuple[str, str] | None:
+    """Return what was found and expected of a condition that cannot be checked; None of one that can."""
+    base, colon, of = str(name).partition(":")
+    row = f"{base}:NAME" if colon else base
+    if row not in CONDITIONS:
+        return f'"{name}"', "one of " + ", ".join(CONDITIONS)
+    if colon and not re.fullmatch(CONTROLS[row].named, of, re.ASCII):
+        return f'"{name}"', CONTROLS[row].called
+    if CONDITIONS[row] and value not in CONDITIONS[row]:
+        return repr(value)[:60], "one of " + ", ".join(CONDITIONS[row])
+    return None

@@ -3,18 +3,17 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from scalograph.study.known_names import meant
 from scalograph.study.levels import (
     LevelsError,
     needs_host,
     parse_levels,
     possible,
 )
-from scalograph.study.scalars import Level, enumerated, refuse, short
-from scalograph.study.toml_lines import Path
+from scalograph.study.scalars import Level, enumerated, meant, refuse, short
+from scalograph.study.toml_lines import KeyPath
 
 # Where, found, expected, what to do.
-Found = tuple[Path, str, str, str]
+Found = tuple[KeyPath, str, str, str]
 
 
 class DeclaredLevels:
@@ -77,7 +76,7 @@ def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def unknown(path: Path, what: str, name: object, known: Iterable[str]) -> Found:
+def unknown(path: KeyPath, what: str, name: object, known: Iterable[str]) -> Found:
     """Report a name that is not among the known ones."""
     known = sorted(known)
     return path, f'{what} "{name}" is not declared', "one of " + (enumerated(known) or "none"), meant(name, known)
@@ -99,7 +98,7 @@ def has_level(factor: Any, level: Level) -> bool:
     return DeclaredLevels(factor).has(level)
 
 
-def assignment(path: Path, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Found]:
+def assignment(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Found]:
     """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
     if name not in factors:
         yield unknown(path, "factor", name, factors)
@@ -119,12 +118,12 @@ def leads_nowhere(name: Any, known: Collection[str]) -> bool:
     return isinstance(name, str) and name not in known
 
 
-def _exclusions(items: Any, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
+def _exclusions(items: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
     for index, item in enumerate(items if isinstance(items, list) else []):
         yield from selection(item, (*path, index), factors)
 
 
-def selection(item: Any, path: Path, factors: LevelsByFactor) -> Iterator[Found]:
+def selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
     """Find factors and levels of a table factor -> list of levels that are not declared."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
         for level in levels if isinstance(levels, list) and name in factors else []:

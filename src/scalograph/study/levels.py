@@ -1,10 +1,11 @@
 """The one grammar for levels: "1,2,8", "1:8", "1:512:*2", "1:all"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scalograph.study.scalars import (
     Level,
@@ -189,3 +190,34 @@ def _reads_as_number(text: str) -> bool:
 
 def _any_base(text: str) -> int:
     return int(text, 0)
+
+
+Treatment = Mapping[str, Level]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch under one treatment: the experimental unit."""
+
+    run: str
+    block: int
+    treatment: Treatment
+    replicate: int
+    warmup: bool = False
+
+
+def as_run(event: Mapping[str, Any]) -> Run:
+    """Return the run that an `ask` or `run` event is about.
+
+    Raises:
+        KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
+    """
+    run = Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
+    types = (str, int, dict, int, bool)
+    fields = (run.run, run.block, run.treatment, run.replicate, run.warmup)
+    for value, wanted in zip(fields, types, strict=True):
+        if not isinstance(value, wanted):
+            raise TypeError(f"{value!r:.80}, expected {wanted.__name__}")
+    if wrong := next(filter(None, map(refuse, (*run.treatment.values(), run.block, run.replicate))), None):
+        raise ValueError(wrong)
+    return run

@@ -1,8 +1,9 @@
 """study.toml to a `Study`, or every mistake at once with its line."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,172 @@ from pydantic import ValidationError
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
-from scalograph.study.check_copies import uncountable
-from scalograph.study.check_processes import disordered, processes_of
+from scalograph.study.check_processes import COUNTS, QUOTA, counted, disordered, processes_of, too_many_copies
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
-from scalograph.study.check_settings import unsettable
-from scalograph.study.cross_checks import Found, dangling, table
-from scalograph.study.known_names import meant
-from scalograph.study.limits import MOST_TOLD, told, too_many
+from scalograph.study.control_names import CONDITIONS, misnamed, refuse_condition, row_of, variable
+from scalograph.study.cross_checks import Found, dangling, table, unknown
+from scalograph.study.fields import MAX_COPIES
+from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 from scalograph.study.model import Study
+from scalograph.study.processes import MAX_COMMANDS
 from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
-from scalograph.study.scalars import brief, short
-from scalograph.study.toml_lines import Path as KeyPath
-from scalograph.study.toml_lines import dotted, line_of, locate
+from scalograph.study.scalars import brief, meant, short
+from scalograph.study.toml_lines import KeyPath, dotted, line_of, locate
+
+
+def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find the mistakes in `copies = "{factor}"` and `cpus = "{factor}"`, in the study and in its quick form."""
+    workload = table(raw, "workload")
+    processes, at = processes_of(workload), ("workload", "process")
+    counters: list[tuple[KeyPath, str | None]] = [(("workload", "copies"), counted(workload))]
+    counters += [((*at, i, key), counted(process, key)) for i, process in enumerate(processes) for key in COUNTS]
+    names = {name: path for path, name in reversed(counters) if name is not None}
+    most = {}
+    for name, path in names.items():
+        if name not in table(raw, "factors"):
+            yield unknown(path, "factor", name, table(raw, "factors"))
+        else:
+            yield from _no_counts(raw, name)
+            most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
+    yield from too_many_copies(processes, most, at)
+    for i, process in enumerate(processes):
+        if granted := counted(process, QUOTA):
+            yield from _no_quotas(raw, granted, (*at, i, QUOTA))
+
+
+def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Found]:
+    for path, level in _levels(raw, name):
+        if type(level) is not int or not 1 <= level <= MAX_COPIES:
+            yield path, f"level {short(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
+
+
+def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Found]:
+    if name not in table(raw, "factors"):
+        yield unknown(path, "factor", name, table(raw, "factors"))
+        return
+    for place, level in _levels(raw, name):
+        is_number = isinstance(level, int | float) and not isinstance(level, bool) and level > 0
+        if not is_number and level != "none":
+            yield place, f"level {short(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
+
+
+def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield every level of a factor with its place, those of the quick form too."""
+    factor = table(table(raw, "factors"), name)
+    shorter = table(table(raw, "quick"), "factors").get(name)
+    places: list[tuple[KeyPath, Any]] = [(("factors", name, "levels"), factor.get("levels"))]
+    for path, levels in [*places, (("quick", "factors", name), shorter)]:
+        # On a known host, the control of CPUs replaces "all" by a count.
+        yield from ((path, one) for one in _spelled_out(levels) if (one, factor.get("control")) != ("all", "cpus"))
+
+
+def _spelled_out(levels: Any) -> list[Any]:
+    if not isinstance(levels, str):
+        return levels if isinstance(levels, list) else []
+    try:
+        return list(parse_levels(levels, SOME_HOST))
+    except LevelsError:
+        return []
+
+
+def unsettable(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find settings that are named wrongly, set by two factors, or set by a factor and declared as a condition."""
+    setters: dict[str, str] = {}
+    for name, factor in table(raw, "factors").items():
+        written = factor.get("control") if isinstance(factor, dict) else None
+        control = written if isinstance(written, str) else ""
+        where = ("factors", name, "control")
+        if expected := misnamed(control):
+            yield where, f"found {control.partition(':')[2]!r}", expected, "correct it"
+        elif not variable(control) and (row := row_of(control)) and row.machine_wide:
+            if (other := setters.setdefault(_limit(control), name)) != name:
+                found = f"the factor {other} sets the same setting, in this or another unit"
+                yield where, found, "one factor for each setting", "remove one of them"
+            if control in table(raw, "conditions"):
+                yield where, f"{control} is a condition already", "one of the two", "remove the condition"
+    for name, value in table(raw, "conditions").items():
+        if wrong := refuse_condition(name, value):
+            found, expected = wrong
+            yield ("conditions", name), f"found {found}", expected, meant(name, CONDITIONS) or "correct it"
+
+
+def _limit(control: str) -> str:
+    """Name the limit that a setting is of: some have two, in bytes and as a share, and each sets the other to 0."""
+    for unit in ("_bytes", "_kbytes", "_ratio"):
+        if control.startswith(("sysctl:vm.dirty_", "sysctl:vm.overcommit_")) and control.endswith(unit):
+            return control.removesuffix(unit)
+    return control
+
+
+COMMANDS = (("workload", "command"), ("workload", "setup"), ("workload", "prepare"), ("workload", "cleanup"))
+# Lists and tables of a study that are walked through with everything else that they name.
+MOST: dict[tuple[str, ...], int] = {
+    **dict.fromkeys(COMMANDS, 1000),
+    ("workload", "process"): MAX_COMMANDS,
+    ("workload", "parameters"): 256,
+    ("workload", "env"): 256,
+    ("baseline",): 16,
+    ("reference",): 16,
+    ("factors",): 16,
+    ("exclude",): 1000,
+    ("responses",): 64,
+    ("tables",): 64,
+    ("published", "match"): 64,
+    ("published", "values"): 64,
+    ("published", "ranges"): 64,
+    ("published", "levels"): 64,
+    ("published", "claims"): 64,
+    ("quick", "factors"): 16,
+    ("quick", "exclude"): 1000,
+}
+# Levels that all exclusions of one list name together, and characters of all words of a command.
+MAX_EXCLUDED, MAX_COMMAND = 20_000, 1 << 17
+# Mistakes of one kind that are told.
+MOST_TOLD = 100
+
+
+def too_many(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find lists and tables beyond `MOST`; with any of them nothing else of the study is looked at."""
+    for path, most in MOST.items():
+        parent = raw
+        for part in path[:-1]:
+            parent = table(parent, part)
+        value = parent.get(path[-1])
+        if isinstance(value, list | dict) and len(value) > most:
+            yield path, f"{len(value)} of them", f"at most {most}", "use fewer"
+        elif path[-1] == "exclude" and isinstance(value, list) and (n := _n_levels(value)) > MAX_EXCLUDED:
+            yield path, f"{n} levels", f"at most {MAX_EXCLUDED}", "leave them out of the factors"
+        elif path in COMMANDS and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
+            yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
+    yield from _of_processes(raw)
+
+
+def _of_processes(raw: dict[str, Any]) -> Iterator[Found]:
+    processes = table(raw, "workload").get("process")
+    for i, process in enumerate(processes if isinstance(processes, list) else []):
+        for key, value in process.items() if isinstance(process, dict) else ():
+            path = ("workload", "process", i, key)
+            if isinstance(value, list | dict) and len(value) > 1000:
+                yield path, f"{len(value)} of them", "at most 1000", "use fewer"
+            elif key == "argv" and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
+                yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
+
+
+def _n_levels(exclusions: list[Any]) -> int:
+    tables = (item for item in exclusions if isinstance(item, dict))
+    return sum(len(levels) for item in tables for levels in item.values() if isinstance(levels, list))
+
+
+def _n_characters(words: list[Any]) -> int:
+    return sum(len(word) for word in words if isinstance(word, str))
+
+
+def told(found: Iterable[Found]) -> list[Found]:
+    """Take the first mistakes of one kind, in messages of a readable length."""
+    first = islice(found, MOST_TOLD)
+    return [(path, brief(what), brief(expected), brief(fix)) for path, what, expected, fix in first]
+
 
 Raw = dict[str, Any]
 # Checks the document for what this room does not know: a workload, files beside the study.

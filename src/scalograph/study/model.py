@@ -1,6 +1,8 @@
 """The parts of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -13,7 +15,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
-from scalograph.study.control_names import CONTROLS, row_of
+from scalograph.study.control_names import CONTROLS, NO_RESET, Reset, row_of
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -31,7 +33,6 @@ from scalograph.study.output_patterns import Pattern, Pointer, printed_name
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reader_names import HARNESS_UNITS, READERS
-from scalograph.study.reset import NO_RESET, Reset
 
 _SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
@@ -288,3 +289,55 @@ def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:
     """Return a study with these claims of a paper in place of its own."""
     published = (study.published or Published()).model_copy(update={"claims": claims})
     return study.model_copy(update={"published": published})
+
+
+# In the installed package, else in the repository around it.
+_HERE = Path(__file__).resolve().parents[1]
+_PAGES = (_HERE / "data" / "protocol" / "study.md", _HERE.parents[1] / "protocol" / "study.md")
+_ROW = re.compile(r"^\| (`[^|]+`) \|[^|]*\|[^|]*\| (.*) \|$", re.MULTILINE)
+_KEY = re.compile(r"`(?:\[\[)?([A-Za-z_.]+)(?:\]\])?`")
+# What stands for any name in a key of the page: `factors.NAME.levels`.
+_ANY = "NAME"
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the schema; without descriptions where the page was not installed."""
+    schema = Study.model_json_schema()
+    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "study.toml"}
+    page = next((file for file in _PAGES if file.is_file()), None)
+    for path, text in _said(page.read_text(encoding="utf-8")) if page else ():
+        if (part := _at(schema, schema, path)) is not None:
+            part["description"] = text
+    return schema
+
+
+def _said(page: str) -> Iterator[tuple[list[str], str]]:
+    """Yield keys and what is said of them: `prepare`, `.cleanup` of one row have the same text."""
+    for keys, meaning in _ROW.findall(page):
+        first: list[str] = []
+        for key in _KEY.findall(keys):
+            path = [*first[:-1], key[1:]] if key.startswith(".") else key.split(".")
+            first = first or path
+            if meaning:
+                yield path, meaning.replace("`", "")
+
+
+def _at(schema: Mapping[str, Any], part: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
+    """Find the part of a schema that a key means; None where the page tells of a key in words only."""
+    for name in path:
+        table = _table(schema, part)
+        any_name = next(iter(table.get("patternProperties", {}).values()), None)
+        found = any_name if name == _ANY else table.get("properties", {}).get(name)
+        if not isinstance(found, dict):
+            return None
+        part = found
+    return part
+
+
+def _table(schema: Mapping[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """The table that a part refers to, alone or beside others such as null."""
+    for one in (part, *part.get("anyOf", ())):
+        if "$ref" in one:
+            found: dict[str, Any] = schema["$defs"][one["$ref"].rpartition("/")[2]]
+            return found
+    return part

@@ -11,13 +11,11 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.study.build_plan import applies
 from scalograph.study.identity import hash_folder
-from scalograph.study.known_names import no_such
 from scalograph.study.model import WorkloadUse
-from scalograph.study.paths import inside
-from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, in_order
-from scalograph.study.shipped import shipped, shipped_workloads
-from scalograph.study.template import Template, places
-from scalograph.study.workload import BY_PROTOCOL, Workload, load
+from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, Template, in_order, places
+from scalograph.study.scalars import no_such
+from scalograph.study.shipped import inside, shipped, shipped_workloads
+from scalograph.study.workload import BY_PROTOCOL, Workload, load_workload
 
 # Steps that a study may take once before all runs, and before and after each.
 STEPS = ("setup", "prepare", "cleanup")
@@ -142,7 +140,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     if use.process:
         return started(use, folder, caller, steps)
     home = find_workload(str(use.use), folder)
-    workload = load(home)
+    workload = load_workload(home)
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
     single = Process(tuple(workload.argv), use.copies)
     processes = arranged(workload.process) if workload.process else (single,)
@@ -178,7 +176,7 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
 def _used(declared: DeclaredProcess, folder: Path) -> Used:
     """Return the workload of a process. Raises StudyError where it is unknown, or starts several processes itself."""
     home = find_workload(str(declared.use), folder)
-    workload = load(home)
+    workload = load_workload(home)
     if workload.process:
         found, expected = f"{workload.name}, which starts several processes itself", "one that starts one"
         raise StudyError.one("workload.process", found, expected, "write its processes here")

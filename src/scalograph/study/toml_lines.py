@@ -2,10 +2,10 @@
 
 from scalograph.study.toml_text import bare
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
-def locate(text: str) -> dict[Path, int]:
+def locate(text: str) -> dict[KeyPath, int]:
     """Return the lines (from 1) of all tables and keys, by path; items of an array of tables carry their index.
 
     A key inside an inline table has the line of the table.
@@ -13,9 +13,9 @@ def locate(text: str) -> dict[Path, int]:
     >>> locate('a = 1\\n[b]\\nc = 2\\n')
     {('a',): 1, ('b',): 2, ('b', 'c'): 3}
     """
-    lines: dict[Path, int] = {}
-    counts: dict[Path, int] = {}
-    table: Path = ()
+    lines: dict[KeyPath, int] = {}
+    counts: dict[KeyPath, int] = {}
+    table: KeyPath = ()
     depth = 0
     written = text.split("\n")
     for number, line in enumerate(bare(text).split("\n"), start=1):
@@ -30,7 +30,7 @@ def locate(text: str) -> dict[Path, int]:
     return lines
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """Return a path as a message names it.
 
     >>> dotted(("exclude", 0, "threads"))
@@ -39,7 +39,7 @@ def dotted(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def line_of(lines: dict[Path, int], path: Path) -> int | None:
+def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
     """Return the line of a path, or of its nearest ancestor that has one."""
     for end in range(len(path), 0, -1):
         if path[:end] in lines:
@@ -47,7 +47,7 @@ def line_of(lines: dict[Path, int], path: Path) -> int | None:
     return None
 
 
-def _table(line: str, written: str, counts: dict[Path, int]) -> Path:
+def _table(line: str, written: str, counts: dict[KeyPath, int]) -> KeyPath:
     """Return the path of a `[table]`, or of the next item of an `[[array]]`."""
     start = len(line) - len(line.lstrip().lstrip("["))
     path = _names(line[start:].partition("]")[0], written[start:])
@@ -57,7 +57,7 @@ def _table(line: str, written: str, counts: dict[Path, int]) -> Path:
     return (*path, counts[path])
 
 
-def _names(key: str, written: str) -> Path:
+def _names(key: str, written: str) -> KeyPath:
     """Return the parts of a key: where they end is seen without strings, how they are spelled in the text."""
     names, start = list[str](), 0
     for part in key.split("."):

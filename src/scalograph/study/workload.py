@@ -14,9 +14,8 @@ from scalograph.study import toml_text
 from scalograph.study.build_plan import Build, Name, ParameterValue, Text, WorkloadPart, fetched_names, written_names
 from scalograph.study.check_processes import misdeclared
 from scalograph.study.cross_checks import Found
-from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
+from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess, fill
 from scalograph.study.scalars import brief, short
-from scalograph.study.template import fill
 from scalograph.study.toml_lines import dotted, line_of, locate
 
 # Mistakes that are told.
@@ -129,7 +128,7 @@ class Workload(WorkloadPart):
         return self
 
 
-def load(folder: Path) -> Workload:
+def load_workload(folder: Path) -> Workload:
     """Load the workload in a folder.
 
     Raises:

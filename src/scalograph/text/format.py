@@ -1,10 +1,10 @@
 """Numbers as people read them: only significant digits, the unit once, and null never as 0."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scalograph.analysis.digits import decimals, decimals_of, enough
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import Estimate, decimals, decimals_of, enough
 from scalograph.protocol.plain import Level
 from scalograph.text.scale import PLAIN, Scale
 
@@ -125,3 +125,28 @@ def version_name(factor: str, level: Level) -> str:
 def trimmed(text: str) -> str:
     """Return a number without zeros at its end that stand behind the point."""
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def format_cpu_list(cpus: Iterable[int]) -> str:
+    """Format CPU numbers as a kernel CPU list.
+
+    >>> format_cpu_list([8, 0, 1, 2])
+    '0-2,8'
+    """
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def named_cpus(cpus: Iterable[int]) -> str:
+    """Name CPUs in a sentence.
+
+    >>> named_cpus([1]), named_cpus([0, 1])
+    ('CPU 1', 'CPUs 0-1')
+    """
+    numbers = set(cpus)
+    return f"CPU{'s' * (len(numbers) != 1)} {format_cpu_list(numbers)}"

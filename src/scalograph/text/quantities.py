@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalograph.analysis.digits import decimals, decimals_of, enough
-from scalograph.analysis.estimate import Estimate
-from scalograph.text.compact import NOT_RESOLVED, WIDEST
+from scalograph.analysis.estimate import Estimate, decimals, decimals_of, enough
+from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST
 from scalograph.text.format import estimate, minus, rounded, significant
 
 # Figures that differ by no more have one number.

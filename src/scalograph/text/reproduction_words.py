@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from scalograph.protocol.findings import RunsDoc
 from scalograph.protocol.reproduction import Outcome, ReproducedPart, Reproduction
 from scalograph.text.quantities import counted
+from scalograph.text.summaries import DOT, machine_words
 from scalograph.text.units import format_duration
-from scalograph.text.wording import DOT, machine_words
 
 # In the order in which they stand in a table, with the two lines that stand above a narrow column.
 COLUMNS: dict[Outcome, tuple[str, str]] = {

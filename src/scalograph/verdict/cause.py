@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from scalograph.protocol.record import CopyEvent, Record
+from scalograph.text.format import named_cpus
+
 # Share of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
 SHARE = 0.02
 # A tick of /proc/stat and of rusage.
@@ -34,3 +37,54 @@ class Cause:
     def as_journaled(self) -> dict[str, Any]:
         """Return the cause as a `verdict` event has it."""
         return {"cause": self.cause, "amount": self.amount, "unit": self.unit, "text": self.text}
+
+
+# Masks are set before the gate, and nothing before the gate is counted: less than this is nobody's decision.
+STRAY_NS = 100_000
+
+
+def left_its_cpus(record: Record) -> Cause | None:
+    """Find that a run used CPUs that none of its copies was given.
+
+    Switch records tell it of the whole tree; without them, the masks that the copies had at their end.
+
+    Args:
+        record: of a run (protocol/journal.md).
+    """
+    outside = record.run.outside_ns
+    changed = [copy for copy in record.copies if copy.changed]
+    if outside is None and not changed:
+        return None
+    # Without a sum there would be none outside either.
+    share = outside / max(1, sum(record.run.per_cpu_ns or ())) if outside else 0.0
+    if outside is not None and (outside < STRAY_NS or share < SHARE):
+        return None
+    own = given(record)
+    strayed = [copy for copy in changed if set(_at_end(copy)) - own]
+    ended = f"; its mask was {named_cpus(_at_end(strayed[0]))} at its end" if strayed else ""
+    if outside is None:
+        return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
+    # In steps, so that runs alike are told alike.
+    least = 100 * SHARE if share < 0.1 else 10 * int(10 * min(1.0, share))
+    text = f"at least {least:.0f} % of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
+    return Cause("left its CPUs", share, "of CPU time", text)
+
+
+def given(record: Record) -> set[int]:
+    """Return the CPUs that the copies of a run were given together; empty if that is not known."""
+    masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
+    return set(masks[0]) if len(masks) == 1 else {cpu for mask in masks for cpu in mask}
+
+
+def _at_end(copy: CopyEvent) -> list[int]:
+    return (copy.changed.cpus or []) if copy.changed else []
+
+
+def left_its_quota(record: Record) -> Cause | None:
+    """Find that processes of a run moved out of the cgroup in which the study limits it; `record`: as above."""
+    quota, contained = record.run.quota_cpus, record.header.containment == "cgroup"
+    # Where there was no leaf to leave, the same line says why.
+    if quota is None or not contained or all(part.what != "cgroup leaf" for part in record.run.degraded):
+        return None
+    text = f"processes left the cgroup of the run, and with it the quota of {quota:g} CPUs"
+    return Cause("left its quota", None, "", text)

@@ -6,19 +6,19 @@ threads wait for each other on 2 CPUs) is no disturbance: only the time counts i
 while one was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, lt
 
 from msgspec import Struct
 
-from scalograph.protocol.record import CopyEvent, Iterations, Record
+from scalograph.protocol.record import CopyEvent, Iterations, Record, RunFigures
 from scalograph.study.model import Study
 from scalograph.text.quantities import percent_at_most
-from scalograph.verdict.cause import TICK_NS, Cause
-from scalograph.verdict.coverage import is_sparse, small, unplaced
-from scalograph.verdict.impossible import impossible
-from scalograph.verdict.mask import left_its_cpus, left_its_quota
+from scalograph.verdict.cause import PLAY, TICK_NS, Cause, left_its_cpus, left_its_quota
+from scalograph.verdict.little import unlawful
 from scalograph.verdict.preemption import (
+    OF_WALL,
     blamed,
     may_be_preempted,
     preempted,
@@ -30,13 +30,194 @@ from scalograph.verdict.saturation import (
     busy,
     crowded,
     kept_out,
+    may_have_waited,
     n_cpus,
     no_records,
     unseen,
 )
-from scalograph.verdict.stalls import bounds, held_up
-from scalograph.verdict.surely_clean import is_surely_clean
-from scalograph.verdict.untouched import is_untouched
+from scalograph.verdict.stalls import MEASURED, bounds, held_up
+
+# Windows that cover a smaller share of a run's time may have missed whatever disturbed it.
+COVERED = 0.1
+# Share of what the run wanted, or of its time; a larger one hits every window.
+MOST = 0.5
+# The number of iterations from which on a median ignores single ones.
+MANY = 20
+
+
+def covered(record: Record) -> float:
+    """Return the share of a run's time in its windows: an upper bound, for those of several clients may overlap."""
+    wall = record.run.wall_ns or 0
+    parts = record.iterations
+    within = sum(end - start for part in parts for start, end in zip(part.start_ns, part.end_ns, strict=True))
+    return within / wall if wall else 1.0
+
+
+def is_sparse(record: Record) -> bool:
+    """Tell whether a run has many windows that cover little of it."""
+    parts = record.iterations
+    return min((len(part.index) for part in parts), default=0) >= MANY and covered(record) < COVERED
+
+
+def small(causes: Sequence[Cause]) -> bool:
+    """Tell whether so little was taken that it may have spared most windows; a cause without a size is not small."""
+    return all(c.amount is not None and c.amount < MOST for c in causes)
+
+
+def unplaced(record: Record, causes: Sequence[Cause]) -> list[Cause]:
+    """Turn the causes of a whole run into bounds for its windows, since it is unknown where they struck."""
+    where = f"its windows cover {100 * covered(record):.1f} % of its time; in them or between them"
+    return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]
+
+
+# Times within a run.
+_WITHIN = ("memory_stall_ns", "io_stall_ns", "stopped_ns")
+_TIMES = attrgetter(*_WITHIN)
+
+
+def impossible(record: Record, cpus: int) -> list[Cause]:
+    """Find why a record cannot be true, if it cannot.
+
+    Args:
+        record: of a run (protocol/journal.md).
+        cpus: number of CPUs that its copies were allowed to use together.
+    """
+    run = record.run
+    found = [cause for cause in (_too_much(run, cpus), _too_soon(record.copies)) if cause]
+    if record.iterations:
+        found += _outside(record)
+    if any(_TIMES(run)):
+        found += _longer(run)
+    return [*found, *unlawful(record)] if record.values else found
+
+
+def _too_much(run: RunFigures, cpus: int) -> Cause | None:
+    # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
+    capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
+    if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
+        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{_unseen(run)}"
+        return Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
+    return None
+
+
+def _unseen(run: RunFigures) -> str:
+    """Tell what may be behind it where nobody saw on which CPUs the run was."""
+    return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
+
+
+def _too_soon(copies: Sequence[CopyEvent]) -> Cause | None:
+    """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
+    found = [copy for copy in copies if _excess(copy) > 0]
+    if found:
+        first, cpus = found[0], _n_cpus(found[0])
+        used, lasted = _used(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
+        many = f" (and {len(found) - 1} other copies)" if len(found) > 1 else ""
+        text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
+        return Cause("finished too soon", None, "", text)
+    return None
+
+
+def _used(copy: CopyEvent) -> int:
+    return (copy.user_ns or 0) + (copy.system_ns or 0)
+
+
+def _n_cpus(copy: CopyEvent) -> int:
+    return len(copy.in_force.cpus) if copy.in_force else 0
+
+
+def _excess(copy: CopyEvent) -> float:
+    """Return the CPU time of a copy and its waited-for children beyond what its CPUs had while it lived."""
+    if copy.start_ns is None or copy.end_ns is None or not copy.in_force:
+        return 0.0
+    capacity = (copy.end_ns - copy.start_ns) * len(copy.in_force.cpus)
+    return float(_used(copy) - PLAY * capacity - 2 * TICK_NS)
+
+
+def _outside(record: Record) -> Iterator[Cause]:
+    """Find windows that end before they begin, or lie outside the life of the copy that reported them."""
+    lives = {copy.copy_index: copy for copy in record.copies}
+    for part in record.iterations:
+        life = lives.get(part.copy_index)
+        if not part.index or life is None or life.start_ns is None or life.end_ns is None:
+            continue
+        born, died, first, last = life.start_ns, life.end_ns, min(part.start_ns), max(part.end_ns)
+        if any(map(lt, part.end_ns, part.start_ns)):
+            yield Cause("window", None, "", f"an iteration of copy {part.copy_index} ends before it begins")
+        elif first < born - TICK_NS or last > died + TICK_NS:
+            lived, told = (died - born) / 1e9, (last - first) / 1e9
+            text = f"lived for {lived:.3g} s and reports {told:.3g} s of iterations, not all within"
+            yield Cause("window", None, "", f"copy {part.copy_index} {text}")
+
+
+def _longer(run: RunFigures) -> Iterator[Cause]:
+    """Find times within a run that are longer than the run."""
+    wall = max(run.wall_ns or 0, run.tree_wall_ns or 0)
+    most = PLAY * wall + 100 * TICK_NS
+    for name in _WITHIN:
+        lasted = getattr(run, name)
+        if lasted is not None and lasted > most:
+            yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")
+
+
+# Of these, less than the share of a run's time below which nothing is blamed is never a cause.
+_TAKEN = attrgetter("neighbor_ns", "wait_ns", "machine_memory_stall_ns", "machine_io_stall_ns")
+# Of these, any amount is left to the rules: they are counted in ticks, or have limits of their own.
+_ANY = attrgetter("steal_ns", "worst_steal_ns", "n_lost_records", *MEASURED)
+
+
+def is_untouched(run: RunFigures) -> bool:
+    """Tell whether a run surely has no cause of `preempted`, `held_up`, `kept_out`, and none that leaves it unclear.
+
+    Args:
+        run: figures of its record; without switch records, its time and its CPU time nothing is sure.
+    """
+    if not run.wall_ns or run.cpu_ns is None or run.neighbor_ns is None or any(_ANY(run)) or may_have_waited(run):
+        return False
+    least = OF_WALL * run.wall_ns
+    for taken in _TAKEN(run):
+        if taken and taken >= least:
+            return False
+    if run.neighbors and sum([neighbor.taken_ns for neighbor in run.neighbors]) >= least:
+        return False
+    return not run.neighbor_per_cpu_ns or max(run.neighbor_per_cpu_ns) < least
+
+
+# Of these, any amount is left to the rules.
+_SPECIAL = attrgetter("quota_cpus", "outside_ns")
+_NUMBERS = list(range(1000))
+
+
+def is_surely_clean(record: Record, iterations: int) -> bool:
+    """Tell whether surely no rule finds a cause in a run that succeeded.
+
+    Args:
+        record: of the run.
+        iterations: the number that was asked for.
+    """
+    run, copies, parts = record.run, record.copies, record.iterations
+    if len(copies) != 1 or len(parts) != 1 or record.guest or any(_SPECIAL(run)) or not is_untouched(run):
+        return False
+    copy, part = copies[0], parts[0]
+    if copy.changed or copy.copy_index != part.copy_index or part.index != _NUMBERS[:iterations]:
+        return False
+    # What a driver tells of its requests has a law of its own.
+    return _is_possible(run, copy, part) and not any("requests" in told.values for told in record.values)
+
+
+def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
+    """Whether there was time for its CPU time, and for its iterations."""
+    if copy.start_ns is None or copy.end_ns is None or not copy.in_force or not run.wall_ns or not part.index:
+        return False
+    cpus, lived = copy.in_force.cpus, copy.end_ns - copy.start_ns
+    wall = max(run.wall_ns, run.tree_wall_ns or 0)
+    used, ends = (copy.user_ns or 0) + (copy.system_ns or 0), part.end_ns
+    return (
+        (run.cpu_ns or 0) <= PLAY * wall * len(set(cpus)) + 2 * TICK_NS
+        and used <= PLAY * lived * len(cpus)
+        and min(part.start_ns) >= copy.start_ns - TICK_NS
+        and max(ends) <= copy.end_ns + TICK_NS
+        and not any(map(lt, ends, part.start_ns))
+    )
 
 
 class Judgment(Struct, frozen=True):

@@ -4,8 +4,7 @@ import math
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
-from scalograph.verdict.cause import TICK_NS, Cause
-from scalograph.verdict.mask import given
+from scalograph.verdict.cause import TICK_NS, Cause, given
 from scalograph.verdict.preemption import at_most, blamed, wanted
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.

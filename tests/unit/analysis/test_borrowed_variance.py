@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.contrast import Contrast, paired
+from scalograph.analysis.variance_moderation import borrowed
 
 
 def drawn(rng: np.random.Generator, sds: list[float], n: int = 5, delta: float = 0.0) -> list[Contrast]:

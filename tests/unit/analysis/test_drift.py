@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis import drift as module
-from scalograph.analysis.drift import FEWEST, Drift, drift
+from scalograph.analysis.drift import FEWEST_BLOCKS, Drift, drift
 
 
 def study(seed: int, n_treatments: int = 6, n_blocks: int = 10, phi: float = 0.0, shared: float = 0.02) -> np.ndarray:
@@ -57,7 +57,7 @@ def test_the_unit_and_missing_runs_do_not_matter() -> None:
 
 def test_few_blocks_and_equal_scores_tell_nothing() -> None:
     assert drift([[1.0] * 8] * 3) is None
-    assert drift(study(1, n_blocks=FEWEST - 1).tolist()) is None
+    assert drift(study(1, n_blocks=FEWEST_BLOCKS - 1).tolist()) is None
     assert drift([[nan] * 8, [1.0, *[nan] * 7]]) is None
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from scalograph.analysis.estimate import Estimate, exp, finite, need_runs, unknown
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 
 def test_a_zero_is_a_value_and_has_an_interval() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.complexity import Complexity, fit_complexity
-from scalograph.analysis.growth_classes import CLASSES, least_growth
-from scalograph.analysis.growth_trend import power_law
+from scalograph.analysis.growth_classes import CLASSES, least_growth, power_law
 
 # One run of each size: what curves miss must be seen without runs that repeat.
 SIZES = 2.0 ** np.arange(4, 13)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from scalograph.analysis.center import score, scores
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.run_scores import score, scores
 
 positive = st.floats(1e-6, 1e6)
 samples = st.lists(positive, min_size=2, max_size=12)

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from scalograph.analysis.proportion import proportion
+from scalograph.analysis.estimate import proportion
 
 
 @pytest.mark.parametrize(("n_having", "n"), [(0, 12), (5, 10), (12, 12), (3, 4000)])

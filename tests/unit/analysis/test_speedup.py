@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scalograph.analysis.center import Center
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
-from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
-from scalograph.analysis.speedup_points import SpeedupPoint, speedup
+from scalograph.analysis.speedup_points import SpeedupPoint, karp_flatt, speedup
 
 TIMES = {1: [10.0, 10.3, 9.8], 2: [5.1, 5.0, 5.3], 4: [3.0, 3.1, 2.9]}
 BLOCKS = {1: [1, 2, 3], 2: [1, 2, 3], 4: [3, 2, 1]}

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import compare
-from scalograph.analysis.modes import modes
-from scalograph.analysis.step import common_step, rounding
+from scalograph.analysis.modes import common_step, modes, rounding
 from scalograph.analysis.versus import said, versus, visible
-from scalograph.simulate.versions import KINDS, Kind, blocks, session
+from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 CASES = 120
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.ab_command import AbOptions, _study, _tell
-from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.last_stops import learned
+from scalograph.cli.analyze_steps import learned
+from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.main import _code
 from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit, StudyError

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.analyze_steps import learned
 from scalograph.cli.comparing import compare_sources
-from scalograph.cli.last_stops import learned
 from scalograph.errors import Exit
 from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
 

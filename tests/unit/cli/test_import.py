@@ -9,7 +9,7 @@ from scalograph.cli.main import _code
 from scalograph.errors import Exit
 from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.readers.registry import read
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 
 from ..exchange.made import RECORDED, result, written
 from ..findings.test_table import TREATMENTS, write

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from scalograph.cli import last_stops, stops_command
+from scalograph.cli import analyze_steps, steps_command
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.protocol.results import Results
 
@@ -32,56 +32,56 @@ def aged(file: Path, seconds: int) -> None:
 
 
 def test_without_its_journal_the_report_is_the_same(folder: Path) -> None:
-    first, page = last_stops.report(folder)
+    first, page = analyze_steps.report(folder)
     before = page.read_bytes()
     Results(folder).journal.unlink()
     page.unlink()
-    again, _ = last_stops.report(folder)
+    again, _ = analyze_steps.report(folder)
     assert page.read_bytes() == before
     assert again == first
 
 
 def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> None:
-    _, file = last_stops.analyze(folder)
+    _, file = analyze_steps.analyze(folder)
     file.write_text(file.read_text().replace("At which number", "At what number"))
-    found, page = last_stops.report(folder)
+    found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At what number") and "At what number" in page.read_text()
     aged(Results(folder).journal, -10)
-    found, page = last_stops.report(folder)
+    found, page = analyze_steps.report(folder)
     assert found.study.title.startswith("At which number") and "At what number" not in page.read_text()
 
 
 def test_a_profile_that_came_later_is_taken_in(folder: Path) -> None:
-    last_stops.analyze(folder)
+    analyze_steps.analyze(folder)
     profile = folder / "profile.json"
     profile.write_text("{}")
     aged(profile, -10)
-    found, _ = last_stops.report(folder)
+    found, _ = analyze_steps.report(folder)
     assert any(warning.startswith("profile.json: ") for warning in found.warnings)
 
 
 def test_a_second_journal_in_the_folder_is_not_taken_for_the_first(folder: Path) -> None:
-    last_stops.analyze(folder)
+    analyze_steps.analyze(folder)
     second = folder / "other.jsonl.gz"
     shutil.copy(KEPT, second)
     aged(second, 10)
-    assert last_stops.is_current(folder) and not last_stops.is_current(second)
+    assert analyze_steps.is_current(folder) and not analyze_steps.is_current(second)
 
 
 def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> None:
-    _, file = last_stops.analyze(folder)
+    _, file = analyze_steps.analyze(folder)
     file.write_text("{}")
     with pytest.raises(ProtocolError, match=r"findings\.json: broken findings: study: .*scalograph analyze") as refused:
-        last_stops.report(folder)
+        analyze_steps.report(folder)
     assert len(str(refused.value).splitlines()) == 1
     file.write_text("nothing")
     with pytest.raises(ProtocolError, match="Invalid JSON"):
-        last_stops.report(folder)
+        analyze_steps.report(folder)
 
 
 def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
-        last_stops.report(tmp_path)
+        analyze_steps.report(tmp_path)
 
 
 @contextmanager
@@ -102,14 +102,14 @@ def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.Capture
         page, folder = Path(place, "page.html"), Path(place, "results")
         folder.mkdir()
         file = write(folder / "journal.jsonl", [(treatment, recorded()) for treatment in TREATMENTS])
-        assert stops_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
+        assert steps_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
         assert [*folder.iterdir()] == [file]
         with pytest.raises(StudyError, match=r'--to: "journal\.jsonl", expected a \.html file'):
-            stops_command.report(folder, to=Path("journal.jsonl"))
+            steps_command.report(folder, to=Path("journal.jsonl"))
         capsys.readouterr()
         Path(place).chmod(0o755)
         with read_only(folder):
-            assert stops_command.analyze(folder) == stops_command.report(folder) == 0
+            assert steps_command.analyze(folder) == steps_command.report(folder) == 0
         assert [*folder.iterdir()] == [file]
     shown = capsys.readouterr()
     assert shown.err == f"{folder}: cannot be written, and nothing is kept; name a file with --to\n" * 2

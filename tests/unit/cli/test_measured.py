@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import measure_output
-from scalograph.cli.adhoc.command_study import CommandStudy
+from scalograph.cli.command_line_study.command_study import CommandStudy
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import HostError, StudyError
@@ -41,7 +41,7 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
 
 
 def test_a_command_alone_waits_for_no_scipy() -> None:
-    modules = "cli.measure_output, cli.five_stops, cli.adhoc.show, questions.assemble, report.html"
+    modules = "cli.measure_output, cli.pipeline, cli.command_line_study.show, questions.assemble, report.html"
     lines = [f"import scalograph.{name}" for name in modules.split(", ")]
     code = "\n".join([*lines, "import sys", "sys.exit('scipy' in sys.modules)"])
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

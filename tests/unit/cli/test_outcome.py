@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import last_stops, outcome
+from scalograph.cli import analyze_steps, pilot_output
 from scalograph.cli.options import StartOptions
 
 from ..report import sample
@@ -20,10 +20,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out") -> int:
     found: Any = sample.bare()
     Path(folder).mkdir(parents=True)
-    monkeypatch.setattr(last_stops, "analyze", lambda source: (found, source))
-    monkeypatch.setattr(last_stops, "exit_code", lambda found: 5)
+    monkeypatch.setattr(analyze_steps, "analyze", lambda source: (found, source))
+    monkeypatch.setattr(analyze_steps, "exit_code", lambda found: 5)
     session: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
-    return outcome.conclude(
+    return pilot_output.conclude(
         session, StartOptions(), ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"], False
     )
 

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.cli import five_stops, plan_command
-from scalograph.cli.five_stops import StudyStart
+from scalograph.cli import pipeline, plan_command
 from scalograph.cli.options import StartOptions
+from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.start import start
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.begin import begin
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.plan import plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared, declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
@@ -73,14 +73,14 @@ class Measuring:
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(LocalHost, "facts", lambda self: HOST)
-    monkeypatch.setattr(five_stops, "run_declared", run_declared())
+    monkeypatch.setattr(pipeline, "run_declared", run_declared())
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
     return file
 
 
 def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
-    """`five_stops.run_declared` without a machine."""
+    """`pipeline.run_declared` without a machine."""
 
     def run(declared: Declared, start: StudyStart) -> Session:
         planned = plan(declared, HOST)
@@ -155,7 +155,7 @@ def test_a_pilot_is_not_resumed(study: Path) -> None:
 def test_treatments_that_fail_are_no_proposal(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(five_stops, "run_declared", run_declared("failed"))
+    monkeypatch.setattr(pipeline, "run_declared", run_declared("failed"))
     code, document = piloted(study, capsys)
     assert code == Exit.TREATMENT_FAILED
     assert (document["offers"], document["toml"]) == ([], None)
@@ -167,6 +167,6 @@ def test_treatments_that_fail_are_no_proposal(
 def test_an_interrupted_pilot_proposes_nothing(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(five_stops, "run_declared", run_declared(reason="interrupted"))
+    monkeypatch.setattr(pipeline, "run_declared", run_declared(reason="interrupted"))
     assert command(study) == Exit.INTERRUPTED
     assert "runs of" not in capsys.readouterr().out

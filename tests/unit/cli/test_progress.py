@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.cli import progress
-from scalograph.cli.progress import LiveProgress, left_text
+from scalograph.cli import pipeline
+from scalograph.cli.pipeline import LiveProgress, left_text
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Planner
 from scalograph.design.resolve import design
@@ -71,14 +71,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     """What a terminal of 200 columns gets."""
     file = StringIO()
     console = Console(file=file, force_terminal=True, width=200, color_system=None)
-    monkeypatch.setattr(progress, "err", lambda: console)
+    monkeypatch.setattr(pipeline, "err", lambda: console)
     return file
 
 
 def slow(monkeypatch: pytest.MonkeyPatch, seconds: float, scores: Score = score) -> Score:
     """Scores of runs that take so long."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
 
     def takes(threads: int, block: int) -> float:
         now[0] += seconds
@@ -188,7 +188,7 @@ def test_all_treatments_that_become_precise_at_once_are_named(capsys: pytest.Cap
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert said(capsys)[-1] == f"block 9: precise enough, no further runs of {named}"
-    assert progress._near(planner.reached) == "all 6 precise (asked 1 %)"
+    assert pipeline._near(planner.reached) == "all 6 precise (asked 1 %)"
 
 
 def test_what_an_earlier_start_has_forgone_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:

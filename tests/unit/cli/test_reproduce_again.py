@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli import reproduce_again
-from scalograph.cli.reproduce_again import disturbed, run_again, settle
+from scalograph.cli.reproduce import reproduce_plan
+from scalograph.cli.reproduce.reproduce_plan import disturbed, run_again, settle
 
 
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A part half of whose runs were disturbed; `share` stands for the findings."""
-    monkeypatch.setattr(reproduce_again, "disturbed", lambda folder: float((folder / "share").read_text()))
-    monkeypatch.setattr(reproduce_again.last_stops, "analyze", lambda folder: None)
+    monkeypatch.setattr(reproduce_plan, "disturbed", lambda folder: float((folder / "share").read_text()))
+    monkeypatch.setattr(reproduce_plan.analyze_steps, "analyze", lambda folder: None)
     made(tmp_path / "part", "0.5")
     return tmp_path
 

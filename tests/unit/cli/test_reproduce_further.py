@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import reproduce_further
-from scalograph.cli.reproduce_further import as_begun, further, may_decide, unresolved
+from scalograph.cli.reproduce import reproduce_plan
+from scalograph.cli.reproduce.reproduce_plan import as_begun, further, may_decide, unresolved
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.declare import Declared
@@ -29,8 +29,8 @@ def declared(**protocol: Any) -> Declared:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A part of three blocks of ten seconds each, after a warm-up of four."""
     (tmp_path / "journal.jsonl").write_text("")
-    monkeypatch.setattr(reproduce_further, "unresolved", lambda _: ["S0-1"])
-    monkeypatch.setattr(reproduce_further, "seconds_per_block", lambda _: {-1: 4.0, 0: 10.0, 1: 9.0, 2: 11.0})
+    monkeypatch.setattr(reproduce_plan, "unresolved", lambda _: ["S0-1"])
+    monkeypatch.setattr(reproduce_plan, "seconds_per_block", lambda _: {-1: 4.0, 0: 10.0, 1: 9.0, 2: 11.0})
     return tmp_path
 
 
@@ -55,7 +55,7 @@ def test_what_ends_by_itself_or_is_resolved_stays_as_it_is(folder: Path, monkeyp
     search = Declared(search.study.model_copy(update={"question": "cliff"}), search.file)
     assert further(folder, search, 20.0) is None
     assert further(folder, declared(precision=0.02), 20.0) is None
-    monkeypatch.setattr(reproduce_further, "unresolved", lambda _: [])
+    monkeypatch.setattr(reproduce_plan, "unresolved", lambda _: [])
     assert further(folder, declared(), 20.0) is None
 
 

@@ -4,8 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree
-from scalograph.control.cpu_tree import FirstTree
+from scalograph.system.cgroups import CgroupTree, FirstTree
 
 from .trees import write
 

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, changed, lock_machine
+from scalograph.system.cgroups import CgroupTree
 
 LEAF = "scalograph-0123456789abcdef"
 

@@ -12,13 +12,13 @@ from scalograph.control.apply import (
     refusals,
 )
 from scalograph.control.control import Launch, LevelError, control
-from scalograph.control.topology import read_topology
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from scalograph.system.topology import read_topology
 
 from ..records import placed
 from .trees import grown, two_sockets

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from scalograph.control.conditions import refuse_unmet, told
-from scalograph.control.kernel_counters import passed, read_counters
-from scalograph.control.resetting import carry_out, ready_to_reset
+from scalograph.control.held_settings import carry_out, ready_to_reset
 from scalograph.errors import HostError
-from scalograph.study.reset import Reset
+from scalograph.study.control_names import Reset
 from scalograph.study.responses import COUNTERS
+from scalograph.system.platform_facts import passed, read_counters
 
 from .paper_kernel import planted
 from .trees import write

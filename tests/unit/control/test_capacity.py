@@ -9,15 +9,13 @@ import pytest
 
 import scalograph
 from scalograph.control.apply import apply
-from scalograph.control.capacity import QuotaControl, limited, refusal
-from scalograph.control.cgroups import CgroupTree
+from scalograph.control.capacity import QuotaControl, cpu_quota, limited, refusal
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.cpu_tree import FirstTree, cpu_tree
-from scalograph.control.quota import cpu_quota
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
+from scalograph.system.cgroups import CgroupTree, FirstTree, cpu_tree
 from scalograph.verdict.judge import judge
 
 from ..records import record

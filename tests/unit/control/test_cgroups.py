@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount, v1_mount
 from scalograph.errors import HostError
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
 
 from .trees import planted, write
 
@@ -93,7 +93,7 @@ def test_a_way_back_that_the_kernel_bars_is_told(tmp_path: Path) -> None:
 def test_without_a_kill_of_the_kernel_all_below_are_killed_and_who_has_ended_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scalograph.control.cgroups._REMOVAL_S", 0.2)
+    monkeypatch.setattr("scalograph.system.cgroups._REMOVAL_S", 0.2)
     tree = below(tmp_path, "a", "scalograph-00", "scalograph-00/below")
     ended = subprocess.Popen(["true"])
     ended.wait()

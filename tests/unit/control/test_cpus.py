@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.control.control import Launch, Level, LevelError
-from scalograph.control.cpus import CpusControl
+from scalograph.control.placement import CpusControl
 from scalograph.protocol.facts import CpuFact, HostFacts
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.discover import discover
-from scalograph.control.platform_facts import compiler
+from scalograph.control.host_facts import discover
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.system.platform_facts import compiler
 
 from .trees import bare, grown, planted, two_sockets, write
 

@@ -9,14 +9,14 @@ from scalograph.control.apply import apply
 from scalograph.control.control import Launch, LevelError, control
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.control_names import row_of, variable
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
 STUDY = """\

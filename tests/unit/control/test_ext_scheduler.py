@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import LevelError, control
-from scalograph.control.discover import discover
 from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl, in_force, installed
+from scalograph.control.host_facts import discover
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts

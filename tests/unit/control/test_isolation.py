@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 import scalograph
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.isolation import (
     IsolationControl,
@@ -21,6 +20,7 @@ from scalograph.control.isolation import (
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount
 
 from .paper import PaperTree, machine, put_right
 from .trees import planted, write

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import LevelError
-from scalograph.control.discover import with_launchers
+from scalograph.control.host_facts import with_launchers
 from scalograph.control.jvm import JvmControl
-from scalograph.control.jvms import find
 from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.system.jvms import find
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control import leaves
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.leaves import end_unmeasured, sweep
 from scalograph.control.store import Store, lock_machine
-from scalograph.run.hosts.probe import PROGRAM, find_probe
+from scalograph.run.hosts.local.probe import PROGRAM, find_probe
+from scalograph.system import stale_cgroups
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount
+from scalograph.system.stale_cgroups import end_unmeasured, sweep
 
 from .paper import machine, put_right
 from .trees import write
@@ -40,7 +40,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CgroupTree:
         leaf.rmdir()
         return True
 
-    monkeypatch.setattr(leaves, "_removed", removed)
+    monkeypatch.setattr(stale_cgroups, "_removed", removed)
     return CgroupTree(machine(tmp_path), tmp_path)
 
 
@@ -101,9 +101,9 @@ def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
         leave(tree.mount, events="populated 1\n")
         return probes
 
-    running = leaves._running_probes
-    monkeypatch.setattr(leaves, "_running_probes", start)
-    monkeypatch.setattr(leaves, "_all_seen", lambda leaf: True)
+    running = stale_cgroups._running_probes
+    monkeypatch.setattr(stale_cgroups, "_running_probes", start)
+    monkeypatch.setattr(stale_cgroups, "_all_seen", lambda leaf: True)
     assert sweep(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
 
 
@@ -161,13 +161,13 @@ def test_the_kernels_own_leaves(name: str) -> None:
     with subprocess.Popen(["sleep", "600"]) as inside:
         try:
             tree.write(leaf / "made by a workload/cgroup.procs", str(inside.pid))
-            assert not leaves._is_left(leaf, 0)
-            assert not leaves._removed(leaf), "the kernel holds on to what has a process"
+            assert not stale_cgroups._is_left(leaf, 0)
+            assert not stale_cgroups._removed(leaf), "the kernel holds on to what has a process"
             assert inside.poll() is None
         finally:
             inside.kill()
-    assert leaf.is_dir() and not leaves._is_left(leaf, leaves.MIN_AGE_S)
-    assert leaves._is_left(leaf, 0) and leaves._removed(leaf)
+    assert leaf.is_dir() and not stale_cgroups._is_left(leaf, stale_cgroups.MIN_AGE_S)
+    assert stale_cgroups._is_left(leaf, 0) and stale_cgroups._removed(leaf)
     assert told not in sweep(tree)
 
 
@@ -181,8 +181,8 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     with subprocess.Popen(["sleep", "600"]) as inside:
         tree.write(below / "cgroup.procs", str(inside.pid))
         with monkeypatch.context() as patch:
-            patch.setattr(leaves, "processes_in", lambda folder: [0, inside.pid])
-            assert not leaves._is_left(leaf, 0), "a container around ours may hold its probe"
+            patch.setattr(stale_cgroups, "processes_in", lambda folder: [0, inside.pid])
+            assert not stale_cgroups._is_left(leaf, 0), "a container around ours may hold its probe"
         assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in sweep(tree)
         assert inside.wait(10) == -9 and not leaf.exists()
 
@@ -193,7 +193,7 @@ def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
     leaf = CgroupTree(MOUNT).make_leaf(name)
     with subprocess.Popen(["sleep", "600"]) as inside:
         CgroupTree(MOUNT).write(leaf / "cgroup.procs", str(inside.pid))
-        assert not leaves._is_left(leaf, 0)
+        assert not stale_cgroups._is_left(leaf, 0)
         inside.kill()
 
 

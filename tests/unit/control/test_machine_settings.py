@@ -15,7 +15,7 @@ import scalograph
 from scalograph.control import kernel_files
 from scalograph.control.consent import Consent, refuse_unnamed
 from scalograph.control.control import HeldSetting, Launch, Level, LevelError, control
-from scalograph.control.discover import discover
+from scalograph.control.host_facts import discover
 from scalograph.control.machine_control import MACHINE, MachineControl
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.isolation import refusal
-from scalograph.control.masks import _mask, at_stake
+from scalograph.control.isolation import _mask, at_stake, refusal
 
 from .paper import machine
 from .trees import write

@@ -11,12 +11,12 @@ from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import RunFigures
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.control_names import CONTROLS, ControlRow
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 
 ANSWER = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "probe_events.jsonl"
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))

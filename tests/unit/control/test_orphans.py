@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control import orphans
-from scalograph.control.orphans import MARK, end_orphans, mark
+from scalograph.system import stale_processes
+from scalograph.system.stale_processes import MARK, end_orphans, mark
 
 pytestmark = pytest.mark.guarantee
 
@@ -44,7 +44,7 @@ def test_what_a_dead_start_left_is_ended_and_told(
     tmp_path: Path, left: int, environ: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown(tmp_path, left, environ)
-    monkeypatch.setattr(orphans, "_WAIT_S", 0)  # a folder stays where a process goes
+    monkeypatch.setattr(stale_processes, "_WAIT_S", 0)  # a folder stays where a process goes
     assert end_orphans(tmp_path) == [f"process {left}, left by a step: ended"]
     os.waitid(os.P_PID, left, os.WEXITED | os.WNOWAIT)
 
@@ -85,5 +85,5 @@ def test_a_mark_is_found_where_the_kernel_shows_it() -> None:
         while b"sleep" not in (folder / "cmdline").read_bytes():
             pass
         assert mark()[MARK].encode() in (folder / "environ").read_bytes()
-        assert not orphans._is_orphan(folder, Path("/")), "while its start is at work"
+        assert not stale_processes._is_orphan(folder, Path("/")), "while its start is at work"
         ours.kill()

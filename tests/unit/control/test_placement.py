@@ -15,8 +15,8 @@ from scalograph.control.placement import (
     n_available,
     place,
 )
-from scalograph.control.topology import read_topology
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.system.topology import read_topology
 
 from .trees import MACHINES, grown
 

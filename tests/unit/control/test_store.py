@@ -18,14 +18,7 @@ from typing import Any
 import pytest
 
 import scalograph
-from scalograph.control.folder import (
-    MAX_BYTES,
-    PrivateFolder,
-    _is_ours,
-    state_folder,
-)
 from scalograph.control.settings import Setting, SettingChange, delegation, exclusive_leaf
-from scalograph.control.shared import holder, shared_lock
 from scalograph.control.store import (
     CHANGES,
     Store,
@@ -33,6 +26,8 @@ from scalograph.control.store import (
     lock_machine,
 )
 from scalograph.errors import HostError
+from scalograph.system.lock import holder, shared_lock
+from scalograph.system.private_dir import MAX_BYTES, PrivateFolder, _is_ours, state_folder
 
 from .paper import LEAF, PaperTree, machine, put_right, store
 
@@ -599,7 +594,7 @@ def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr("scalograph.control.folder._is_ours", lambda folder: folder == Path("/run/user/1000"))
+    monkeypatch.setattr("scalograph.system.private_dir._is_ours", lambda folder: folder == Path("/run/user/1000"))
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/999"}) == Path("/tmp/scalograph-1000"), "a plain su leaves it"
     assert state_folder({"XDG_RUNTIME_DIR": "relative"}) == Path("/tmp/scalograph-1000")

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.apply import apply
-from scalograph.control.cgroups import read
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.cpu_tree import TASKS, controller_tree
 from scalograph.control.store import CHANGES, Store
 from scalograph.control.tasks import TasksControl, limited_tasks, why_no_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
+from scalograph.system.cgroups import TASKS, controller_tree, read
 
 from .limit_tree import LimitTree, limiting
 from .trees import write

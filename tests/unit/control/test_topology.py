@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.topology import parse_cpu_list, read_topology
 from scalograph.protocol.facts import CpuFact
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.system.topology import parse_cpu_list, read_topology
+from scalograph.text.format import format_cpu_list
 
 from .trees import bare, chiplets, grown, hybrid, planted, two_sockets, write
 

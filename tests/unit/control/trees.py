@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalograph.text.cpu_list import format_cpu_list
+from scalograph.text.format import format_cpu_list
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 

@@ -5,15 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.design.assumed import assumed
-from scalograph.design.duration import expected_seconds, seconds_per_treatment
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design
-from scalograph.design.resolve import design
+from scalograph.design.planner import Design, expected_seconds, seconds_per_treatment
+from scalograph.design.resolve import assumed, design
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 from scalograph.study.workload import (
     Parameter,
     Requirement,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.design.exclusions import Exclusions
+from scalograph.design.resolve import Exclusions
 from scalograph.errors import StudyError
 
 from ..study.example import VALID
@@ -82,8 +82,7 @@ def test_runs_are_counted_before_they_are_made() -> None:
     factors = "".join(f'[factors.n{i}]\nlevels = "1:300"\n' for i in range(2))
     study = VALID.replace('"{threads}"', '"{n0}", "{n1}"').partition("[factors.threads]")[0]
     study += f"{factors}[protocol]\nruns = 10_000\n"
-    from scalograph.design.assumed import assumed
-    from scalograph.design.resolve import design
+    from scalograph.design.resolve import assumed, design
     from scalograph.study.load import parse
 
     made = parse(study)

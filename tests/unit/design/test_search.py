@@ -11,12 +11,12 @@ from scalograph.design.search import SearchPlanner
 from scalograph.design.search_steps import Search, counted
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.effective_cpus import course
-from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, first_levels
+from scalograph.questions.effective_cpus import search_state
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Searched
+from scalograph.questions.effective_cpus.search_state import MOST, EffectiveCourse, first_levels
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 
 from ..study.example import VALID
 
@@ -221,7 +221,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
 
 
 def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "MOST_MODEL", 6)  # before it may decide
+    monkeypatch.setattr(search_state, "MOST_MODEL", 6)  # before it may decide
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))

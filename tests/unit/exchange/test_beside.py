@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.exchange.agreement import label, sentences
-from scalograph.exchange.comparison import Held, beside, tables
+from scalograph.exchange.comparison import Held, beside, label, sentences, tables
 from scalograph.exchange.match import is_level, match, parse_where
 from scalograph.exchange.readers.jmh import read
 from scalograph.findings import table

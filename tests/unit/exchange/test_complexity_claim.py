@@ -11,7 +11,7 @@ from scalograph.cli.main import _code
 from scalograph.exchange.complexity_claim import complexities, complexity_claim, complexity_tables
 from scalograph.exchange.csv_points import Points
 from scalograph.exchange.law_registry import LAWS
-from scalograph.protocol.by_name import imported
+from scalograph.protocol.plain import imported
 
 SIZES = np.repeat([16.0, 64, 256, 1024, 4096, 16384], 3)
 

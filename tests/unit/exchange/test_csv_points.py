@@ -12,7 +12,7 @@ from scalograph.errors import Exit, StudyError
 from scalograph.exchange.csv_points import MAX_ROWS, Points, read_points
 from scalograph.exchange.fit import laws
 from scalograph.exchange.fit_claim import fit_claim
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 
 from ...golden.command import scalograph
 

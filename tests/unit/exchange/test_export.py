@@ -5,8 +5,7 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.exchange.benchmark_figures import scores
-from scalograph.exchange.export import Columns, csv_text, observations, write, write_text
-from scalograph.exchange.frames import polars_frame
+from scalograph.exchange.export import Columns, csv_text, observations, polars_frame, write, write_text
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
 from scalograph.findings.sample import samples

@@ -8,11 +8,10 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_claim import benchmark_claim
-from scalograph.exchange.benchmark_figures import failed_sentence, figures, scores
+from scalograph.exchange.benchmark_figures import failed_sentence, figures, printed_score, scores
 from scalograph.exchange.compare.from_benchmarks import from_benchmarks
 from scalograph.exchange.compare.result_answer import compared
-from scalograph.exchange.imported_points import points_over
-from scalograph.exchange.printed_benchmark import printed_score
+from scalograph.exchange.csv_points import points_over
 from scalograph.exchange.readers.registry import read
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"

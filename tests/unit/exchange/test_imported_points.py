@@ -5,7 +5,7 @@ import pytest
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
-from scalograph.exchange.imported_points import parse_params, points_over
+from scalograph.exchange.csv_points import parse_params, points_over
 
 from .test_readers import HOME, RECORDED
 

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.last_stops import learned
+from scalograph.cli.analyze_steps import learned
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
-from scalograph.exchange.asciidoc import asciidoc, literal
-from scalograph.exchange.markdown import markdown, matrix_parts, plain
+from scalograph.exchange.markdown import asciidoc, literal, markdown, matrix_parts, plain, summary
 from scalograph.exchange.modeling import extra_p, law_points
-from scalograph.exchange.summary import summary
 from scalograph.findings import table
 from scalograph.report.screen import screen
 

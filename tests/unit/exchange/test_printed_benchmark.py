@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from pydantic import ValidationError
 
-from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.adhoc.option_texts import read_response
-from scalograph.exchange.printed_benchmark import printed_score
+from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.option_texts import read_response
+from scalograph.exchange.benchmark_figures import printed_score
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.last_stops import exit_code
+from scalograph.cli.analyze_steps import exit_code
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 

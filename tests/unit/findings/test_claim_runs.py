@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.claim_runs import needed, times_as_many
+from scalograph.findings.published.claim_reasons import needed, times_as_many
 from scalograph.protocol.published_claim import ClaimFigure, Decision
 
 OPEN: Decision = "not resolved"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from scalograph.findings import left_out_table
+from scalograph.findings import missing_balance
 from scalograph.protocol.findings import Findings, TableDoc
 from scalograph.questions.assemble import findings
 
@@ -68,7 +68,7 @@ def test_where_all_count_nothing_is_left_out(tmp_path: Path) -> None:
 
 
 def test_rows_are_bounded_and_the_rest_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(left_out_table, "MAX_ROWS", 1)
+    monkeypatch.setattr(missing_balance, "MAX_ROWS", 1)
     shown = table_of(found_in(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert [row[0] for row in shown.rows] == [2]
     assert "; 1 more configuration changes by at most 11 %; " in shown.note

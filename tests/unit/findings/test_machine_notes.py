@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scalograph.findings.machine_notes import note, notes
-from scalograph.findings.residue import residue
 from scalograph.findings.row import Row
+from scalograph.findings.run_log import residue
 from scalograph.findings.table import Table
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.load import parse

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings.own_changes import kept_to_fewer, own_changes
+from scalograph.findings.machine_notes import kept_to_fewer, own_changes
 
 from ..flags import texts
 from ..records import read, recorded

@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
-from scalograph.findings.published_answer import reproduces
+from scalograph.findings.published.published_quantities import reproduces
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.check_published import MAX_BYTES
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.published_claims_table import claims_table
+from scalograph.findings.published.published_curves import claims_table
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
 
 HERE = Estimate(1.9, 1.8, 2.0, n=5)

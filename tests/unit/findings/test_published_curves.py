@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scalograph.protocol.findings import Findings
-from scalograph.protocol.published_curve import PublishedCurve
+from scalograph.protocol.published_claim import PublishedCurve
 
 from ..study.example import VALID
 from .test_findings import of, runs

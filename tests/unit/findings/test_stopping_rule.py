@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
-from scalograph.cli.last_stops import exit_code
+from scalograph.cli.analyze_steps import exit_code
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import run_plan
 from scalograph.design.resolve import design

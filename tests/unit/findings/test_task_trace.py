@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from scalograph.findings import table
-from scalograph.findings.task_trace import traced
+from scalograph.findings.run_setup import traced
 from scalograph.protocol.record import Record
 
 from ..records import recorded

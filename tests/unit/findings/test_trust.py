@@ -5,15 +5,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from scalograph.cli.last_stops import exit_code
+from scalograph.cli.analyze_steps import exit_code
 from scalograph.findings.curves import curves
 from scalograph.findings.error_bound import bounds
 from scalograph.findings.marked import marked, marks
 from scalograph.findings.whole_run import samples
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Trust
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow, Trust
 from scalograph.questions.assemble import findings
-from scalograph.text import wording
+from scalograph.text import summaries
 
 from ..flags import texts
 from ..records import recorded
@@ -163,7 +162,7 @@ def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
     found = found_in(tmp_path, same, ONE_FACTOR)
     assert found.trust.level == "doubt" and any("too coarse" in cause for cause in found.trust.causes)
     assert not any("visible" in point for point in found.trust.points)
-    assert found.noise and "0 %" not in wording.noise(found.noise)
+    assert found.noise and "0 %" not in summaries.noise(found.noise)
 
 
 @pytest.mark.parametrize(

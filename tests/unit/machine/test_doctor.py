@@ -11,19 +11,17 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.discover import discover
-from scalograph.control.quota import cpu_quota
+from scalograph.control.capacity import cpu_quota
+from scalograph.control.host_facts import discover
 from scalograph.errors import HostError
-from scalograph.machine.checks import Check, Report
-from scalograph.machine.doctor import examine
-from scalograph.machine.examine import disk
+from scalograph.machine.doctor import examine, settings_attempted
+from scalograph.machine.examine import Check, Report, disk
 from scalograph.machine.floor.kept_floor import (
     KeptNoise,
     keep_noise,
     noise_file,
     read_noise,
 )
-from scalograph.machine.setting_attempts import settings_attempted
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 
 from ..control import paper_kernel
@@ -360,7 +358,7 @@ def test_a_user_without_a_home_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(Path, "home", homeless)
     found = checks(bare(tmp_path, 1), environ={"PATH": ""})
     assert found["disk: builds"].fix == "set XDG_CACHE_HOME"
-    monkeypatch.setattr("scalograph.control.discover.find", lambda cache: () if cache is None else (cache,))
+    monkeypatch.setattr("scalograph.control.host_facts.find", lambda cache: () if cache is None else (cache,))
     assert checks(tmp_path, environ={"PATH": ""}, jvms=None)["JVMs"].found == "none"
 
 

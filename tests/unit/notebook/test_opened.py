@@ -9,7 +9,7 @@ import pytest
 
 import scalograph
 from scalograph.errors import HostError, ProtocolError
-from scalograph.exchange import frames
+from scalograph.exchange import export
 from scalograph.notebook.opened import Opened
 
 from ..findings.test_table import TREATMENTS, write
@@ -87,11 +87,11 @@ def test_a_fit_is_called_with_any_shape() -> None:
 def test_frames_are_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "toy_frames.py").write_text("DataFrame = dict\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(frames, "LIBRARIES", ("no_such_library", "toy_frames"))
-    assert frames.frame({"a": [1]}) == {"a": [1]}
-    monkeypatch.setattr(frames, "LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(export, "LIBRARIES", ("no_such_library", "toy_frames"))
+    assert export.frame({"a": [1]}) == {"a": [1]}
+    monkeypatch.setattr(export, "LIBRARIES", ("no_such_library",))
     with pytest.raises(HostError, match="pip install"):
-        frames.frame({"a": [1]})
+        export.frame({"a": [1]})
 
 
 def test_an_estimate_without_a_value_says_why() -> None:

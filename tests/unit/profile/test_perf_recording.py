@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.perf_recording import INSTALL, PerfSample, refuse_unable, samples, seen
+from scalograph.profile.recorder import INSTALL, PerfSample, read_perf_tasks, refuse_unable, samples
 from scalograph.profile.values import MAX_FRAMES
 
 # Of perf 6.1.
@@ -54,4 +54,4 @@ def test_perf_that_is_missing_or_refused_is_told_with_what_helps(
     with pytest.raises(HostError, match=r"perf record: No permission .*perf_event_paranoid=1"):
         refuse_unable(tmp_path)
     with pytest.raises(HostError, match="perf script: exit code 255"):
-        seen(tmp_path / "none", lambda _: True)
+        read_perf_tasks(tmp_path / "none", lambda _: True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.choose import choose
+from scalograph.profile.recorder import within
 from scalograph.profile.recording import options, refusal, settings
-from scalograph.profile.taking import within
+from scalograph.profile.values import choose
 from scalograph.protocol.facts import Jvm
 
 from ..records import record

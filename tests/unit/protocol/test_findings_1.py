@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.protocol import findings_file
+from scalograph.protocol import saved_documents
 from scalograph.protocol.findings import Trust
 from scalograph.questions.cliff.document import Cliffs
 
@@ -16,8 +16,8 @@ RECORDED = Path(__file__).parents[2] / "recorded" / "findings-1-descriptor-cliff
 def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
     file = tmp_path / "findings.json"
     file.write_bytes(gzip.decompress(RECORDED.read_bytes()))
-    found = findings_file.read(file)
-    assert found.protocol == 1 != findings_file.LATEST
+    found = saved_documents.read_findings(file)
+    assert found.protocol == 1 != saved_documents.LATEST
     assert found.parts["cliff"].decided is True and list(found.parts) == ["cliff"]
     part = found.document("cliff", Cliffs)
     assert part is not None and part.model_dump(mode="json") == json.loads(file.read_text())["cliffs"]

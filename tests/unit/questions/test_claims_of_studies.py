@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.findings.table import load
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare_shipped

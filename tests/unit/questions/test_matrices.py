@@ -5,7 +5,7 @@ import numpy as np
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import MatrixCell
+from scalograph.protocol.findings import MatrixCell
 from scalograph.protocol.plain import Level
 from scalograph.questions.matrices import MOST_ROWS, Line, matrix, overlaps, rows
 from scalograph.questions.scaling.truth import SHAPES, simulated

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import five_stops
+from scalograph.cli import pipeline
 from scalograph.questions.registry import QUESTIONS
 
 from ...golden.command import Said, scalograph
@@ -168,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
     probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
-    monkeypatch.setattr(five_stops, "alone", lambda *_: nullcontext(()))  # nothing is measured
+    monkeypatch.setattr(pipeline, "alone", lambda *_: nullcontext(()))  # nothing is measured
     yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
         del sys.modules[name]

@@ -16,8 +16,8 @@ from scalograph.protocol.findings import (
     Trust,
 )
 from scalograph.protocol.plain import Level
+from scalograph.questions.break_even.chart_panels import MOST_MAPS, MOST_ROWS
 from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
-from scalograph.questions.break_even.figure_panels import MOST_MAPS, MOST_ROWS
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SIZES = [16.0 * 2 ** (i / 4) for i in range(49)]

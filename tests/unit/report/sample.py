@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import islice, product
 from typing import Any
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag, in_words
+from scalograph.analysis.estimate import Estimate, Flag, in_words
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,

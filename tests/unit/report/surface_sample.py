@@ -3,8 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,

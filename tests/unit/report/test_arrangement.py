@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from scalograph.report.arrangement import arrangement
+from scalograph.report.families import arrangement
 from scalograph.text.axes import Factors
 
 

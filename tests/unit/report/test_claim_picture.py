@@ -6,10 +6,9 @@ from xml.etree import ElementTree
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, Decision
-from scalograph.report.claim_picture import HEAD, PUBLISHED, ROW, WIDTH, claim_picture
-from scalograph.report.claim_rows import claim_rows
+from scalograph.report.claim_rows import HEAD, PUBLISHED, ROW, WIDTH, claim_picture, claim_rows
 from scalograph.report.html import page
-from scalograph.text.claim_words import MOST_TOLD
+from scalograph.text.reproduced import MOST_TOLD
 
 THREE = [("2 threads", 1.81, 1.9), ("8 threads", 1.6, 1.85), ("128 threads", 1.86, 1.2)]
 

@@ -5,10 +5,9 @@ from math import log10
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Findings, Part
+from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, Part
+from scalograph.questions.cliff.chart import CAPTION, figures
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
-from scalograph.questions.cliff.figure import CAPTION, figures
 from scalograph.report.payload import payload
 from scalograph.text.axes import Factors
 

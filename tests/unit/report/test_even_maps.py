@@ -7,9 +7,9 @@ import pytest
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.chart import figures
+from scalograph.questions.break_even.chart_panels import Chart, chart
 from scalograph.questions.break_even.document import EvenLine, EvenMap, EvenPair
-from scalograph.questions.break_even.figure import figures
-from scalograph.questions.break_even.figure_panels import Chart, chart
 from scalograph.report.html import page, write
 from scalograph.text.plots import round_numbers
 

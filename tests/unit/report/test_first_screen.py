@@ -6,17 +6,15 @@ from types import ModuleType
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.last_stops import figures
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.cli.analyze_steps import figures
 from scalograph.protocol.figure import Plot
-from scalograph.protocol.findings import Findings, RunLog, RunsDoc
+from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, RunLog, RunsDoc
 from scalograph.protocol.plain import Level
-from scalograph.report.curve_choice import CurveLine, furthest, of_rows
+from scalograph.report.curve_picture import CurveLine, furthest, of_rows
 from scalograph.report.first_figure import first_figure
 from scalograph.report.first_screen import day, matrix_text
-from scalograph.report.html import page
+from scalograph.report.html import page, run_strip
 from scalograph.report.payload import payload
-from scalograph.report.run_strip import run_strip
 
 from ..findings.made import found_in
 from ..records import recorded

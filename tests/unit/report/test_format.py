@@ -7,8 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalograph.analysis.digits import decimals
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import Estimate, decimals
 from scalograph.text.format import DASH, estimate, level_text, number, significant
 from scalograph.text.scale import (
     SECONDS,

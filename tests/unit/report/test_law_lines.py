@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.protocol.plain import Level
-from scalograph.report.law_lines import law_line
+from scalograph.report.families import law_line
 from scalograph.text.axes import Levels, place_of
 
 

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from scalograph.protocol.findings import Findings
-from scalograph.protocol.published_curve import PublishedCurve, PublishedPoint
+from scalograph.protocol.published_claim import PublishedCurve, PublishedPoint
 from scalograph.report.first_figure import first_figure, pictures
 from scalograph.report.payload import payload
 

@@ -4,8 +4,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from scalograph.report.curve_choice import CurveLine
-from scalograph.report.curve_picture import _upright
+from scalograph.report.curve_picture import CurveLine, _upright
 from scalograph.report.picture_axis import PictureAxis
 from scalograph.report.static_picture import picture
 from scalograph.text.plots import at, axis, decades, reach

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from scalograph.questions.surface.figure import figures
+from scalograph.questions.surface.chart import figures
 from scalograph.report.html import page, write
 
 

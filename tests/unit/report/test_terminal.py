@@ -12,7 +12,7 @@ from rich.console import Console
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, DegradedRuns, Findings, TableDoc, Trust
 from scalograph.report.screen import screen
-from scalograph.report.terminal import render
+from scalograph.report.terminal_table import render
 
 GOLDEN = Path(__file__).with_name("golden")
 ESC = "\x1b"

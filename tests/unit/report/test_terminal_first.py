@@ -9,8 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.findings import Column, TableDoc, Trust
+from scalograph.protocol.findings import Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.report.screen import Screen
 from scalograph.report.terminal_first import render_first
 

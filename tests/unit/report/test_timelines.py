@@ -5,8 +5,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import DegradedRuns, Findings, TimelineDoc
-from scalograph.report.timeline_bins import drawable, in_words
-from scalograph.report.timeline_figure import figures, untimed
+from scalograph.report.timeline_figure import drawable, figures, in_words, untimed
 from scalograph.text.axes import Factors
 
 TREE: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.html import page
-from scalograph.report.trace_figure import busy, figures, in_words
+from scalograph.report.payload import busy, figures, in_words
 from scalograph.text.axes import Factors
 
 from . import even_sample as sample

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.cache import cache
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.build_plan import Build
 from scalograph.study.workload import Workload
+from scalograph.system.build_cache import cache
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
 FAKE_CC = """#!/bin/sh

@@ -8,8 +8,7 @@ import pytest
 
 from scalograph.control.ext_scheduler import SHIPS
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.built_schedulers import with_schedulers
-from scalograph.run.plan import Plan, plan
+from scalograph.run.plan import Plan, plan, with_schedulers
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from scalograph.run import own_threads
+from scalograph.run import caller_environment
 from scalograph.run.caller_environment import environment, left_behind, left_behind_note
 from scalograph.study.load import parse
 from scalograph.study.model import Study, WorkloadUse
@@ -37,7 +37,7 @@ def study(env: str = "") -> Study:
 
 
 def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_threads, "_CALLERS", {})
+    monkeypatch.setattr(caller_environment, "_CALLERS", {})
     assert left_behind(study(), CALLER) == [
         "GOMAXPROCS", "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS", "PYTHONPATH",
     ]  # fmt: skip
@@ -56,7 +56,7 @@ def test_a_workload_that_ships_says_itself_what_it_needs() -> None:
 
 
 def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_threads, "_CALLERS", {})
+    monkeypatch.setattr(caller_environment, "_CALLERS", {})
     for name, value in CALLER.items():
         monkeypatch.setenv(name, value)
     few = environment(WorkloadUse(command=["x"]))

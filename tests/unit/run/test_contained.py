@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.orphans import MARK, mark
 from scalograph.errors import HostError
 from scalograph.run.build import build
-from scalograph.run.contained import contained
 from scalograph.run.hosts.python_probe.tree import parse_stat
+from scalograph.run.interrupts import contained
+from scalograph.system.stale_processes import MARK, mark
 
 from .test_build import program, workload
 

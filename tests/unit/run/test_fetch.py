@@ -10,9 +10,8 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.fetch import fetch
-from scalograph.run.hosts.ready import build_program
-from scalograph.run.unpack import unpack
+from scalograph.run.fetch import fetch, unpack
+from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.study.build_plan import ClassPath, Fetch
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
@@ -162,7 +161,7 @@ def test_a_damaged_or_too_large_zip_is_told(tmp_path: Path, put: Put, monkeypatc
     for content in (whole[:-30], b"no zip at all", whole.replace(whole[40:44], b"\0\0\0\0")):
         with pytest.raises(HostError, match="cannot be unpacked"):
             fetch("w", [put("server", content, unpack=True)], print, tmp_path / "fetched")
-    monkeypatch.setattr("scalograph.run.unpack.MAX_BYTES", 9_999)
+    monkeypatch.setattr("scalograph.run.fetch.MAX_BYTES", 9_999)
     with pytest.raises(HostError, match="more than"):
         unpack(tmp_path / "z", tmp_path / "out")
     assert kept(tmp_path) == [] and not (tmp_path / "out").exists()

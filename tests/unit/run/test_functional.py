@@ -4,7 +4,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from scalograph.protocol.record import Guest, Record
-from scalograph.run.functional import without_times
+from scalograph.run.runner import without_times
 from scalograph.study.load import parse
 from scalograph.verdict.judge import judge
 

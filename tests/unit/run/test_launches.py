@@ -19,7 +19,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.run.services import filled, free_ports, share_cpus
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 
 FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
 STUDY = """\

@@ -15,15 +15,15 @@ from scalograph.design.planner import Design
 from scalograph.design.replay import replay, seconds_per_block, timed_runs
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
-from scalograph.protocol.ended_services import EndedService, ServicesEnded
 from scalograph.protocol.journal import Journal
 from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import EndedService, ServicesEnded
 from scalograph.run import loop
 from scalograph.run.interrupts import note
 from scalograph.run.loop import Budget, Loop, run_study
 from scalograph.run.quiet_gate import Passage
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import placed, record

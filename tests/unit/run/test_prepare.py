@@ -9,8 +9,8 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.run.hosts.python_probe.tree import parse_stat
-from scalograph.run.hosts.ready import build_program
 from scalograph.run.prepare import about, prepare
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control import quiet
-from scalograph.control.quiet import GLANCE_S, LOOK_S, Look, Reading, look
 from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
+from scalograph.system import quiet
+from scalograph.system.quiet import GLANCE_S, LOOK_S, Look, Reading, look
 
 from ..records import record
 

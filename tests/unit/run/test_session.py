@@ -24,7 +24,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session, run_unkept
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.identity import MORE_RUNS
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record

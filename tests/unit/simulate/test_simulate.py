@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.simulate.calibration import coverage
 from scalograph.simulate.noise import (
     HIGH,
     LOW,
@@ -15,19 +14,18 @@ from scalograph.simulate.noise import (
 )
 from scalograph.simulate.runs import (
     a_a,
+    amdahl,
     drift,
+    linear,
+    lock_collapse,
     run_iterations,
     run_scores,
     sweep,
-)
-from scalograph.simulate.speedups import (
-    amdahl,
-    linear,
-    lock_collapse,
     times,
     usl,
     usl_peak,
 )
+from scalograph.simulate.two_studies import coverage
 
 
 def test_the_noises_of_the_design() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scalograph.design.assumed import assumed
-from scalograph.design.resolve import design
+from scalograph.design.resolve import assumed, design
 from scalograph.errors import StudyError
 from scalograph.study.declare import (
     Declared,

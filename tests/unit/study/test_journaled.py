@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.assumed import assumed
-from scalograph.design.resolve import design
+from scalograph.design.resolve import assumed, design
 from scalograph.study.declare import declare_shipped
-from scalograph.study.identity import as_journaled
-from scalograph.study.journaled import journaled
+from scalograph.study.identity import as_journaled, journaled
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies
 

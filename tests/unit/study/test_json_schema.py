@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.study import json_schema
-from scalograph.study.json_schema import study_schema
+from scalograph.study import model
+from scalograph.study.model import study_schema
 from scalograph.study.shipped import shipped_studies, shipped_study
 
 # Tables whose keys are names that a study chooses, or that the page tells of in one row.
@@ -35,7 +35,7 @@ def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
         for name in shipped_studies()
         for key in keys(tomllib.loads((shipped_study(name) / "study.toml").read_text(encoding="utf-8")))
     }
-    parts = {key: json_schema._at(schema(), schema(), list(key)) for key in used}
+    parts = {key: model._at(schema(), schema(), list(key)) for key in used}
     assert {key for key, part in parts.items() if part is None} == set()
     named = {("name",), ("title",)}
     unsaid = {key for key, part in parts.items() if part is not None and "description" not in part} - named
@@ -48,5 +48,5 @@ def test_it_is_a_schema_that_editors_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert "runs per treatment" in schema()["$defs"]["Protocol"]["properties"]["runs"]["description"]
     both = [schema()["$defs"]["WorkloadUse"]["properties"][name]["description"] for name in ("prepare", "cleanup")]
     assert both[0] == both[1]
-    monkeypatch.setattr(json_schema, "_PAGES", ())
+    monkeypatch.setattr(model, "_PAGES", ())
     assert "description" not in study_schema()["$defs"]["Protocol"]["properties"]["runs"]

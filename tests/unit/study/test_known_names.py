@@ -7,12 +7,12 @@ import pytest
 
 from scalograph.cli.main import _code
 from scalograph.control.control import LevelError, control
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.declare import declare_shipped
-from scalograph.study.known_names import no_such
 from scalograph.study.load import parse
+from scalograph.study.scalars import no_such
 from scalograph.study.shipped import shipped, shipped_study
 
 from .example import VALID

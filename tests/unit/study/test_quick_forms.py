@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.design.assumed import assumed
+from scalograph.design.resolve import assumed
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies, shipped_study

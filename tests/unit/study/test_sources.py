@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.held_folder import remove
 from scalograph.errors import StudyError
 from scalograph.study import identity
 from scalograph.study.identity import hash_folder
+from scalograph.system.private_dir import remove
 
 
 @pytest.mark.parametrize(

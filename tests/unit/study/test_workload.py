@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.model import WorkloadUse
+from scalograph.study.processes import fill, places
 from scalograph.study.program import Service, program
 from scalograph.study.shipped import shipped, shipped_studies, shipped_study, shipped_workloads
-from scalograph.study.template import fill, places
-from scalograph.study.workload import Parameter, load, refusals
+from scalograph.study.workload import Parameter, load_workload, refusals
 
 GOOD = """
 name = "w"
@@ -54,7 +54,7 @@ def written(folder: Path, text: str) -> Path:
 
 def refused(folder: Path, text: str) -> str:
     with pytest.raises(StudyError) as caught:
-        load(written(folder, text))
+        load_workload(written(folder, text))
     return str(caught.value)
 
 
@@ -64,7 +64,7 @@ def facts(*releases: int) -> HostFacts:
 
 
 def test_loads_what_it_declares(tmp_path: Path) -> None:
-    workload = load(written(tmp_path, GOOD))
+    workload = load_workload(written(tmp_path, GOOD))
     assert workload.name == "w"
     assert workload.events is False
     assert workload.parameters["n"].default == 1
@@ -122,11 +122,11 @@ def test_refuses_all_at_once(tmp_path: Path) -> None:
 
 def test_refuses_a_folder_without_one_a_large_one_and_bytes(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="No such file"):
-        load(tmp_path)
+        load_workload(tmp_path)
     assert "larger than 1 MiB" in refused(tmp_path, GOOD + "#" * (1 << 20))
     (tmp_path / "workload.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(StudyError, match="byte 0 is not UTF-8"):
-        load(tmp_path)
+        load_workload(tmp_path)
 
 
 def test_places_are_names_and_lone_braces() -> None:
@@ -189,7 +189,7 @@ def test_parameter_refuses(parameter: Parameter, value: Any, wrong: str | None) 
 
 
 def test_refusals_name_the_jvm_that_is_too_old(tmp_path: Path) -> None:
-    refusal = refusals(load(written(tmp_path, GOOD)), {"kind": "a"}, facts(17, 25))
+    refusal = refusals(load_workload(written(tmp_path, GOOD)), {"kind": "a"}, facts(17, 25))
     assert refusal({"kind": "a"}) is None
     assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
     assert refusal({"kind": "b", "java": 25}) is None
@@ -199,11 +199,11 @@ def test_refusals_name_the_jvm_that_is_too_old(tmp_path: Path) -> None:
 
 
 def test_refusals_see_fixed_parameters_too(tmp_path: Path) -> None:
-    assert refusals(load(written(tmp_path, GOOD)), {"kind": "b"}, facts(17))({"n": 2}) is not None
+    assert refusals(load_workload(written(tmp_path, GOOD)), {"kind": "b"}, facts(17))({"n": 2}) is not None
 
 
 def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
-    workload = load(written(tmp_path, GOOD))
+    workload = load_workload(written(tmp_path, GOOD))
     with pytest.raises(StudyError, match=r"workload.parameters.n: 0, expected at least 1"):
         refusals(workload, {"n": 0}, facts(17))
     with pytest.raises(StudyError, match=r"factors.kind: 'c', expected one of a, b"):
@@ -217,7 +217,7 @@ def test_what_ships_loads() -> None:
     studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
     assert studies <= set(shipped_studies())
     for name in shipped_workloads():
-        assert load(shipped(name)).name == name
+        assert load_workload(shipped(name)).name == name
         assert (shipped(name) / "README.md").is_file()
     index = (Path(__file__).parents[3] / "studies" / "README.md").read_text()
     for name in shipped_studies():
@@ -288,7 +288,7 @@ def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> Non
 
 def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -> None:
     text = GOOD.replace("java_release = 21", 'refuse = "no b here"')
-    workload = load(written(tmp_path, text))
+    workload = load_workload(written(tmp_path, text))
     assert refusals(workload, {}, facts())({"kind": "b"}) == "no b here"
     assert refusals(workload, {}, facts())({"kind": "a"}) is None
     assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
@@ -297,14 +297,14 @@ def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -
 
 def test_a_parameter_that_a_program_would_not_read_is_refused_where_it_is_given(tmp_path: Path) -> None:
     row = '[[requires]]\nwhen = { kind = ["b"] }\ngiven = ["n"]\nrefuse = "b counts nothing"\n'
-    refused_by = refusals(load(written(tmp_path, GOOD + row)), {"n": 1, "kind": "b"}, facts())
+    refused_by = refusals(load_workload(written(tmp_path, GOOD + row)), {"n": 1, "kind": "b"}, facts())
     assert (refused_by({}), refused_by({"n": 2})) == (None, "b counts nothing")
     assert refused_by({"n": 2, "kind": "a"}) is None
     assert "requires.given: found m, expected one of n" in refused(tmp_path, GOOD + row.replace('"n"', '"m"'))
 
 
 def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
-    fetched = [one for name in shipped_workloads() for plan in load(shipped(name)).build for one in plan.fetch]
+    fetched = [one for name in shipped_workloads() for plan in load_workload(shipped(name)).build for one in plan.fetch]
     versions: dict[str, set[tuple[str, str, int]]] = {}
     for one in fetched:
         versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))

@@ -1,7 +1,7 @@
 """How services that stayed up ended: what is a warning, and what only its time is told of."""
 
-from scalograph.protocol.ended_services import EndedService, ServicesEnded
-from scalograph.text.service_ends import MOST_ENDS, bad_ends, told_ends
+from scalograph.protocol.record_processes import EndedService, ServicesEnded
+from scalograph.text.load_words import MOST_ENDS, bad_ends, told_ends
 
 
 def ended(block: int = 0, stopped_by: str = "TERM", wanted: str = "TERM", **more: object) -> ServicesEnded:

@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.protocol.record import Changed, CopyEvent, Iterations, Record, Values
 from scalograph.verdict import judge as judging
-from scalograph.verdict.judge import Asked, judge
-from scalograph.verdict.surely_clean import is_surely_clean
+from scalograph.verdict.judge import Asked, is_surely_clean, judge
 from tests.unit.records import record
 
 from .test_untouched import WALL, figures

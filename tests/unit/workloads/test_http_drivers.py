@@ -10,7 +10,7 @@ import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
 from scalograph.study.shipped import shipped
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 HERE = shipped("http-drivers")
 SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"
@@ -164,7 +164,7 @@ def test_connections_that_were_dropped_are_counted(
 
 
 def test_each_tool_has_a_row_and_a_choice(module: Module) -> None:
-    assert [*module("tools").TOOLS] == load(HERE).parameters["tool"].choices
+    assert [*module("tools").TOOLS] == load_workload(HERE).parameters["tool"].choices
 
 
 def test_each_command_asks_for_what_was_asked(module: Module) -> None:

@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
+from scalograph.study.processes import fill
 from scalograph.study.shipped import shipped
-from scalograph.study.template import fill
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 from ...servers import LOAD, needs_driver
 
@@ -22,7 +22,7 @@ pytestmark = needs_driver
 
 def argv(**levels: object) -> list[str]:
     """What a study starts, but the program that cargo's tests left."""
-    workload = load(HERE)
+    workload = load_workload(HERE)
     values = {name: parameter.default for name, parameter in workload.parameters.items()}
     return [str(LOAD), *fill(workload.argv, {"build": "", **values, **levels})[1:]]
 
@@ -38,7 +38,7 @@ def test_the_program_takes_every_parameter_with_its_limits() -> None:
         target = f"127.0.0.1:{free.getsockname()[1]}"
         code, words = said(targets=target)
         assert (code, "no connection to 127.0.0.1:" in words) == (69, True), words
-        for name, parameter in load(HERE).parameters.items():
+        for name, parameter in load_workload(HERE).parameters.items():
             levels = [*(parameter.choices or []), parameter.min, parameter.max]
             for level in [level for level in levels if level is not None and name != "clients"]:
                 code, words = said(**{"targets": target, name: level})
@@ -46,7 +46,7 @@ def test_the_program_takes_every_parameter_with_its_limits() -> None:
 
 
 def test_a_level_beyond_its_limit_is_refused_by_both() -> None:
-    for name, parameter in load(HERE).parameters.items():
+    for name, parameter in load_workload(HERE).parameters.items():
         for level in [] if parameter.max is None else [parameter.max + 1]:
             assert parameter.refuse(level)
             code, words = said(**{name: level})

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.jvms import find
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.shipped import shipped
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
+from scalograph.system.jvms import find
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
 HERE = shipped("loop-versions")
@@ -27,7 +27,7 @@ def jvm() -> Jvm:
 
 @pytest.fixture(scope="module")
 def built(jvm: Jvm, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = build(HERE, load(HERE), [jvm], tmp_path_factory.mktemp("builds"))
+    made = build(HERE, load_workload(HERE), [jvm], tmp_path_factory.mktemp("builds"))
     assert made is not None
     return made
 

@@ -65,7 +65,7 @@ def test_a_folder_beside_the_study_is_all_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 300.0)
+    monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", 300.0)
     (tmp_path / "toy").mkdir()
     (tmp_path / "mvn").write_text(MVN)
     (tmp_path / "mvn").chmod(0o755)

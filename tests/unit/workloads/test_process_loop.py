@@ -9,7 +9,7 @@ import pytest
 
 from scalograph.run.build import build
 from scalograph.study.shipped import shipped
-from scalograph.study.workload import load
+from scalograph.study.workload import load_workload
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
 HERE = shipped("process-loop")
@@ -18,7 +18,7 @@ LEVELS = ("O0", "O1", "O2", "O3")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = build(HERE, load(HERE), where=tmp_path_factory.mktemp("builds"))
+    made = build(HERE, load_workload(HERE), where=tmp_path_factory.mktemp("builds"))
     assert made is not None
     return made
 
@@ -48,7 +48,7 @@ def lines(built: Path, *words: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("direction", ["up", "down"])
-@pytest.mark.parametrize("limit", load(HERE).parameters["limit"].choices or [])
+@pytest.mark.parametrize("limit", load_workload(HERE).parameters["limit"].choices or [])
 def test_every_loop_counts_whole_passes(built: Path, level: str, direction: str, limit: int) -> None:
     told = lines(built, f"optimize={level}", f"direction={direction}", f"limit={limit}", "units=10000", "iterations=2")
     assert told[0] == ["ready"]

@@ -1,11 +1,10 @@
 """What comparing results comes to, in three sentences and the ratios that carry them."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.exchange.compare.result_answer import lost_text
-from scalograph.exchange.compare.result_spans import ResultSpan, spans, where
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.compared_results import (
     ResultComparison,
     ResultComparisons,
@@ -14,13 +13,89 @@ from scalograph.protocol.compared_results import (
     curves,
     ordered,
 )
-from scalograph.protocol.findings import Trust
+from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import Level
-from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
+from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, compact
 from scalograph.text.format import estimate, level_text, significant
 from scalograph.text.quantities import change, counted, percent_at_most
 from scalograph.text.scale import SECONDS
-from scalograph.text.short_names import heads, short_setting
+from scalograph.text.short_names import heads, is_counted, one_of, short_setting
+
+# Ratios that differ by more are told apart.
+ALIKE = 1.25
+
+
+class ResultSpan(NamedTuple):
+    """Treatments next to each other that differ in one direction, and by about as much.
+
+    Attributes:
+        treatments: one or more, in order.
+        is_more: whether the other result has more of the response.
+    """
+
+    treatments: list[TreatmentRatio]
+    is_more: bool
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Return the smallest and the largest, either way around, so that both are above 1."""
+        values = [one.ratio.value or 1.0 for one in self.treatments]
+        found = sorted(value if self.is_more else 1 / value for value in values)
+        return found[0], found[-1]
+
+
+def spans(found: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
+    """Group the treatments of one curve.
+
+    Args:
+        found: of one curve.
+        only: what treatments that are told must show; empty for all that have a ratio.
+    """
+    made: list[ResultSpan] = []
+    is_next = False
+    for one in ordered(found):
+        if not one.ratio.value or (only and one.shown not in only):
+            is_next = False
+            continue
+        is_more = one.ratio.value > 1
+        if is_next and made[-1].is_more == is_more and _alike(made[-1], one):
+            made[-1].treatments.append(one)
+        else:
+            made.append(ResultSpan([one], is_more))
+        is_next = True
+    return made
+
+
+def where(found: ResultComparison, span: ResultSpan) -> str:
+    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty where they differ."""
+    if found.along not in span.treatments[0].levels:
+        return ""
+    levels = [one.levels[found.along] for one in span.treatments]
+    title, unit = found.titles.get(found.along, found.along), found.units.get(found.along, "")
+    if len(levels) == 1:
+        return f"with {_level(title, levels[0], unit)}"
+    if _is_count(title, levels[-1], unit):
+        return f"from {level_text(levels[0])} to {_level(title, levels[-1], unit)}"
+    return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
+
+
+def _alike(span: ResultSpan, one: TreatmentRatio) -> bool:
+    value = one.ratio.value or 1.0
+    value = value if span.is_more else 1 / value
+    low, high = span.ratios
+    return max(high, value) <= ALIKE * min(low, value)
+
+
+def _level(title: str, level: Level, unit: str) -> str:
+    shown = level_text(level, unit)
+    if _is_count(title, level, unit):
+        return f"{shown} {one_of(title) if level == 1 else title}"
+    return f"{title} {shown}"
+
+
+def _is_count(title: str, level: Level, unit: str) -> bool:
+    return type(level) is int and not unit and is_counted(title)
+
 
 MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
 PROGRAM = "study or program"
@@ -263,3 +338,59 @@ def _cell(one: TreatmentRatio | None) -> MatrixCell:
     if ratio.low and ratio.high and ratio.high > WIDEST * ratio.low and one.shown in ("slower", "faster"):
         return MatrixCell(text=f"{'>' if one.ratio.low and one.ratio.low > 1 else '<'} 1", doubt=one.doubt)
     return MatrixCell(text=compact(ratio) if ratio.low is None else "", estimate=ratio, doubt=one.doubt)
+
+
+_TABLES_NOTE = (
+    "ratio: the second over the first, Welch t on log scores; its intervals hold for all configurations at once; those "
+    "of the figures beside it are of each alone"
+)
+
+
+def compare_tables(found: ResultComparisons) -> list[TableDoc]:
+    """Return one table for each result, and one of what differs around the runs."""
+    tables = [_table(r, f"ratios-{i}" if i else "ratios") for i, r in enumerate(found.results) if r.treatments]
+    tables += _compare_tables_lost(found)
+    rows: list[list[Cell]] = [
+        [one.other, d.what, d.reference, d.other] for one in found.results for d in one.differences
+    ]
+    columns = [Column(name=name, kind="text") for name in ("result", "what", found.results[0].reference, "there")]
+    tables += [TableDoc(id="differences", title="What differs", columns=columns, rows=rows)] if rows else []
+    return tables + _law_rows(found)
+
+
+def _compare_tables_lost(found: ResultComparisons) -> list[TableDoc]:
+    rows: list[list[Cell]] = [
+        [r.other, one.name, one.why, one.n_failed, one.n_runs, "yes" if one.allowed else "no"]
+        for r in found.results
+        for one in r.lost
+    ]
+    columns = [Column(name=name, kind="label") for name in ("result", "configuration", "is")]
+    columns += [Column(name="failed"), Column(name="runs"), Column(name="allowed", kind="label")]
+    title = f"Failed or missing, and measured in {found.results[0].reference}"
+    return [TableDoc(id="lost", title=title, columns=columns, rows=rows)] if rows else []
+
+
+def _law_rows(found: ResultComparisons) -> list[TableDoc]:
+    """Coefficients of the scaling law that changed; no table where none did."""
+    rows: list[list[Cell]] = [
+        [one.other, ", ".join(f"{k} {v}" for k, v in law.group.items()), law.coefficient, law.reference, law.other]
+        for one in found.results
+        for law in one.laws
+    ]
+    columns = [Column(name=name, kind="label") for name in ("result", "curve", "coefficient")]
+    columns += [Column(name=name, kind="estimate") for name in (found.results[0].reference, "there")]
+    title = "Coefficients of the scaling law whose intervals do not touch"
+    return [TableDoc(id="laws", title=title, columns=columns, rows=rows)] if rows else []
+
+
+def _table(found: ResultComparison, name: str) -> TableDoc:
+    factors = list(found.treatments[0].levels)
+    columns = [Column(name=found.titles.get(n, n), unit=found.units.get(n, ""), kind="label") for n in factors]
+    columns += [Column(name=who, unit=found.unit, kind="estimate") for who in (found.reference, found.other)]
+    columns += [Column(name="ratio", kind="estimate"), Column(name="is", kind="text")]
+    rows: list[list[Cell]] = [
+        [*(one.levels[n] for n in factors), one.reference, one.other, one.ratio, one.doubt or one.shown]
+        for one in ordered(found)
+    ]
+    title = f"{noun(found)}: {found.other} beside {found.reference}"
+    return TableDoc(id=name, title=title, note=_TABLES_NOTE, columns=columns, rows=rows)

@@ -13,7 +13,7 @@ from scalograph.exchange.compare.matched_treatments import BENCHMARK
 from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 from scalograph.text.quantities import counted
 
 # Of benchmarks that are command lines.

@@ -7,7 +7,7 @@ from scalograph.errors import ProtocolError, StudyError
 from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
 from scalograph.questions.registry import QUESTIONS, without_curves
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 from scalograph.text.quantities import counted
 
 # Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.

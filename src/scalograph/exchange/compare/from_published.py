@@ -5,13 +5,13 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.findings.published_file import PublishedRow, level, locate, number, read_rows
+from scalograph.findings.published.published_file import PublishedRow, level, locate, number, read_rows
 from scalograph.protocol.findings import FactorDoc, ResponseDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.declare import Declared, declare
-from scalograph.study.known_names import no_such
 from scalograph.study.model import Published, Study
 from scalograph.study.responses import primary
+from scalograph.study.scalars import no_such
 from scalograph.study.shipped import shipped_studies, shipped_study
 
 PREFIX, TABLE = "published:", "table"

@@ -8,8 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
-from scalograph.study.known_names import meant
-from scalograph.study.scalars import as_text
+from scalograph.study.scalars import as_text, meant
 
 # What a response may be divided by.
 PER = ("clock", "cpu")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, across
-from scalograph.study.known_names import no_such
 from scalograph.study.reader_names import READERS
+from scalograph.study.scalars import no_such
 
 # Of all files together.
 MOST_BENCHMARKS = 100_000

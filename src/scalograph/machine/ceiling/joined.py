@@ -1,14 +1,212 @@
 """A machine's ceiling beside the findings of a study: sentences, a table, and the document."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
-from scalograph.machine.ceiling.ceiling_sentences import sentence, summary
-from scalograph.machine.ceiling.reach import CurveReach, reach, speedups
-from scalograph.protocol.findings import CeilingPoint, Cell, Column, Findings, TableDoc
-from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
+from scalograph.analysis.estimate import Estimate, Flag, exp, unknown
+from scalograph.protocol.findings import CeilingPoint, Cell, Column, Curve, Findings, Point, TableDoc
+from scalograph.protocol.machine_ceiling import PATTERNS, RESOURCES, WORDS, Ceiling, Timed
+from scalograph.text.quantities import counted, times
+from scalograph.text.short_names import listed
+
+Label = Literal["below", "alike", "above", "unknown"]
+
+# Speedups that differ by less are called alike: two programs of one resource differ by as much.
+MARGIN = 0.05
+# An interval that leaves room for more than this says nothing, as with published figures (protocol/findings.md).
+WIDEST = 0.25
+METHOD = "ratio of two independent speedups, MOVER on logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A program's speedup over that of one kind of work on as many CPUs."""
+
+    kind: str
+    ceiling: Estimate
+    ratio: Estimate
+    label: Label
+
+
+def against(program: Estimate, ceilings: Mapping[str, Estimate], margin: float = MARGIN) -> list[Against]:
+    """Hold a speedup against each kind of work, highest ceiling first.
+
+    Args:
+        program: its speedup on n CPUs, over the same baseline as the ceilings.
+        ceilings: kind -> speedup on as many CPUs.
+        margin: relative difference that does not matter, 0 or more.
+    """
+    found = [Against(kind, it, r := ratio(program, it), label(r, margin)) for kind, it in ceilings.items()]
+    return sorted(found, key=lambda each: -(each.ceiling.value or 0.0))
+
+
+def ratio(a: Estimate, b: Estimate) -> Estimate:
+    """A over b, of independent runs, with the interval that their own intervals give.
+
+    Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,
+    Statist. Med. 27 (2008), equations 6 and 7, on logs.
+
+    >>> one = Estimate(2.0, 2.0, 2.0, 0.95, 5, "t")
+    >>> found = ratio(one, Estimate(1.0, 0.9, 1 / 0.9, 0.95, 5, "t"))
+    >>> found.value, round(found.low, 3), round(found.high, 3)
+    (2.0, 1.8, 2.222)
+    """
+    of_a, of_b = _logs(a), _logs(b)
+    if of_a is None or of_b is None:
+        return unknown(METHOD, a.confidence, a.n + b.n, "need an interval above 0 of both, have not")
+    (x, x_low, x_high), (y, y_low, y_high) = of_a, of_b
+    low = x - y - math.hypot(x - x_low, y_high - y)
+    high = x - y + math.hypot(x_high - x, y - y_low)
+    return Estimate(exp(x - y), exp(low), exp(high), min(a.confidence, b.confidence), a.n + b.n, METHOD)
+
+
+def _logs(estimate: Estimate) -> tuple[float, float, float] | None:
+    """Logs of value, low and high; None where one is missing."""
+    ends = (estimate.value, estimate.low, estimate.high)
+    if any(end is None or end <= 0 for end in ends):
+        return None
+    value, low, high = (math.log(end) for end in ends if end is not None)
+    return value, low, high
+
+
+def label(ratio: Estimate, margin: float = MARGIN) -> Label:
+    """The word for a ratio with its interval.
+
+    Below and above need the whole interval beyond the margin. Alike needs an interval that is not too wide and holds 1,
+    or a ratio within the margin: it is no proof that both are the same. Between them nobody can tell if it matters.
+    """
+    value, low, high = ratio.value, ratio.low, ratio.high
+    if value is None or low is None or high is None:
+        return "unknown"
+    if high < 1 / (1 + margin):
+        return "below"
+    if low > 1 + margin:
+        return "above"
+    same = low <= 1 <= high or 1 / (1 + margin) <= value <= 1 + margin
+    return "alike" if same and low >= 1 / (1 + WIDEST) and high <= 1 + WIDEST else "unknown"
+
+
+def sentence(name: str, program: Estimate, n_cpus: int, found: Sequence[Against]) -> str:
+    """One sentence for one curve at one number of CPUs.
+
+    Args:
+        name: of the curve, as a sentence may begin with it.
+        program: its speedup.
+        n_cpus: on so many CPUs.
+        found: what it was held against.
+    """
+    resources = [each for each in found if each.kind in RESOURCES]
+    said = f"{name}: {times(program)} on {n_cpus} CPU{'s' * (n_cpus > 1)}"
+    if all(each.label == "unknown" for each in resources):
+        return f"{said}: whether that is the box or the program is not known, the intervals are too wide."
+    return f"{said}, {_verdict(resources)}{_pattern(found, resources)}."
+
+
+def _verdict(resources: Sequence[Against]) -> str:
+    """The highest ceiling comes first: what scales as far as that has all that the box gives."""
+    top, of = resources[0], _by_label(resources)
+    if top.label == "above":
+        return f"more than any ceiling of this box ({_listed([top])}): look at its baseline"
+    if top.label == "alike":
+        return f"as far as this box scales anything ({_listed([top])}): it is the box that ends"
+    if of["alike"]:
+        return f"which is what this box gives to {_listed(of['alike'])}: limited by it, like the machine itself"
+    if len(of["below"]) == len(resources):
+        return f"below every ceiling of this box (the lowest: {_listed(resources[-1:])}): it is the program"
+    words = {"below": "below", "above": "above", "unknown": "not told from"}
+    return "; ".join(f"{word} {_listed(of[label])}" for label, word in words.items() if of[label])
+
+
+def _by_label(found: Sequence[Against]) -> dict[str, list[Against]]:
+    return {label: [each for each in found if each.label == label] for label in get_args(Label)}
+
+
+def _pattern(found: Sequence[Against], resources: Sequence[Against]) -> str:
+    """What else scales as badly; said only of a curve that is below what the box gives."""
+    if not any(each.label == "below" for each in resources):
+        return ""
+    alike = [each for each in found if each.kind in PATTERNS and each.label == "alike"]
+    return f"; {_listed(alike)} scales alike: look for that" if alike else ""
+
+
+def _listed(found: Sequence[Against]) -> str:
+    return ", ".join(f"{WORDS.get(each.kind, each.kind)} {times(each.ceiling)}" for each in found)
+
+
+def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
+    """What the box itself scales to on so many CPUs: at best and at worst."""
+    best, *others = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0)) or [("", Estimate())]
+    if not best[0]:
+        return ""
+    parts = [f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in (best, *others[-1:])]
+    between = f"; {counted(len(others) - 1, 'further kind')} of work in between" if others[1:] else ""
+    return f"On {n_cpus} CPUs this box scales {listed(parts)}{between}."
+
+
+class CurveReach(NamedTuple):
+    """How far one curve got, at the most CPUs at which there is a ceiling."""
+
+    name: str
+    baseline: int
+    n_cpus: int
+    speedup: Estimate
+    found: list[Against]
+
+
+def reach(found: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | None:
+    """The curve's point at the most CPUs that the ceiling has too; None where there is none beyond its baseline."""
+    sizes = in_use(found, curve)
+    baseline = _baseline(found, curve)
+    if baseline is None:
+        return None
+    for n in sorted(sizes, reverse=True):
+        ceilings = speedups(ceiling, baseline, n)
+        if n > baseline and ceilings:
+            return CurveReach(_name(curve), baseline, n, sizes[n], against(sizes[n], ceilings))
+    return None
+
+
+def speedups(ceiling: Ceiling, baseline: int, n_cpus: int) -> dict[str, Estimate]:
+    """Kind -> its speedup on so many CPUs."""
+    points = {kind: ceiling.speedups(kind, baseline).get(n_cpus) for kind in ceiling.kinds}
+    return {kind: point.speedup for kind, point in points.items() if point is not None}
+
+
+def in_use(found: Findings, curve: Curve) -> dict[int, Estimate]:
+    """CPUs in use -> speedup. Of workers beyond the CPUs the fewest count: the ceiling has one for each CPU."""
+    sizes: dict[int, Estimate] = {}
+    counted = [point for point in curve.points if _is_count(point.level)]
+    for point in sorted(counted, key=lambda point: int(point.level)):
+        n = _cpus(found, curve, point)
+        if n is not None and point.speedup is not None:
+            sizes.setdefault(n, point.speedup)
+    return sizes
+
+
+def _cpus(found: Findings, curve: Curve, point: Point) -> int | None:
+    """CPUs that a point can use: its level where that counts CPUs, else no more than it was given."""
+    if any(factor.name == curve.factor and factor.control == "cpus" for factor in found.study.factors):
+        return int(point.level)
+    return None if point.n_cpus is None else min(int(point.level), point.n_cpus)
+
+
+def _baseline(found: Findings, curve: Curve) -> int | None:
+    base = found.study.baseline
+    if base is None or base.factor != curve.factor:
+        return None
+    at = next((point for point in curve.points if point.level == base.level and _is_count(point.level)), None)
+    return None if at is None else _cpus(found, curve, at)
+
+
+def _is_count(level: object) -> bool:
+    return isinstance(level, int) and not isinstance(level, bool) and level >= 1
+
+
+def _name(curve: Curve) -> str:
+    return ", ".join(f"{name} {level}" for name, level in curve.group.items()) or "Your program"
+
 
 # A study may have hundreds of curves; the table has a row for each of these many.
 MAX_CURVES, MAX_SENTENCES = 64, 4

@@ -1,23 +1,145 @@
 """The quick look before a study: the same work a few times again on one CPU, held against the noise that was kept."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from scalograph.machine.floor.changed import ALPHA
-from scalograph.machine.floor.floor import STRETCH, STUDY
+from scipy.special import fdtr, fdtrc
+
+from scalograph.analysis.quantiles import student_t
+from scalograph.machine.floor.floor import STRETCH, STUDY, effective_df, spread
 from scalograph.machine.floor.kept_floor import KeptNoise
-from scalograph.machine.floor.second_look import second_look
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.noise_floor import Recheck
+from scalograph.protocol.noise_floor import (
+    Move,
+    Recheck,
+    Reference,
+    SpreadChange,
+)
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
+from scalograph.text.quantities import two_digits
 from scalograph.verdict.cause import COUNTED
+
+# Every study may ask: at 1 % one quiet start in a hundred is told of a change that is none.
+ALPHA = 0.01
+
+
+def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> SpreadChange:
+    """Two-sided F test on two variances of log times: is the noise now higher, lower, or not known to differ?
+
+    It assumes independent runs of the same work, under the same conditions of measurement, whose log times are normal.
+    Where they are not, the nominal degrees of freedom call ordinary changes significant: give those that the
+    variances are worth (`spread.effective_df`). Runs that were disturbed by a measured cause are left out before.
+
+    Args:
+        kept_sd: standard deviation of log times then; in the unit of `now_sd`.
+        kept_df: its degrees of freedom.
+        now_sd: that of now.
+        now_df: its degrees of freedom.
+        alpha: chance of a false "higher" or "lower", both together.
+
+    Returns:
+        "unknown" where one of the two has no spread or less than one degree of freedom.
+
+    Raises:
+        ValueError: `alpha` is no probability.
+
+    Source: G. W. Snedecor and W. G. Cochran, Statistical methods, 1989, 6.12 (the test); Shoemaker 2003 (the degrees).
+
+    >>> noise_changed(1.0, 90, 3.0, 9), noise_changed(1.0, 90, 1.2, 9), noise_changed(1.0, 90, 0.0, 9)
+    ('higher', 'no', 'unknown')
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha: found {alpha}, expected a number between 0 and 1, such as 0.01")
+    figures = (kept_sd, kept_df, now_sd, now_df)
+    if not all(map(math.isfinite, figures)) or min(kept_sd, now_sd) <= 0 or min(kept_df, now_df) < 1:
+        return "unknown"
+    quotient = (now_sd / kept_sd) ** 2
+    if fdtrc(now_df, kept_df, quotient) < alpha / 2:
+        return "higher"
+    return "lower" if fdtr(now_df, kept_df, quotient) < alpha / 2 else "no"
+
+
+def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
+    """Whether the same work takes longer now than the stretches that were kept let expect: a prediction interval.
+
+    Fewer runs than a stretch has make the median less sure; as if all of its variation came from them.
+
+    Args:
+        kept: medians of stretches of runs.
+        now_s: median of n runs, in seconds.
+        n: runs behind it.
+        alpha: chance of a false answer, both ends together.
+
+    Source: G. J. Hahn, Factors for calculating two-sided prediction intervals, J. Am. Stat. Assoc. 64 (1969), m = 1.
+    """
+    if kept.between_log_percent <= 0 or n < 1 or now_s <= 0:
+        return "unknown"
+    share = 1 / kept.n + max(1.0, kept.runs / n)
+    half = student_t(1 - alpha / 2, kept.n - 1) * kept.between_log_percent / 100 * math.sqrt(share)
+    delta = math.log(now_s / kept.median_s)
+    return "no" if abs(delta) <= half else "slower" if delta > 0 else "faster"
+
+
+def second_look(
+    kept: Reference, kept_at: str, scores: Sequence[float], n_disturbed: int = 0, alpha: float = ALPHA
+) -> Recheck:
+    """Hold runs of now against the stretches that were kept.
+
+    Args:
+        kept: what as many runs on end showed.
+        kept_at: when, for the sentence.
+        scores: seconds of the runs of now that count.
+        n_disturbed: runs of now that do not.
+        alpha: chance of a false answer, of each of the two questions.
+    """
+    found = spread([scores])
+    # Ten runs cannot tell how heavy their tails are; the many that were kept can.
+    df = effective_df(len(scores), kept.spread.kurtosis) if found else None
+    now_s = median(scores) if scores else None
+    if found is None or df is None or now_s is None:
+        changed: SpreadChange = "unknown"
+        move: Move = "unknown"
+    else:
+        changed = noise_changed(kept.spread.sd_log_percent, kept.spread.df, found.sd_log_percent, df, alpha)
+        move = moved(kept, now_s, len(scores), alpha)
+    sd = found.sd_log_percent if found else None
+    percent = None if now_s is None else 100 * (now_s / kept.median_s - 1)
+    return Recheck(
+        sd_log_percent=sd, df=df, median_s=now_s, n=len(scores), n_disturbed=n_disturbed,
+        kept_sd_log_percent=kept.spread.sd_log_percent, kept_median_s=kept.median_s, kept_at=kept_at,
+        changed=changed, moved=move, moved_percent=percent,
+        sentence=_sentence(changed, move, sd, percent, kept, kept_at, len(scores), n_disturbed),
+    )  # fmt: skip
+
+
+def _sentence(
+    changed: SpreadChange, move: Move, sd: float | None, percent: float | None,
+    kept: Reference, kept_at: str, n: int, n_disturbed: int,
+) -> str:  # fmt: skip
+    of = f"{n} of {n + n_disturbed} runs" if n_disturbed else f"{n} runs"
+    if changed == "unknown" or sd is None or percent is None:
+        said = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
+        return said + _moved(move, percent)
+    then = f"{two_digits(kept.spread.sd_log_percent)} % on {kept_at}"
+    spread = {"higher": "more than", "lower": "less than", "no": "about the same as"}[changed]
+    noise = f"{of} of the same work differ by {two_digits(sd)} %, {spread} the {then}"
+    return noise + _moved(move, percent)
+
+
+def _moved(move: Move, percent: float | None) -> str:
+    if move in ("no", "unknown") or percent is None:
+        return ""
+    longer = "longer" if move == "slower" else "less"
+    return f"; it takes {two_digits(abs(percent))} % {longer} than then, beyond what such runs vary"
+
 
 _LEVELS: Mapping[str, list[Any]] = {"label": ["A"], "cpus": [1]}
 

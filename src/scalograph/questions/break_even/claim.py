@@ -1,21 +1,175 @@
 """The claim of a search for break-even: from where on a version is faster, where it never is, and what is open."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import sqrt
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.questions.break_even.claim_beside import still_open
-from scalograph.questions.break_even.claim_matrix import EvenSetting, even_matrix, settings, where_even
-from scalograph.questions.break_even.document import BreakEven
-from scalograph.text.format import number, version_name
+from scalograph.questions.break_even.document import BreakEven, EvenFormula, EvenLine
+from scalograph.text.cell_numbers import amount, is_resolved, sentence, spoken
+from scalograph.text.format import level_text, number, version_name
+from scalograph.text.quantities import place
 from scalograph.text.short_names import is_counted, listed
-from scalograph.text.spoken import amount, is_resolved, sentence, spoken
 from scalograph.verdict.cause import COUNTED
+
+# Pairs that differ by more, in percent, are noisier than the intervals were tried with.
+NOISY = 12
+# Of the points: fewer that are open are no grave doubt.
+FEW = 0.05
+# Lines that the formula names; the table has all.
+NAMED_LINES = 4
+
+
+def formula_sentence(table: Table, found: BreakEven | None) -> list[str]:
+    """Say which product of the sizes pays; with one size the claim has said it."""
+    formula = found.formula if found else None
+    return [_formula(table, found, formula)] if found and formula and len(formula.powers) > 1 else []
+
+
+def open_break_even(one: BreakEven | None) -> list[str]:
+    """Doubts of a search, the gravest first: a few open points change nothing of the others."""
+    if one is None:
+        return ["nothing is known of break-even"]
+    few = one.shares["undecided"] < FEW
+    return [*_misfits(one), *still_open(one)] if few else [*still_open(one), *_misfits(one)]
+
+
+def _misfits(one: BreakEven) -> list[str]:
+    """What a smooth surface with intervals does not carry."""
+    found = []
+    if one.noise_percent > NOISY:
+        found.append(f"pairs differ by {one.noise_percent:.0f} %: intervals may be too narrow")
+    if one.n_off:
+        fit = "does" if one.n_off == 1 else "do"
+        off = f"{one.n_off} of {one.n} pairs {fit} not fit a smooth surface"
+        found.append(f"{off}: there is a cliff, or runs were slowed")
+    return found
+
+
+def _formula(table: Table, one: BreakEven, found: EvenFormula) -> str:
+    product = " x ".join(_power(title(table, name), power) for name, power in found.powers.items())
+    known = [(levels, work) for levels, work in found.work if work is not None]
+    shown = known if len(known) <= NAMED_LINES else [known[0], known[-1]]
+    parts = [f"{place(work)}{_for(table, levels)}" for levels, work in shown]
+    return f"As a formula: {version_name(one.factor, one.other)} is faster where {product} is above {', '.join(parts)}."
+
+
+def _power(name: str, power: float) -> str:
+    return name if abs(power - 1) < 0.005 else f"{name}^{power:.2f}"
+
+
+def _for(table: Table, levels: Mapping[str, float]) -> str:
+    named = ", ".join(f"{title(table, name)} {place(level)}" for name, level in levels.items())
+    return f" ({named})" if named else ""
+
+
+def still_open(one: BreakEven) -> list[str]:
+    """What is not decided, and what it would take; empty where all is."""
+    if one.decided:
+        return []
+    if not (share := 100 * one.shares["undecided"]):
+        return [f"{one.n} pairs of runs decide every point, {one.n_more} more would confirm it"]
+    more = f"; about {one.n_more} more pairs would decide" if one.n_more else ""
+    return [f"{share:.2g} % of the points are not decided after {one.n} pairs of runs{more}"]
+
+
+# As many as stand beside each other in 80 columns; and as many rows as a claim may have.
+MOST_COLUMNS, MOST_ROWS = 4, 24
+WORDS = {
+    "always": "always", "never": "never", "several": "in parts", "undecided": "not decided",
+    "unmeasured": "not measured",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EvenSetting:
+    """One line, and the levels of all other factors."""
+
+    group: dict[str, Level]
+    levels: dict[str, Level]
+    line: EvenLine
+
+
+def settings(found: BreakEven) -> list[EvenSetting]:
+    """Every line of every map."""
+    return [
+        EvenSetting(one.group, one.group | ({one.y: line.level} if one.y and line.level is not None else {}), line)
+        for one in found.maps
+        for line in one.lines
+    ]
+
+
+def where_even(line: EvenLine) -> Estimate:
+    """The place of a line with the ends that hold it."""
+    return Estimate(line.location, line.low, line.high)
+
+
+def even_matrix(table: Table, found: BreakEven, every: Sequence[EvenSetting], is_alike: bool) -> Matrix | None:
+    """A row for each group of the factors that vary, a column for each level of the second axis that tells something.
+
+    Args:
+        table: names.
+        found: what the search has found.
+        every: all lines.
+        is_alike: whether the sentence holds all there is, as where all lines are one.
+    """
+    if len(every) < 2:
+        return None
+    first = found.maps[0]
+    columns = _chosen(found, is_alike)
+    maps = found.maps[:MOST_ROWS]
+    rows = [MatrixRow(label=_label(one.group) or "all", cells=[_cell(one.lines[i]) for i in columns]) for one in maps]
+    x, unit = title(table, first.x), table.study.factors[first.x].unit
+    names = [title(table, first.y)] if first.y else []
+    heads = [amount(name, "", _plain(first.y_levels[i])) for name in names for i in columns] or [""]
+    beats = f"{version_name(found.factor, found.other)} beats {version_name(found.factor, found.baseline)}"
+    return Matrix(
+        title=f"{x}{f' ({unit})' if unit else ''} from which {beats}", columns=heads, rows=rows,
+        rows_are=", ".join(title(table, name) for name in first.group),
+        note=f"never: by no more than {100 * found.even:g} % anywhere" if _has(every, "never") else "",
+    )  # fmt: skip
+
+
+def _has(every: Sequence[EvenSetting], kind: str) -> bool:
+    return any(s.line.kind == kind for s in every)
+
+
+def _chosen(found: BreakEven, is_alike: bool) -> list[int]:
+    """Both ends, where lines begin and end, and what lies evenly between."""
+    n = len(found.maps[0].lines)
+    if n <= MOST_COLUMNS:
+        return list(range(n))
+    if is_alike:
+        return [0, n - 1]
+    ends = {0, n - 1}
+    for one in found.maps:
+        placed = [(line.location, i) for i, line in enumerate(one.lines) if line.location is not None]
+        ends |= {min(placed)[1], max(placed)[1]} if placed else set()
+    even = [round(i * (n - 1) / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)]
+    apart = sorted(even, key=lambda i: -min(abs(i - end) for end in ends))
+    more = [i for i in apart if i not in ends][: max(MOST_COLUMNS - len(ends), 0)]
+    return sorted([*ends, *more])[:12]
+
+
+def _label(group: dict[str, Level]) -> str:
+    return ", ".join(level_text(_plain(x)) for x in group.values())
+
+
+def _plain(level: Level) -> Level:
+    return int(level) if isinstance(level, float) and level.is_integer() else level
+
+
+def _cell(line: EvenLine) -> MatrixCell:
+    if line.location is None:
+        return MatrixCell(text=WORDS[line.kind])
+    text = f"up to {spoken(where_even(line))}" if line.kind == "until" else ""
+    return MatrixCell(estimate=where_even(line), text=text)
+
 
 FIGURE = "even"
 # Settings of one kind that are named one by one.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option
-from scalograph.questions.ranges import is_range, levels_of_range
+from scalograph.questions.asked import AskedFactors, Option, is_range, levels_of_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.text.units import parse_percent
 

@@ -9,7 +9,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.break_even.document import BreakEven, EvenLine
 from scalograph.questions.break_even.model import SURE, RatioSurface
-from scalograph.questions.break_even.model_space import Pairs
+from scalograph.questions.break_even.model_mean import Pairs
 from scalograph.text.format import version_name
 from scalograph.text.quantities import place
 

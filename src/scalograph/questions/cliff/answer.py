@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from math import exp
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search_replay import retold
+from scalograph.findings.sample import retold
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.cliff.claim import cause, cliff_claim
-from scalograph.questions.cliff.course import begin
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.model_evidence import LEAST
+from scalograph.questions.cliff.search_state import begin
 from scalograph.questions.cliff.tables import cliff_tables
 
 

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from scalograph.questions.asked import AskedFactors, Option
-from scalograph.questions.ranges import search_levels
+from scalograph.questions.asked import AskedFactors, Option, search_levels
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings

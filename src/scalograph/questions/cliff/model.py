@@ -25,13 +25,15 @@ from scalograph.analysis.center import FloatArray
 from scalograph.questions.cliff.model_evidence import (
     CLIFF_PRIOR,
     FURTHER_PRIOR,
+    GRADUAL,
     JUMP_SD,
     JumpEvidence,
+    Steps,
     covariance,
     evidence,
+    steps,
     variance,
 )
-from scalograph.questions.cliff.model_steps import GRADUAL, Steps, steps
 
 SURE = 0.95
 # A place is known when that much of its posterior lies within +-5 %.

@@ -8,7 +8,7 @@ from functools import partial
 
 from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
-from scalograph.questions.cliff.course import begin
+from scalograph.questions.cliff.search_state import begin
 
 
 def plan(design: Design) -> SearchPlan:

@@ -11,7 +11,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
-from scalograph.questions.cliff.model_sides import evidence, sides
+from scalograph.questions.cliff.model_wander import evidence, sides
 
 Taken = Mapping[tuple[Level, ...], Sample]
 

@@ -6,8 +6,8 @@ from math import exp, log
 
 import numpy as np
 
-from scalograph.questions.cliff.course import CliffCourse
 from scalograph.questions.cliff.model import Cliff
+from scalograph.questions.cliff.search_state import CliffCourse
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 

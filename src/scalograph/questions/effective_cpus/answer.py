@@ -4,14 +4,31 @@ A study may ask for it (`question = "effective-cpus"`). A sweep of workers that 
 many of them run at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
-from scalograph.findings.speedup_rule import gain
+from scalograph.findings.row import Row
+from scalograph.findings.sample import Sample, grouped, records_of, retold, time_of
+from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level, is_number
+from scalograph.protocol.record import Record
+from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
+from scalograph.questions.effective_cpus.model import SURE, Effective, Named, Seen, effective_cpus, name_limit
+from scalograph.questions.effective_cpus.model_programs import Concurrency, concurrency, cpus_used, most_runs
+from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.questions.effective_cpus.search_state import begin, rounds
+from scalograph.questions.effective_cpus.tables import effective_tables
 from scalograph.questions.registry import is_search
+from scalograph.text.quantities import cpus
+from scalograph.verdict.cause import COUNTED
 
 QUESTION = "effective-cpus"
 # Levels of a sweep that are enough to see a cap.
@@ -29,7 +46,7 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell how many help, of each setting of the factors that are not searched."""
-    from scalograph.questions.effective_cpus.answer_groups import groups_answered  # few studies can tell
+    pass  # few studies can tell
 
     factor = _counting_factor(table)
     assert factor is not None
@@ -48,3 +65,267 @@ def _counting_factor(table: Table) -> str | None:
         return None
     levels = {treatment[factor] for treatment in table.treatments}
     return factor if len(levels) >= FEWEST_LEVELS and 1 in levels else None
+
+
+# Speedup beyond the CPUs in use that noise and caches explain.
+SLACK = 1.05
+
+
+def beyond_use(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
+    """Why an answer cannot stand; empty where it can.
+
+    Args:
+        members: the runs at each CPU count, for the same work.
+        k_eff: CPUs that seem to help.
+        response: whose scores are times.
+    """
+    least = min((k for k, sample in members.items() if sample.counted), default=k_eff)
+    if least >= k_eff or k_eff not in members:
+        return ""
+    times, used = [members[k].scores(response) for k in (least, k_eff)], [_used(members[k]) for k in (least, k_eff)]
+    if not all(times) or None in used:
+        return ""
+    had, has = (1.0 if least == 1 else used[0] or 1.0), used[1] or 0.0
+    gained = median(times[0]) / median(times[1])
+    if gained <= SLACK * has / had:
+        return ""
+    seen = f"with {k_eff} CPUs it is {gained:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
+    return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
+
+
+def _used(sample: Sample) -> float | None:
+    """CPU seconds over wall seconds."""
+    found = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
+    return median(found) if found else None
+
+
+# As `value`, and as a response of that name that is read from the output.
+_BELIEVED = ("believed_cpus", "output_believed_cpus")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured at one level; None, or no shares, where it was not.
+
+    Attributes:
+        used: CPU seconds over wall seconds, of the window where the study reads that.
+        at_once: tasks on a CPU over the whole run.
+        mask: CPUs that it may run on.
+        believed: CPUs that the program says it has.
+        n_tasks: tasks that were seen in the tree.
+        waited: time that tasks were ready without a CPU over that and the CPU time.
+    """
+
+    used: Estimate | None
+    at_once: Concurrency
+    mask: int | None = None
+    believed: int | None = None
+    n_tasks: int | None = None
+    waited: float | None = None
+
+
+def figures(table: Table, sample: Sample) -> Figures:
+    """The figures of the runs of a treatment that count."""
+    records = [*records_of(table, sample.counted)]
+    believed = [value for record in records for value in _believed(record)]
+    tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
+    waited = [share for record in records if (share := _waited(record)) is not None]
+    return Figures(
+        used=cpus_used(table.study, sample),
+        at_once=_mean([_at_once(record) for record in records]),
+        mask=max((row.n_cpus for row in sample.counted), default=None),
+        believed=round(median(believed)) if believed else None,
+        n_tasks=round(median(tasks)) if tasks else None,
+        waited=median(waited) if waited else None,
+    )
+
+
+def _at_once(record: Record) -> Concurrency:
+    run, timeline = record.run, record.timeline
+    if timeline is None:
+        return concurrency(run.wall_ns, run.cpu_ns)
+    return concurrency(run.wall_ns, run.cpu_ns, timeline.bin_ns, timeline.busy_ns)
+
+
+def _mean(runs: Sequence[Concurrency]) -> Concurrency:
+    """Over the runs that have shares."""
+    told = [run for run in runs if run.shares]
+    if not told:
+        return Concurrency(None)
+    width = max(len(run.shares) for run in told)
+    shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in told) for n in range(width)]
+    return Concurrency(None, tuple(shares), fmean(run.exact for run in told))
+
+
+def _believed(record: Record) -> Iterator[float]:
+    for part in record.values:
+        for name in _BELIEVED:
+            yield from part.values.get(name, ())
+
+
+def _waited(record: Record) -> float | None:
+    run = record.run
+    if run.wait_ns is None or not run.cpu_ns:
+        return None
+    return run.wait_ns / (run.wait_ns + run.cpu_ns)
+
+
+MOST = 16
+# Runs of a sweep past which it takes seconds to weigh them all.
+MOST_RUNS = 120
+_WORKERS = ("threads", "jobs", "copies")
+
+Found = Effective | Searched | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedFactor:
+    """Which factor is searched, whether its levels are workers that each do the same, and whether the study asks."""
+
+    factor: str
+    rounds: bool
+    by_search: bool
+
+
+def groups_answered(table: Table, taken: Taken, factor: str, is_asked: bool) -> Answer:
+    """Tell how many help, of each setting of the factors that are not searched.
+
+    Args:
+        table: the study.
+        taken: the runs of each configuration.
+        factor: whose levels are searched.
+        is_asked: whether the study asks for it, and its runs were searched.
+    """
+    asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
+    found = [
+        _answer(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
+        for group, members in [*grouped(taken.values(), asked.factor).items()][:MOST]
+    ]
+    undecided = [one.sentence for one in found if not one.decided]
+    return Answer(
+        document=EffectiveGroups(groups=found),
+        decided=bool(found) and not undecided if is_asked else None,
+        claim=effective_claim(table, taken, found[0]) if is_asked and found else None,
+        sentences=() if is_asked else effective_sentences(table, found),
+        tables=effective_tables(table, taken, found),
+        doubts=undecided if is_asked else (),
+    )
+
+
+def _answer(
+    table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
+) -> EffectiveCpus:
+    rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
+    found = _searched(table) if asked.by_search else _swept(table, asked, rows)
+    top = max((level for level, sample in members.items() if sample.counted), default=None)
+    seen = figures(table, members[top]) if top is not None else None
+    made = EffectiveCpus(
+        group=group,
+        factor=asked.factor,
+        quota=_quota(table, group),
+        workers=_workers(table, asked, top),
+        **_found(found),
+        **(_figures(seen) if seen else {}),
+    )
+    named = _limit(table, made, found, seen)
+    if made.decided and _of_cpus(table, asked) and (why := beyond_use(members, made.k_eff or 0, primary(table))):
+        return made.model_copy(update={"decided": False, "limit": "not sure", "sentence": why})
+    return made.model_copy(update={"limit": named.limit, "sentence": named.text})
+
+
+def _of_cpus(table: Table, asked: SearchedFactor) -> bool:
+    """Whether each level does the same work in a time, so that a speedup stands beside the CPUs in use."""
+    study = table.study
+    return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
+
+
+def _searched(table: Table) -> Found:
+    """What the planner knew after the last run: it is a function of the runs in their order."""
+    return retold(begin(table.study, table.treatments), table).found
+
+
+def _swept(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> Found:
+    """The same from runs that were planned without it, those of the first blocks where they are very many."""
+    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := time_of(table, row)) is not None]
+    top = max((level for level, _ in times), default=1)
+    n = min(MOST_RUNS, most_runs(top, rounds=True))
+    # Where a program cannot be weighed with two runs at each level, all runs are searched without one.
+    by_model = n >= 2 * len({level for level, _ in times})
+    pairs = [(level, time / level) for level, time in times[: n if by_model else MOST_RUNS]]
+    levels = sorted({level for level, _ in pairs})
+    if len(levels) < 2:
+        return None
+    k, per_worker = [level for level, _ in pairs], [time for _, time in pairs]
+    if not by_model:
+        return search(k, per_worker, levels)
+    found = effective_cpus(k, per_worker, levels, rounds=True)
+    return search(k, per_worker, levels) if found.misfit else found
+
+
+def _found(found: Found) -> dict[str, Any]:
+    if found is None:
+        return {}
+    common = {"k_eff": found.k_eff, "decided": found.sure, "n": found.n}
+    if isinstance(found, Searched):
+        return {**common, "with_model": False}
+    return {**common, "posterior": dict(found.probabilities), "serial": found.serial, "gain": found.gain}
+
+
+def _figures(seen: Figures) -> dict[str, Any]:
+    return {
+        "used": seen.used if seen.used else None,
+        "at_once": list(seen.at_once.shares),
+        "exact": seen.at_once.exact,
+        "mask": seen.mask,
+        "believed": seen.believed,
+    }
+
+
+def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
+    """The least of what the machine grants and what the study sets; None where nothing limits."""
+    factors, granted = table.study.factors, table.machine.get("cpu_quota")
+    asked = [x for name, x in group.items() if factors[name].control == "quota" and is_number(x)]
+    return min([float(x) for x in (granted, *asked) if x], default=None)
+
+
+def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
+    """What the program was told to use, by a name that says so."""
+    if asked.rounds:
+        return top
+    study = table.study
+    fixed = {**study.workload.parameters, **{n: f.levels[0] for n, f in study.factors.items() if len(f.levels) == 1}}
+    told = [level for name in _WORKERS if type(level := fixed.get(name)) is int]
+    return told[0] if told else None
+
+
+def _lost(table: Table) -> str:
+    """Why nothing is known."""
+    runs = [row for row in table.rows if not row.warmup]
+    failed = sum(row.status != "ok" for row in runs)
+    out = sum(row.status == "ok" and row.verdict not in COUNTED for row in runs)
+    told = [f"{n} {what}" for n, what in ((out, "disturbed"), (failed, "failed")) if n]
+    return f"too few of {len(runs)} runs are left ({', '.join(told) or 'none was left out'})"
+
+
+def _limit(table: Table, made: EffectiveCpus, found: Found, seen: Figures | None) -> Named:
+    if found is None or found.k_eff is None or made.mask is None or seen is None:
+        return Named("not sure", _lost(table))
+    model = found if isinstance(found, Effective) else None
+    if not found.sure and (model is None or model.probability >= SURE):
+        return Named("not sure", f"{found.n} runs do not decide whether {cpus(found.k_eff)} of {made.mask} help")
+    return name_limit(
+        Seen(
+            k_eff=found.k_eff,
+            probability=model.probability if model else 1.0,
+            machine=max(made.mask, int(table.machine.get("n_cpus") or 0)),
+            mask=made.mask,
+            used=made.used.value if made.used else None,
+            quota=made.quota,
+            believed=made.believed,
+            workers=made.workers,
+            n_tasks=seen.n_tasks,
+            serial=model.serial if model else None,
+            waited=seen.waited,
+            between=made.between,
+        )
+    )

@@ -7,10 +7,10 @@ from scalograph.findings.curves import estimated
 from scalograph.findings.names import title, where
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.effective_cpus.document import EffectiveCpus
-from scalograph.questions.effective_cpus.model_levels import cpus_used, levels_of
-from scalograph.text.compact import compact
+from scalograph.questions.effective_cpus.model_programs import cpus_used, levels_of
+from scalograph.text.cell_numbers import compact
 from scalograph.text.quantities import cpus
 
 # Columns that a terminal has room for.

@@ -11,6 +11,7 @@ Planning (2007), for the cost of coherency (its kappa is c); the rounds as publi
 two kernel threads (time doubles at three threads and stays at four).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -19,6 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratios import ratio
+from scalograph.findings.answer import Taken
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.protocol.plain import Level
+from scalograph.study.model import Study
 
 # More CPUs that together gain less than this do not help.
 GAIN = 0.02
@@ -158,3 +168,115 @@ def _of_caps(top: int) -> FloatArray:
     weights = np.full(top, (1 - UNCAPPED) / top)
     weights[-1] += UNCAPPED
     return weights
+
+
+# Busy for less, or for more than the rest, is not at all and throughout: the edges of a slice, a tick of the kernel.
+EDGE = 0.01
+# Of the time: fewer tasks at once than this are a passing moment, a start or an end.
+PASSING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """What a timeline says of one run.
+
+    Attributes:
+        used_cpus: CPU time over wall time; None where not both were measured.
+        shares: share of the time with 0, 1, 2, ... tasks on a CPU; sums to 1. Empty without switch records.
+        exact: share of the time for which `shares` is no estimate, 0 to 1.
+    """
+
+    used_cpus: float | None
+    shares: tuple[float, ...] = ()
+    exact: float = 0.0
+
+    @property
+    def most(self) -> int:
+        """Largest number of tasks on a CPU for 5 % of the time or more; 0 without switch records.
+
+        >>> Concurrency(1.5, (0.0, 0.49, 0.49, 0.02), 0.9).most
+        2
+        """
+        return max((n for n, share in enumerate(self.shares) if share >= PASSING), default=0)
+
+
+def concurrency(
+    wall_ns: int | None, cpu_ns: int | None, bin_ns: int = 0, busy_ns: Sequence[Sequence[int]] = ()
+) -> Concurrency:
+    """CPUs used and tasks at once, from the figures of a record.
+
+    Args:
+        wall_ns: `run.wall_ns`.
+        cpu_ns: `run.cpu_ns`.
+        bin_ns: `timeline.bin_ns`, above zero where there are rows.
+        busy_ns: `timeline.busy_ns`: a row for each CPU that was used, a number for each bin. None of them (switches
+            were too many to record each) gives no shares.
+
+    >>> found = concurrency(4, 6, 1, [[1, 1, 1, 1], [1, 1, 0, 0]])
+    >>> found.used_cpus, found.shares, found.exact
+    (1.5, (0.0, 0.5, 0.5), 1.0)
+    """
+    used = cpu_ns / wall_ns if wall_ns and cpu_ns is not None else None
+    lengths = _lengths(wall_ns or 0, bin_ns, max(map(len, busy_ns), default=0))
+    if not lengths.size:
+        return Concurrency(used)
+    busy = _busy(busy_ns, lengths)
+    total = float(lengths.sum())
+    sharp = ((busy <= EDGE) | (busy >= 1 - EDGE)).all(axis=0)
+    shares = at_once(busy) @ lengths / total
+    return Concurrency(used, tuple(float(share) for share in shares), float(lengths[sharp].sum()) / total)
+
+
+def _lengths(wall_ns: int, bin_ns: int, n: int) -> FloatArray:
+    """Time of each bin that lies within the run: the last one is cut where the run ends."""
+    lengths = np.clip(wall_ns - bin_ns * np.arange(n, dtype=float), 0.0, bin_ns)
+    return np.asarray(lengths[lengths > 0])
+
+
+def _busy(rows: Sequence[Sequence[int]], lengths: FloatArray) -> FloatArray:
+    """Share of each bin for which each CPU was busy, shape (CPUs, bins)."""
+    busy = np.zeros((len(rows), lengths.size))
+    for cpu, row in enumerate(rows):
+        known = row[: lengths.size]
+        busy[cpu, : len(known)] = known
+    return np.clip(busy / lengths, 0.0, 1.0)
+
+
+def at_once(busy: FloatArray) -> FloatArray:
+    """Probability of 0, 1, ... busy CPUs in each bin, shape (CPUs + 1, bins), if they are independent within it.
+
+    >>> at_once(np.array([[1.0, 0.5], [0.0, 0.5]])).tolist()
+    [[0.0, 0.25], [1.0, 0.5], [0.0, 0.25]]
+    """
+    found = np.zeros((busy.shape[0] + 1, busy.shape[1]))
+    found[0] = 1.0
+    for row in busy:
+        found[1:] = found[1:] * (1 - row) + found[:-1] * row
+        found[0] *= 1 - row
+    return found
+
+
+def levels_of(taken: Taken, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
+    """The samples of a group by level, as far as they were measured."""
+    found = [s for s in taken.values() if s.every and s.treatment.items() >= group.items()]
+    return {int(sample.treatment[factor]): sample for sample in found}
+
+
+def over_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:
+    """Time at a level over that at the lowest; of a rate, the other way round."""
+    name, confidence, first = primary(table), table.study.protocol.confidence, min(members)
+    ours, theirs = members[level].scores(name), members[first].scores(name)
+    if level == first:
+        return Estimate(1.0, 1.0, 1.0, confidence, len(ours), "1 by definition")
+    if table.study.responses[name].better == "higher":
+        ours, theirs = theirs, ours
+    return ratio(ours, theirs, confidence)
+
+
+def cpus_used(study: Study, sample: Sample) -> Estimate | None:
+    """CPU seconds over wall seconds, of the window where the study reads that; None where not measured."""
+    name = next((name for name, r in study.responses.items() if r.source == "run.cpu_percent"), None)
+    scores = [x / 100 for x in sample.scores(name)] if name else []
+    if not scores:
+        scores = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
+    return summarize(scores, study.protocol.confidence) if scores else None

@@ -7,12 +7,119 @@ about 6 %, five a side cannot show 5 % either, and it ends without an answer.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb, log
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.effective_cpus.model_evidence import NOISE_SD, NOISE_SHAPE
+from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, select, split
+
+# What is believed of the noise before: 3 %, worth two runs (inverse gamma of shape 1), so that data soon outweigh it.
+NOISE_SD = 0.03
+NOISE_SHAPE = 1.0
+# Runs that something slowed, and the density of the log of how much: evenly up to three times.
+SLOWED = 0.03
+SLOW_DENSITY = 1 / np.log(3.0)
+# Runs of which any two may be slowed.
+SUSPECTS = 8
+# Numbers in one array, which a cache holds beside a few others.
+CHUNK = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the runs say of each program.
+
+    Attributes:
+        weights: posterior share of each program, sum 1.
+        log_first: expected log time on one CPU, under each program.
+        slowed: probability that a run was slowed, for each run.
+    """
+
+    weights: FloatArray
+    log_first: FloatArray
+    slowed: FloatArray
+
+
+def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
+    """The posterior over programs.
+
+    Args:
+        found: the programs.
+        at: index of each run's level.
+        logs: log score of each run.
+    """
+    n = logs.size
+    drops = [drop for size in range(min(most_slowed(n), 1) + 1) for drop in combinations(range(n), size)]
+    seen = _weighed(found, at, logs, drops)
+    if most_slowed(n) < 2:
+        return seen
+    suspects = sorted(np.argsort(-seen.slowed, kind="stable")[:SUSPECTS].tolist())
+    return _weighed(found, at, logs, [*drops, *combinations(suspects, 2)])
+
+
+def _weighed(found: Programs, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]) -> Evidence:
+    """The posterior over programs and these choices of slowed runs."""
+    from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
+
+    kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
+    pairs = np.array([(drop[0], drop[-1]) for drop in drops if drop], dtype=int).reshape(-1, 2)
+    step = max(1, CHUNK // len(drops))
+    parts = [_weigh(found, slice(i, i + step), at, logs, kept, pairs) for i in range(0, len(found.caps), step)]
+    weights, firsts = (np.concatenate(arrays) for arrays in zip(*((p[0], p[1]) for p in parts), strict=True))
+    total = float(logsumexp(weights))
+    choices = logsumexp([part[2] for part in parts], axis=0) - total
+    return Evidence(np.exp(weights - total), firsts, np.exp(choices) @ (1 - kept))
+
+
+def most_slowed(n: int) -> int:
+    """Return how many of n runs may have been slowed: two, and always at most one in three."""
+    return min(2, n // 3)
+
+
+def _weigh(
+    found: Programs, part: slice, at: IntArray, logs: FloatArray, kept: FloatArray, pairs: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log weight and log T1 of some programs, and the log weight of each choice of slowed runs.
+
+    `kept` has a row for each choice; `pairs` the first and last slowed run of each but the first choice, which is none.
+    """
+    rest = logs[:, None] - found.log_times[part].T[at]
+    middle = rest.mean(axis=0)
+    rest -= middle
+    n = kept.sum(axis=1)[:, None]
+    mean = kept @ rest / n
+    squares = np.maximum(kept @ rest**2 - n * mean**2, 0.0)
+    weights = found.log_prior[part] + marginal(n, squares) + of_slowed(n, logs.size)
+    # A slowed run is slower, never faster.
+    weights[1:][np.minimum(rest[pairs[:, 0]], rest[pairs[:, 1]]) <= mean[1:]] = -np.inf
+    # One exponential of the whole array serves both sums; a choice that no program likes has weight 0.
+    top = weights.max(axis=0)
+    weights -= top
+    shares = np.exp(weights, out=weights)
+    sums = shares.sum(axis=0)
+    firsts = middle + (shares * mean).sum(axis=0) / sums
+    with np.errstate(divide="ignore"):
+        choices = top.max() + np.log(shares @ np.exp(top - top.max()))
+    return top + np.log(sums), firsts, choices
+
+
+def marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return the log density of n normal values around an unknown mean (flat) with an unknown variance."""
+    from scipy.special import gammaln
+
+    shape, scale = NOISE_SHAPE + (n - 1) / 2, NOISE_SHAPE * NOISE_SD**2
+    known = NOISE_SHAPE * np.log(scale) - gammaln(NOISE_SHAPE) + gammaln(shape)
+    return np.asarray(known - np.log(n) / 2 - (n - 1) / 2 * np.log(2 * np.pi) - shape * np.log(scale + squares / 2))
+
+
+def of_slowed(n_kept: FloatArray, n: int) -> FloatArray:
+    """Return the log weight of so many runs that were not slowed, of n."""
+    return np.asarray((n - n_kept) * np.log(SLOWED * SLOW_DENSITY) + n_kept * np.log(1 - SLOWED))
+
 
 # Time that may be lost by fewer CPUs.
 MARGIN = 0.05
@@ -120,3 +227,82 @@ def _noise(scores: Scores) -> float:
     usual = max(NOISE_SD, 1.4826 * median(np.abs(off).tolist())) if off.size else NOISE_SD
     squares = float((np.clip(off, -3 * usual, 3 * usual) ** 2).sum())
     return float(np.sqrt((2 * NOISE_SHAPE * NOISE_SD**2 + squares) / (2 * NOISE_SHAPE + off.size - len(levels))))
+
+
+# A run that is more probably slowed than not.
+LIKELY = 0.5
+# Time on one CPU, cap, serial share.
+PARAMETERS = 3
+
+
+def suspects(at: IntArray, slowed: FloatArray) -> list[int]:
+    """Levels whose only run was probably slowed: a second run tells a slow run from a slow level."""
+    return sorted({int(level) for level in at[slowed >= LIKELY] if np.count_nonzero(at == level) == 1})
+
+
+def check(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) -> float:
+    """Probability that runs of the best program would lie as far off its curve; 1 where too few levels are measured."""
+    kept = ~_lone(at, seen.slowed)
+    at, logs = at[kept], logs[kept]
+    levels, where, counts = np.unique(at, return_inverse=True, return_counts=True)
+    if levels.size <= PARAMETERS:
+        return 1.0
+    means = np.bincount(where, logs) / counts
+    within = float(((logs - means[where]) ** 2).sum())
+    df = 2 * NOISE_SHAPE + logs.size - levels.size
+    noise = (2 * NOISE_SHAPE * NOISE_SD**2 + within) / df
+    off = means[None, :] - candidates.log_times[:, levels]
+    off = off - (off @ counts / counts.sum())[:, None]
+    lack = float(((off**2) @ counts).min()) / (levels.size - PARAMETERS)
+    from scipy.special import fdtrc  # it takes a tenth of a second, and most studies do not ask
+
+    return float(fdtrc(levels.size - PARAMETERS, df, lack / noise))
+
+
+def _lone(at: IntArray, slowed: FloatArray) -> np.ndarray:
+    """Runs that were slowed where another run of the same level was not: where all of them are slow, the level is."""
+    likely = slowed >= LIKELY
+    return np.array([bool(s) and bool((~likely & (at == level)).any()) for s, level in zip(likely, at, strict=True)])
+
+
+# Parts of a cell: a fifth of what is known after many runs.
+PARTS = 10
+# Log weight below the best at which a program is left out.
+DEPTH = 12.0
+# Times in one array; after few runs, which leave more programs than that, noise hides what finer ones would tell.
+ROOM = 4_000_000
+
+
+def plausible(found: Programs, at: IntArray, logs: FloatArray) -> Programs:
+    """Return the programs that the runs leave possible, in fine cells.
+
+    Args:
+        found: every program, in cells of a step.
+        at: index of each run's level.
+        logs: log score of each run.
+    """
+    kept = _possible(found, at, logs, STEP / 2)
+    parts = min(PARTS, ROOM // (int(np.count_nonzero(kept)) * len(found.levels)))
+    if parts > 1:
+        found = split(found, kept, parts)
+        kept = _possible(found, at, logs, 0.0)
+    return select(found, kept)
+
+
+def _possible(found: Programs, at: IntArray, logs: FloatArray, slack: float) -> NDArray[np.bool_]:
+    """Which programs may be probable, if the log of each time may be off by `slack`.
+
+    Whatever runs were slowed, leaving out the slowest ones leaves the smallest squares.
+    """
+    n = logs.size
+    rest = np.sort(logs - found.log_times[:, at], axis=1)
+    least, most = np.full(len(rest), -np.inf), np.full(len(rest), -np.inf)
+    for n_slowed in range(most_slowed(n) + 1):
+        kept = rest[:, : n - n_slowed]
+        size = np.array(float(n - n_slowed))
+        off = np.sqrt(kept.var(axis=1) * size)
+        near = np.maximum(off - slack * np.sqrt(size), 0.0)
+        prior = found.log_prior + of_slowed(size, n)
+        least = np.maximum(least, prior + marginal(size, off**2))
+        most = np.maximum(most, prior + marginal(size, near**2) + log(comb(n, n_slowed)))
+    return np.asarray(most >= least.max() - DEPTH)

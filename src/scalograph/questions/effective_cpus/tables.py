@@ -9,7 +9,7 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.effective_cpus.document import EffectiveCpus
-from scalograph.questions.effective_cpus.model_levels import levels_of, over_first
+from scalograph.questions.effective_cpus.model_programs import levels_of, over_first
 
 # Shares below this are no part of the histogram in print.
 SHOWN = 0.005

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalograph.questions.effective_cpus.course import EffectiveCourse
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import GAIN
 from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.questions.effective_cpus.search_state import EffectiveCourse
 from scalograph.simulate.noise import FloatArray, Noise
-from scalograph.simulate.runs import run_scores
-from scalograph.simulate.speedups import amdahl
+from scalograph.simulate.runs import amdahl, run_scores
 
 # A search that is not over by then is none.
 MOST = 48

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY
+from scalograph.analysis.variance_moderation import borrowed
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
 from scalograph.findings.sample import Sample, grouped

@@ -9,11 +9,19 @@ from scalograph.findings.curves import estimated
 from scalograph.findings.names import short, title, varying
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.questions.parallel_build.model_equivalence import MARGIN
-from scalograph.questions.parallel_build.model_groups import USER, Group, best, disturbed, groups, inflation, user_time
-from scalograph.text.compact import NOT_RESOLVED
+from scalograph.questions.parallel_build.model_equivalence import (
+    MARGIN,
+    USER,
+    Group,
+    best,
+    disturbed,
+    groups,
+    inflation,
+    user_time,
+)
+from scalograph.text.cell_numbers import NOT_RESOLVED
 from scalograph.text.quantities import change, cpus, percent
 from scalograph.text.short_names import listed, short_setting
 

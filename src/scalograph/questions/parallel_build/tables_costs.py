@@ -1,20 +1,28 @@
 """What more jobs cost: user time over that of one; and what makes no difference."""
 
+from collections.abc import Sequence
+from statistics import mean, median
+
+from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import title, varied
+from scalograph.findings.names import brief, title, varied
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
+from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level
-from scalograph.questions.parallel_build.model_equivalence import MARGIN, Equivalence
-from scalograph.questions.parallel_build.model_groups import (
+from scalograph.questions.parallel_build.model_equivalence import (
+    MARGIN,
+    Equivalence,
     Group,
     against_first,
+    best,
     disturbed,
     fixed_cells,
     groups,
     user_time,
 )
+from scalograph.text.quantities import percent
 
 _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
 
@@ -73,3 +81,75 @@ def _margin(table: Table) -> str:
         f"The same within {MARGIN:.0%}: two one-sided tests at {1 - confidence:.2g} each (Schuirmann 1987), so the "
         f"interval is one of {2 * confidence - 1:.0%}"
     )
+
+
+def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
+    """Which levels may be the best; None where runs are too few, or more is better."""
+    if table.study.responses[primary(table)].better != "lower":
+        return None
+    every = groups(table, taken, factor)
+    found = [(group, c) for group in every for c in best(table, group, len(every))]
+    rows: list[list[Cell]] = [
+        [
+            *fixed_cells(table, group, factor),
+            c.level,
+            c.over_best,
+            ("yes" if c.may_be_best else "no") + (", on disturbed runs" if disturbed(group, primary(table)) else ""),
+        ]
+        for group, c in found
+    ]
+    if not rows:
+        return None
+    shown = [name for name in varied(table) if name != factor]
+    columns = [Column(name=title(table, name), kind="label") for name in [*shown, factor]]
+    columns += [
+        Column(name="over the best of the others", kind="estimate"),
+        Column(name="may be the best", kind="text"),
+    ]
+    note = (
+        f"{title(table, primary(table))}, compared within blocks; all intervals hold at once, and among the levels "
+        f"that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
+        f"{_visible(found)}"
+    )
+    return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
+
+
+def _visible(found: Sequence[tuple[Group, Contender]]) -> str:
+    """What the contrasts can show, as the set does it."""
+    least = median(c.visible for _, c in found)
+    if least >= 1:
+        return "levels that differ less than twofold cannot be told apart with so few blocks, or so much noise"
+    return f"a level that is slower by {percent(least)} is told apart four times in five"
+
+
+def prepared_table(table: Table) -> TableDoc | None:
+    """What was fetched or made before the first run, as the journal has it; None where nothing was."""
+    uses = journal.first_event(table.file).get("uses") if table.file else None
+    told = uses.get("prepared") if isinstance(uses, dict) else None
+    if not isinstance(told, dict) or not told:
+        return None
+    rows: list[list[Cell]] = [[brief(name), brief(text)] for name, text in told.items()]
+    columns = [Column(name="name", kind="label"), Column(name="package, version, file and checksum", kind="text")]
+    note = "fetched once by the package manager, which checks it by the signed index of its distribution"
+    return TableDoc(id="prepared", title="What was built", note=note, columns=columns, rows=rows)
+
+
+def discarded_table(table: Table) -> TableDoc | None:
+    """The first runs, which do not count, with what they read from disk: why they do not count."""
+    rows = [row for row in table.rows if row.warmup]
+    if not rows:
+        return None
+    name = primary(table)
+    cells: list[list[Cell]] = [[row.run, row.read_bytes, row.n_major_faults, row.scores.get(name)] for row in rows]
+    counted = [row for row in table.counted() if row.n_major_faults is not None]
+    if counted:
+        read, faults = mean(row.read_bytes or 0 for row in counted), mean(row.n_major_faults or 0 for row in counted)
+        cells.append(["mean of those that count", read, faults, None])
+    columns = [
+        Column(name="run", kind="label"),
+        Column(name="read from disk", unit="bytes"),
+        Column(name="pages waited for"),
+        Column(name=title(table, name), unit=table.study.responses[name].unit),
+    ]
+    note = "the first runs of a study find its files on the disk, later ones in memory; they are made and do not count"
+    return TableDoc(id="discarded", title="Runs made first and discarded", note=note, columns=columns, rows=cells)

@@ -25,7 +25,7 @@ from scalograph.analysis.center import (
     has_logs,
     present,
 )
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 SURE = 0.95
 MOST_RUNS = 10_000

@@ -4,15 +4,26 @@ Read from the topology in the journal, in the order in which the CPUs were taken
 taken, and the first CPU of a further cache, memory node or socket. Source: methods of prediction, analysis.usl_predict.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from pydantic import ValidationError
 
-from scalograph.analysis.usl_predict import Boundary
+from scalograph.analysis.estimate import BEYOND_CPUS, Estimate, Flag
+from scalograph.analysis.usl import Usl
+from scalograph.analysis.usl_predict import (
+    REACH,
+    Boundary,
+    on_curve,
+    predict,
+    reach,
+)
 from scalograph.findings.table import Table
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact
+from scalograph.protocol.findings import LawDoc
 from scalograph.protocol.plain import Level
 
 # The widest first: a socket that ends ends its caches too, and one name is enough.
@@ -106,3 +117,86 @@ def _of_workers(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
     n_cores = len({cpu.core for cpu in cpus})
     if 0 < n_cores < len(cpus):
         yield Boundary(n_cores, SIBLINGS)
+
+
+# Points of a line within the measured range, and beyond it.
+N_INSIDE, N_BEYOND = 24, 6
+
+
+def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) -> LawDoc:
+    """The law of a curve.
+
+    Args:
+        fit: the law.
+        smallest: size measured.
+        base: size that speedup is over.
+        limits: boundaries of the machine along the curve.
+    """
+    over = fit.throughput(base)
+    largest, (end, why) = fit.law.largest, reach(fit, limits)
+    sizes = [*_spaced(smallest, largest, N_INSIDE), *_spaced(largest, end, N_BEYOND)[1:]]
+    line = [_at(fit, n, limits, base) for n in sizes]
+    twice = predict(fit, REACH * largest, limits, fit.sigma.confidence, base)
+    return LawDoc(
+        sigma=fit.sigma, kappa=fit.kappa, gamma=fit.gamma, optimum=fit.optimum,
+        twice=twice, flags=[*fit.flags, *_past(largest, limits)], largest=largest, end=why, sizes=sizes,
+        fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
+        amdahl=_amdahl(fit, sizes, over),
+    )  # fmt: skip
+
+
+def _spaced(first: float, last: float, n: int) -> list[float]:
+    """Sizes at equal factors from the first to the last; one where they are equal."""
+    if last <= first:
+        return [first]
+    step = math.log(last / first) / (n - 1)
+    return [first, *(first * math.exp(i * step) for i in range(1, n - 1)), last]
+
+
+def _at(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate:
+    confidence = fit.sigma.confidence
+    if n <= fit.law.largest:
+        return on_curve(fit, n, confidence, base)
+    return predict(fit, n, limits, confidence, base)
+
+
+def _past(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
+    """More workers than CPUs do not go faster, however little of their work is serial."""
+    n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
+    text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
+    return [] if n is None else [Flag(BEYOND_CPUS, text, n)]
+
+
+def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:
+    """The best line without coherency; none where the interval of kappa excludes that."""
+    if fit.kappa.low:
+        return []
+    gamma, sigma, _ = fit.law.reduced("contention")
+    return [gamma * n / (1 + sigma * (n - 1)) / over for n in sizes]
+
+
+METHOD = "from 1 and n alone: from coherency alone to Amdahl's law"
+
+
+def next_gain(serial: Estimate, n: int) -> Estimate | None:
+    """Gain in throughput from n to n + 1, as a share; None where the serial fraction has no interval.
+
+    With the serial fraction e, all of it contention (Amdahl) gives S(n + 1) = (n + 1) / (1 + e n); all of it coherency,
+    kappa = e / n, gives (n + 1) / (1 + e (n + 1)): the universal scalability law (Gunther 2007, ch. 4) at its ends.
+    A fraction below zero counts as none.
+
+    >>> from scalograph.analysis import Estimate
+    >>> found = next_gain(Estimate(0.05, 0.0, 0.1, 0.95, 10, ""), 2)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.269, 0.5)
+    """
+    if serial.value is None or serial.low is None or serial.high is None:
+        return None
+    value, least, most = (max(0.0, e) for e in (serial.value, serial.low, serial.high))
+    low, high = _gain(most, n, most * (n + 1)), _gain(least, n, least * n)
+    between = (_gain(value, n, value * n) + _gain(value, n, value * (n + 1))) / 2
+    return replace(serial, value=between, low=low, high=high, method=METHOD)
+
+
+def _gain(serial: float, n: int, loss: float) -> float:
+    return (n + 1) / (1 + loss) * (1 + serial * (n - 1)) / n - 1

@@ -7,7 +7,7 @@ from scalograph.design.grid import GridPlanner, in_order
 from scalograph.design.planner import Design, Planner
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import pair_stopping, score, stopping
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 from scalograph.text.quantities import counted
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from scalograph.findings.names import short, title, varying
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.document import Bump, Swept, SweptCurve
-from scalograph.text.compact import NOT_RESOLVED
+from scalograph.text.cell_numbers import NOT_RESOLVED
 from scalograph.text.quantities import change
 from scalograph.text.short_names import is_plural
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.flag import BEYOND_CPUS, in_words
+from scalograph.analysis.estimate import BEYOND_CPUS, in_words
 from scalograph.findings.names import curve_factor, title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc

@@ -1,12 +1,20 @@
 """Workers over CPUs: the time of each treatment beside what the CPUs need, what a further worker adds, who was fair."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import curve_factor
+from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
+from scalograph.questions.surface import model
+from scalograph.questions.surface.claim import surface_claim
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
+from scalograph.questions.surface.tables import surface_tables
 
 FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
 
@@ -23,7 +31,7 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell the surface of each setting of the other factors, at most 16, those of most treatments first."""
-    from scalograph.questions.surface.answer_surfaces import surfaces_answered  # few studies have one
+    pass  # few studies have one
 
     axes = _axes(table)
     assert axes is not None
@@ -38,3 +46,85 @@ def _axes(table: Table) -> tuple[str, str] | None:
     if cpus is None or how is None or not how.per_worker or how.kind != "time" or table.study.baseline[factor] != 1:
         return None
     return factor, cpus
+
+
+MOST = 16
+
+
+def surfaces_answered(table: Table, taken: Taken, axes: tuple[str, str], fewest: int) -> Answer:
+    """Tell the surfaces over two factors, workers and CPUs, that have at least so many counts of workers."""
+    free = [sample for sample in taken.values() if not _limited(table, sample)]
+    groups = {g: {_place(s, axes): s for s in members} for g, members in grouped(free, *axes).items()}
+    whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= fewest]
+    whole.sort(key=lambda found: -len(found[1]))
+    found = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+    return Answer(
+        document=Surfaces(surfaces=found),
+        claim=surface_claim(table, taken, found),
+        tables=surface_tables(table, found),
+    )
+
+
+def _limited(table: Table, sample: Sample) -> bool:
+    """Under a quota the CPUs are not what there is to share."""
+    quotas = (name for name, factor in table.study.factors.items() if factor.control == "quota")
+    return any(sample.treatment[name] != "none" for name in quotas)
+
+
+def _place(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
+    x, y = (sample.treatment[name] for name in axes)
+    return int(x), int(y)
+
+
+def _surface(
+    table: Table, axes: tuple[str, str], group: dict[str, Level], cells: Mapping[tuple[int, int], Sample]
+) -> Surface:
+    how = gain(table, axes[0])
+    assert how is not None
+    xs, ys = (sorted(set(levels)) for levels in zip(*cells, strict=True))
+    rows = [_row(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, xs, y) for y in ys]
+    slopes = [_slope(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, y) for y in ys]
+    return Surface(
+        group=group, x=axes[0], y=axes[1], x_levels=xs, y_levels=ys, response=how.response, cells=rows, slopes=slopes
+    )
+
+
+def _row(
+    table: Table, response: str, row: Mapping[int, Sample], xs: Sequence[int], cpus: int
+) -> list[SurfaceCell | None]:
+    one = row[1].scores(response) if 1 in row else []
+    alone = estimated(table, row[1], response).value if 1 in row else None
+    return [_cell(table, response, row[x], (x, cpus), one, alone) if x in row else None for x in xs]
+
+
+def _cell(
+    table: Table, response: str, sample: Sample, at: tuple[int, int], one: Sequence[float], alone: float | None
+) -> SurfaceCell:
+    confidence, scores = table.study.protocol.confidence, sample.scores(response)
+    found = model.deviation(scores, one, *at, confidence) if scores and one and at[0] > 1 else None
+    rows = sample.rows(response)
+    return SurfaceCell(
+        estimate=estimated(table, sample, response),
+        expected=None if alone is None else alone * model.shared(*at),
+        deviation=found.estimate if found else None,
+        fairness=_fairness([row.finish_s for row in rows], confidence),
+        busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
+        flag=Flag(found.flag, found.flag, found.estimate.value) if found and found.flag else None,
+    )
+
+
+def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | None:
+    # A worker that says it was done before it began has told nothing.
+    told = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
+    return model.fairness(told, confidence) if told else None
+
+
+def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
+    """Of each CPU over the runs; empty where they did not tell."""
+    told = [run for run in runs if run]
+    return [sum(column) / len(told) for column in zip(*told, strict=False)]
+
+
+def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:
+    points: Iterable[tuple[int, float]] = ((x, score) for x, sample in row.items() for score in sample.scores(response))
+    return model.slope(points, cpus, table.study.protocol.confidence)

@@ -7,14 +7,13 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.surface.document import Surface
 from scalograph.questions.surface.model import PLAY, at_once
-from scalograph.text.compact import NOT_RESOLVED
+from scalograph.text.cell_numbers import NOT_RESOLVED, is_resolved, spoken
 from scalograph.text.quantities import cpus
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.short_names import listed, one_of
-from scalograph.text.spoken import is_resolved, spoken
 
 FIGURE = "surfaces"
 FEW_ROWS = 4  # of fewer, the curves show it better than a map

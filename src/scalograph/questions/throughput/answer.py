@@ -2,28 +2,175 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import geometric_mean
+from statistics import fmean, geometric_mean
 
+from scalograph.analysis.contenders import contenders
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import curve_factor, varied
-from scalograph.findings.run_records import named_records
-from scalograph.findings.sample import Sample, grouped
+from scalograph.findings.sample import Sample, grouped, named_records
+from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
-from scalograph.questions.throughput.answer_corner import corners
-from scalograph.questions.throughput.answer_points import Driven, is_count, load_point, rates_of, used_parts
+from scalograph.protocol.response_times import added, quantile
 from scalograph.questions.throughput.claim import throughput_claim
-from scalograph.questions.throughput.document import MOST_GROUPS, MOST_POINTS, LoadedGroup, Throughputs
-from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
-from scalograph.questions.throughput.model_end import ended_by
-from scalograph.questions.throughput.model_parts import STOP, RunPart, run_parts, stop_parts
+from scalograph.questions.throughput.document import (
+    MOST_GROUPS,
+    MOST_PARTS,
+    MOST_POINTS,
+    Corner,
+    LoadedGroup,
+    LoadPoint,
+    PartUse,
+    Throughputs,
+)
+from scalograph.questions.throughput.model_bottleneck import Fullness, ended_by, fullness, spare
+from scalograph.questions.throughput.model_driven import (
+    DRIVER_CPU,
+    LATE,
+    QUANTILES,
+    STOP,
+    DrivenRun,
+    RunPart,
+    driven_run,
+    dropped_connections,
+    run_parts,
+    stop_parts,
+)
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
-from scalograph.questions.throughput.tables import load_tables
-from scalograph.questions.throughput.tables_parts import parts_table
-from scalograph.text.quantities import counted, percent_at_most
-from scalograph.text.service_ends import told_ends
+from scalograph.questions.throughput.tables import load_tables, parts_table
+from scalograph.text.load_words import told_ends
+from scalograph.text.quantities import counted, inverse, percent_at_most
+
+TOGETHER = {"p99": 0.99, "p99.9": 0.999}
+# What runs say, by their names.
+Driven = Mapping[str, DrivenRun]
+
+
+def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: Driven) -> LoadPoint:
+    """Tell what is known of a level.
+
+    Args:
+        table: the study.
+        level: of the factor of the load.
+        sample: its runs that count.
+        every: all that succeeded, those that break Little's law too.
+        driven: what runs say.
+    """
+    runs = [driven[row.run] for row in sample.rows(primary(table)) if row.run in driven]
+    confidence = table.study.protocol.confidence
+    n_requests = sum(run.n_requests for run in runs)
+    return LoadPoint(
+        level=level, rate=estimated(table, sample, primary(table)),
+        response=_over_runs([run.response_s for run in runs], confidence),
+        quantiles={
+            name: _over_runs([run.quantiles_s.get(name) for run in runs], confidence)
+            for name in QUANTILES
+            if any(name in run.quantiles_s for run in runs)
+        },
+        together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
+        first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
+        late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
+        parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
+        n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.every),
+        dropped=dropped_connections(runs),
+        n_unchecked=sum(not run.is_checked for run in runs),
+        driver_limits=_limits(runs),
+    )  # fmt: skip
+
+
+def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
+    """Quantiles of all answers, where all runs told their histograms."""
+    counts = added(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
+    found = {name: quantile(counts, share) for name, share in TOGETHER.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def rates_of(table: Table, sample: Sample) -> dict[int, float]:
+    """The rate in each block; a run that was made again may stand in the block of another."""
+    found: dict[int, list[float]] = {}
+    name = primary(table)
+    for block, rate in zip(sample.blocks(name), sample.scores(name), strict=True):
+        found.setdefault(block, []).append(rate)
+    return {block: geometric_mean(rates) if min(rates) > 0 else 0.0 for block, rates in found.items()}
+
+
+def used_parts(parts: Sequence[Fullness]) -> list[PartUse]:
+    """The parts, as findings hold them."""
+    return [
+        PartUse.model_validate(
+            {"kind": one.kind, "names": [*one.names[:MOST_PARTS]], "share": one.share, "used": one.used,
+             "granted": one.granted, "of_driver": one.of_driver, "wait_s": one.wait_s}
+        )
+        for one in parts[:MOST_PARTS]
+    ]  # fmt: skip
+
+
+def is_count(level: Level) -> bool:
+    """Tell whether a level counts something; 0 mostly stands for no limit, which is the most of all."""
+    return type(level) is int and level >= 1
+
+
+def _over_runs(values: Sequence[float | None], confidence: float) -> Estimate:
+    return summarize([x for x in values if x is not None], confidence)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [x for x in values if x is not None]
+    return fmean(known) if known else None
+
+
+def _limits(runs: Sequence[DrivenRun]) -> str:
+    """Why the driver may have set the rate."""
+    late, used = _mean([run.to_blame for run in runs]), _mean([run.driver for run in runs])
+    if late is not None and late >= LATE:
+        return "late"
+    if used is not None and used >= DRIVER_CPU:
+        return "CPU"
+    if (_mean([run.late for run in runs]) or 0.0) >= LATE:
+        return "no CPU"
+    return "ceiling" if spare(runs) else ""
+
+
+# Configurations that are compared, each with each.
+MOST = 64
+
+
+def corners(table: Table, taken: Taken) -> list[Corner]:
+    """Compare the highest level of all counted factors with the best of the others, in each setting of the rest.
+
+    Args:
+        table: the study.
+        taken: the runs that count.
+    """
+    counted = [name for name in varied(table) if all(is_count(t[name]) for t in table.treatments)]
+    if not counted:
+        return []
+    found = []
+    for group, members in grouped(taken.values(), *counted).items():
+        rates = [(sample, rates_of(table, sample)) for sample in members]
+        known = [(sample, blocks) for sample, blocks in rates if blocks and min(blocks.values()) > 0]
+        over = _over_best(counted, known) if 1 < len(known) <= MOST else None
+        found += [Corner(group=dict(group), over_best=over)] if over else []
+    return found
+
+
+def _over_best(counted: list[str], known: list[tuple[Sample, dict[int, float]]]) -> Estimate | None:
+    """Rate of the far corner over that of the best of the others; None where it has no runs."""
+    top = {name: max(sample.treatment[name] for sample, _ in known) for name in counted}
+    corner = next((i for i, (sample, _) in enumerate(known) if top.items() <= sample.treatment.items()), None)
+    if corner is None:
+        return None
+    times = {float(i): {block: 1 / rate for block, rate in blocks.items()} for i, (_, blocks) in enumerate(known)}
+    found = next((one for one in contenders(times) if one.level == corner), None)
+    if found is None:
+        best = max(geometric_mean(blocks.values()) for i, (_, blocks) in enumerate(known) if i != corner)
+        return Estimate(geometric_mean(known[corner][1].values()) / best, warnings=("too few runs to compare",))
+    return inverse(found.over_best)
+
 
 CLIENTS = "clients"
 

@@ -19,7 +19,7 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
-from scalograph.analysis.students_t import t_quantile
+from scalograph.analysis.quantiles import t_quantile
 
 # What does not count as a gain.
 GAIN = 0.05

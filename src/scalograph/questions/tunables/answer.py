@@ -1,31 +1,94 @@
 """Which settings matter? The search told again from its runs, and all of them in one fit."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.row import Row
-from scalograph.findings.search_replay import telling
+from scalograph.findings.sample import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve
+from scalograph.protocol.findings import Claim, Curve
 from scalograph.questions.claims import unsaid
-from scalograph.questions.tunables.answer_groups import compared_groups
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
-from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
-from scalograph.questions.tunables.model_array import Settings
-from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
-from scalograph.questions.tunables.model_failures import failures
-from scalograph.questions.tunables.model_fit import LARGEST, SettingFit
-from scalograph.questions.tunables.model_ranks import Ranks, ranks, sensitivity_ranks
+from scalograph.questions.tunables.document import (
+    Combination,
+    FactorEffect,
+    GroupContrast,
+    GroupEffect,
+    SettingEffect,
+    Tunables,
+)
+from scalograph.questions.tunables.model_array import Settings, failures
+from scalograph.questions.tunables.model_fit import LARGEST, SettingFit, confirmed, factorial
+from scalograph.questions.tunables.model_groups import (
+    GroupSpread,
+    Ranks,
+    group_ratio,
+    labels,
+    null_band,
+    plain_ratio,
+    ranks,
+    sensitivity,
+    sensitivity_ranks,
+)
+from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
+from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES
 from scalograph.text.quantities import percent_at_most
+
+
+def compared_groups(
+    study: Study, names: Sequence[str], fit: SettingFit | None, n_runs: int
+) -> tuple[list[GroupEffect], list[GroupContrast]]:
+    """Tell how much each group moves the performance, and how many times as much as each later one.
+
+    Args:
+        study: its factors may name a group.
+        names: of the factors of several levels, by their places.
+        fit: of all settings; None where there are too few runs.
+        n_runs: behind it.
+    """
+    if fit is None:
+        return [], []
+    groups = _known(study, names, fit)
+    spreads = {group: GroupSpread(fit, factors) for group, factors in groups.items()}
+    effects = [_effect(group, [names[j] for j in groups[group]], spread) for group, spread in spreads.items()]
+    pairs = [*combinations(spreads, 2)]
+    # The intervals of all contrasts hold together (Bonferroni).
+    confidence = 1 - (1 - fit.confidence) / max(1, len(pairs))
+    return effects, [_contrast(*pair, spreads, confidence, n_runs) for pair in pairs]
+
+
+def _known(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
+    """The factors of each group of which a setting is known, as the study has them."""
+    found: dict[str, list[int]] = {}
+    for j in sorted({j for j, _ in fit.names}):
+        if group := study.factors[names[j]].group:
+            found.setdefault(group, []).append(j)
+    return found
+
+
+def _effect(group: str, factors: list[str], spread: GroupSpread) -> GroupEffect:
+    found = spread.sensitivity
+    return GroupEffect(
+        group=group, factors=factors, sensitivity=found.value, sensitivity_noise=found.most,
+        plain=found.plain, plain_noise=found.noise,
+    )  # fmt: skip
+
+
+def _contrast(
+    first: str, second: str, spreads: Mapping[str, GroupSpread], confidence: float, n_runs: int
+) -> GroupContrast:
+    both = spreads[first], spreads[second]
+    plain, noise = plain_ratio(*both)
+    ratio = group_ratio(*both, confidence, n_runs)
+    return GroupContrast(first=first, second=second, ratio=ratio, plain=plain, plain_noise=noise)
+
 
 # Other responses that are looked at, and the share of the runs that have a figure above 0 of each.
 MOST_WATCHED, NEARLY_ALL = 12, 0.9

@@ -6,11 +6,11 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import short, title
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import fitting, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
-from scalograph.questions.tunables.model_failures import is_why
-from scalograph.text.compact import NOT_RESOLVED
+from scalograph.questions.tunables.model_array import is_why
+from scalograph.text.cell_numbers import NOT_RESOLVED
 from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import few
 

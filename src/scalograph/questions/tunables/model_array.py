@@ -6,13 +6,18 @@ three symbols with the default and two further levels in turn; of two levels one
 the first block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray
+from scalograph.analysis.estimate import Estimate, proportion
+from scalograph.study.model import Study
+from scalograph.study.scalars import Level, alike
 
 IntArray = NDArray[np.int64]
 # A setting of all factors: the place of each one's level, 0 being the default.
@@ -93,3 +98,121 @@ def indicators(blocks: Sequence[int]) -> FloatArray:
     """Return one column for each block, shape (runs, blocks): 1.0 where a run is of it."""
     at = np.asarray(blocks)
     return np.stack([(at == block).astype(np.float64) for block in np.unique(at)], axis=1)
+
+
+# Probability of blaming any setting for failures that come by chance; a setting that is why, and fails in at least that
+# share of its runs, gets no more of them.
+BLAME, HOPELESS = 0.05, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRuns:
+    """What became of the runs of a setting.
+
+    Attributes:
+        n_failed: of them.
+        n: all of them.
+        share: that fails, Wilson's interval.
+        p: probability of as many by chance, if it failed as the default of its factor does (Fisher's exact test);
+            None where none failed.
+    """
+
+    n_failed: int
+    n: int
+    share: Estimate
+    p: float | None
+
+
+def failures(
+    rows: Sequence[Settings], failed: Sequence[bool], factor: int, level: int, confidence: float = 0.95
+) -> FailedRuns:
+    """Count failures of a setting beside those of all runs that have its factor at the default.
+
+    Args:
+        rows: the level of each factor, run by run; an array balances the others.
+        failed: which of them failed.
+        factor: of the setting.
+        level: of the setting.
+        confidence: of the share that fails.
+    """
+    own = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == level]
+    default = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == 0]
+    share = proportion(sum(own), sum(own), len(own), confidence)
+    return FailedRuns(sum(own), len(own), share, _fisher(own, default) if any(own) else None)
+
+
+def is_why(p: float | None, n_settings: int) -> bool:
+    """Tell whether a setting is why runs fail: beyond chance, as one of so many that may be blamed (Bonferroni)."""
+    return p is not None and p * n_settings < BLAME
+
+
+def _fisher(own: Sequence[bool], default: Sequence[bool]) -> float:
+    from scipy.stats import fisher_exact  # it takes half a second
+
+    table = np.array([[sum(bad), len(bad) - sum(bad)] for bad in (own, default)])
+    return float(fisher_exact(table, alternative="greater").pvalue)
+
+
+def hopeless(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequence[int]) -> set[tuple[int, int]]:
+    """Return the settings that are not worth further runs: they fail, and are why."""
+    if not any(failed):
+        return set()
+    settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
+    found = {one: failures(rows, failed, *one) for one in settings}
+    return {one for one, each in found.items() if is_why(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What is varied, and how a place in an array becomes a treatment.
+
+    Attributes:
+        names: factors that have several levels.
+        levels: of each, the default first.
+        fixed: levels of the others.
+        order: all factors, as the study has them.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Level, ...], ...]
+    fixed: Mapping[str, Level]
+    order: tuple[str, ...]
+
+    @cached_property
+    def n_levels(self) -> list[int]:
+        """Return how many levels each factor has."""
+        return [len(levels) for levels in self.levels]
+
+    @property
+    def default(self) -> Settings:
+        """Return all factors at their defaults."""
+        return tuple(0 for _ in self.names)
+
+    @property
+    def settings(self) -> list[tuple[int, int]]:
+        """Return every setting that is no default, by the places of its factor and its level."""
+        return [(j, level) for j, n in enumerate(self.n_levels) for level in range(1, n)]
+
+    def alone(self, factor: int, level: int) -> Settings:
+        """Return one setting with all other factors at their defaults."""
+        return tuple(level if j == factor else 0 for j in range(len(self.names)))
+
+    def treatment(self, settings: Sequence[int]) -> dict[str, Level]:
+        """Return the levels of all factors of the study, in its order."""
+        found = {name: levels[k] for name, levels, k in zip(self.names, self.levels, settings, strict=True)}
+        return {name: found.get(name, self.fixed.get(name, "")) for name in self.order}
+
+
+def tuned(study: Study) -> Tuned:
+    """Read what is varied from a study whose levels are spelled out; a factor without a baseline has its first one."""
+    varied = {name: list(factor.levels) for name, factor in study.factors.items() if len(factor.levels) > 1}
+    return Tuned(
+        names=tuple(varied),
+        levels=tuple(_default_first(levels, study.baseline.get(name, levels[0])) for name, levels in varied.items()),
+        fixed={name: factor.levels[0] for name, factor in study.factors.items() if name not in varied},
+        order=tuple(study.factors),
+    )
+
+
+def _default_first(levels: Sequence[Level], default: Level) -> tuple[Level, ...]:
+    return (default, *(level for level in levels if not alike(level, default)))

@@ -9,9 +9,9 @@ from functools import partial
 
 from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
-from scalograph.questions.tunables.course import begin
+from scalograph.questions.tunables.search_state import begin
+from scalograph.study.levels import Treatment
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
-from scalograph.study.treatment import Treatment
 from scalograph.text.quantities import counted
 
 

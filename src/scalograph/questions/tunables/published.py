@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.proportion import proportion
+from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import OfferedFigure
 from scalograph.questions.tunables.document import GroupContrast, SettingEffect, Tunables

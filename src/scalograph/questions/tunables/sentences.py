@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import SettingEffect, Tunables
-from scalograph.questions.tunables.model_failures import is_why
+from scalograph.questions.tunables.model_array import is_why
 from scalograph.text.format import estimate
 from scalograph.text.quantities import counted, two_digits
 from scalograph.text.short_names import few, listed

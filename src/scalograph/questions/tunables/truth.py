@@ -6,9 +6,8 @@ from math import exp
 
 import numpy as np
 
-from scalograph.questions.tunables.course import TunablesCourse
-from scalograph.questions.tunables.model_array import Settings
-from scalograph.questions.tunables.model_space import Tuned
+from scalograph.questions.tunables.model_array import Settings, Tuned
+from scalograph.questions.tunables.search_state import TunablesCourse
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import run_scores
 from scalograph.study.model import SCREENING, PlanKind

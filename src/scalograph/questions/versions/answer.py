@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve
+from scalograph.protocol.findings import Claim, Curve
 from scalograph.questions.claims import unpaired, unsaid
 from scalograph.questions.registry import without_curves
 

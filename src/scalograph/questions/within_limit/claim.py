@@ -2,13 +2,13 @@
 
 from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.model import SURE
+from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import number
 from scalograph.text.quantities import counted, percent, place
 from scalograph.text.scale import scale_for
-from scalograph.text.spoken import is_resolved
 
 
 def limit_claim(table: Table, found: WithinLimit | None) -> Claim:

@@ -5,8 +5,8 @@ from math import log
 
 import numpy as np
 
-from scalograph.questions.within_limit.course import MOST, LimitCourse
 from scalograph.questions.within_limit.model import Crossing
+from scalograph.questions.within_limit.search_state import MOST, LimitCourse
 from scalograph.simulate.noise import Noise
 
 # Level of a load -> response over its limit.

@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from scalograph.control.control import HeldSetting, Launch
-from scalograph.control.quiet import Look
-from scalograph.protocol.ended_services import ServicesEnded
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import CopyEvent, Record
+from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.plan import Plan
 from scalograph.run.services import has_services
+from scalograph.study.control_names import NO_RESET, Reset
+from scalograph.study.levels import Run, Treatment
 from scalograph.study.program import Service
-from scalograph.study.reset import NO_RESET, Reset
-from scalograph.study.treatment import Run, Treatment
+from scalograph.system.quiet import Look
 
 MAX_OUTPUT_BYTES = 8 << 20
 # The ends of what the copies write to stderr: of one, and of all. A journal line holds them however they are escaped.

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from scalograph.study.known_names import no_such
+from scalograph.study.scalars import no_such
 
 if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
 
 LOCAL, GUEST = "local", "guest"
-HOSTS = {LOCAL: "scalograph.run.hosts.local", GUEST: "scalograph.run.hosts.guest"}
+HOSTS = {LOCAL: "scalograph.run.hosts.local.local_host", GUEST: "scalograph.run.hosts.guests.guest"}
 # Of other machines: runs there do not disturb those here.
-ELSEWHERE = {"ssh": "scalograph.run.hosts.ssh", "reboot": "scalograph.run.hosts.reboot"}
+ELSEWHERE = {"ssh": "scalograph.run.hosts.remote.ssh", "reboot": "scalograph.run.hosts.remote.reboot"}
 
 
 def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":

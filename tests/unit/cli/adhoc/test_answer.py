@@ -8,16 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.adhoc.answer_sentence import sentence, unused
-from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
-from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.adhoc.show import document, steps_table
-from scalograph.cli.adhoc.steps import efficiency, gains_per_cost
+from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
+from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.show import document, efficiency, gains_per_cost, sentence, steps_table, unused
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.assemble import findings
-from scalograph.questions.scaling.model_next import next_gain
+from scalograph.questions.scaling.model_boundaries import next_gain
 from scalograph.study.load import parse
 from scalograph.text.quantities import percents
 

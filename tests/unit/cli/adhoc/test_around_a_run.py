@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.adhoc.option_texts import argv, read_exits, read_variable
 from scalograph.cli.app import app
+from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.option_texts import argv, read_exits, read_variable
 from scalograph.errors import StudyError
 from scalograph.study.load import parse
 

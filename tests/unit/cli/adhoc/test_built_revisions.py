@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.ab_command import AbOptions, _revised
-from scalograph.cli.adhoc import built_revisions
-from scalograph.cli.adhoc.built_revisions import revised_study
-from scalograph.cli.adhoc.declaration import study_text
+from scalograph.cli.command_line_study import built_revisions
+from scalograph.cli.command_line_study.built_revisions import revised_study
+from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
-from scalograph.cli.adhoc.declaration import (
-    as_options,
-    name,
-    quoted,
-    study_text,
-)
-from scalograph.cli.adhoc.option_texts import (
+from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
+from scalograph.cli.command_line_study.declaration import as_options, name, quoted, study_text
+from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
     read_factor,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.adhoc.load_study import load_options, load_study, load_text
+from scalograph.cli.command_line_study.load_study import load_options, load_study, load_text
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, StudyError
 from scalograph.study.load import parse

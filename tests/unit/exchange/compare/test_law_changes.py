@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.exchange.compare.compare_claim import compare_claim
-from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.measured_source import MeasuredSource, divided, narrowed
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.result_answer import compared, law_changes
 from scalograph.protocol.findings import Curve, FactorDoc, LawDoc
 
 from .made import source

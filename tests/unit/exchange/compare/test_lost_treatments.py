@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.compare_claim import compare_claim
-from scalograph.exchange.compare.compare_tables import compare_tables
+from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables
 from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, narrowed
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.exchange.compare.result_answer import compared
-from scalograph.report.compared_picture import compared_plots
+from scalograph.report.compared_page import compared_plots
 
 from .made import source
 

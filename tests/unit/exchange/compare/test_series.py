@@ -7,8 +7,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import FailedTreatment
-from scalograph.exchange.compare.series import DatedSource, series
-from scalograph.exchange.compare.series_claim import series_claim, series_tables, series_trust
+from scalograph.exchange.compare.series import DatedSource, series, series_claim, series_tables, series_trust
 from scalograph.protocol.findings import Trust
 
 from .made import source

@@ -1,9 +1,7 @@
 """A study's curves under the machine's ceiling: which point is compared, what is said, what is shown."""
 
-from scalograph.machine.ceiling.joined import MAX_SENTENCES, beside, joined
-from scalograph.machine.ceiling.reach import in_use, reach
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Curve, Findings
+from scalograph.machine.ceiling.joined import MAX_SENTENCES, beside, in_use, joined, reach
+from scalograph.protocol.findings import Claim, Curve, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
 
 from .made import KINDS, ceiling, curve, findings

@@ -5,13 +5,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import paired_ratio
-from scalograph.machine.ceiling.verdict import (
-    MARGIN,
-    Against,
-    against,
-    label,
-    ratio,
-)
+from scalograph.machine.ceiling.joined import MARGIN, Against, against, label, ratio
 
 
 def known(value: float, half: float = 0.02) -> Estimate:

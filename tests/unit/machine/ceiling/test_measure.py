@@ -10,21 +10,23 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.machine.ceiling import kept_ceiling
 from scalograph.machine.ceiling.kept_ceiling import (
+    RUNS,
     KeptCeiling,
     ceiling_file,
     key,
     machine_ceiling,
+    measured,
+    planned_ceiling,
     read_ceiling,
 )
-from scalograph.machine.ceiling.measure import RUNS, measured, planned_ceiling
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.loop import Progress, Silent
 from scalograph.run.session import run_unkept
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
 from ...records import record

@@ -6,9 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.changed import moved, noise_changed
 from scalograph.machine.floor.floor import reference
-from scalograph.machine.floor.second_look import second_look
+from scalograph.machine.floor.recheck import moved, noise_changed, second_look
 from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference
 from scalograph.simulate.noise import Noise
 

@@ -13,7 +13,7 @@ from scalograph.machine.floor.floor import (
     part,
     reference,
 )
-from scalograph.machine.floor.floor_rows import rows as in_words
+from scalograph.machine.floor.floor import rows as in_words
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause

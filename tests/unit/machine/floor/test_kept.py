@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.discover import discover
+from scalograph.control.host_facts import discover
 from scalograph.machine.doctor import examine
 from scalograph.machine.floor.kept_floor import (
     KeptNoise,

@@ -11,10 +11,10 @@ from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare_shipped
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 
 from ...records import record
 from .test_kept import EARLIER, kept
@@ -80,10 +80,10 @@ def test_the_work_is_fixed(tmp_path: Path) -> None:
 
     from scalograph.run.build import build
     from scalograph.study.shipped import shipped
-    from scalograph.study.workload import load
+    from scalograph.study.workload import load_workload
 
     folder = shipped("fixed-work")
-    made = build(folder, load(folder), where=tmp_path)
+    made = build(folder, load_workload(folder), where=tmp_path)
     n_cpus = len(os.sched_getaffinity(0))
     for label in "AB":
         argv = [f"{made}/main", f"label={label}", "units=1000", "iterations=2"]

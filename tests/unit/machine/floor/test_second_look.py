@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.second_look import second_look
+from scalograph.machine.floor.recheck import second_look
 from scalograph.protocol.noise_floor import Recheck
 
 from .test_changed import KEPT

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.spread import detectable, effective_df, spread
+from scalograph.machine.floor.floor import detectable, effective_df, spread
 from scalograph.simulate.noise import Noise
 
 

@@ -36,8 +36,8 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             meanwhile()
             return list(proofs)
 
-        monkeypatch.setattr("scalograph.machine.proofs.proving.prove", prove)
-        monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 300.0)
+        monkeypatch.setattr("scalograph.machine.proofs.run_proofs.prove", prove)
+        monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", 300.0)
 
     return say
 

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.machine.proofs.bench import Bench
-from scalograph.machine.proofs.promises import PROMISES, Promise
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
-from scalograph.machine.proofs.proving import prove
+from scalograph.machine.proofs.proof_context import Bench
+from scalograph.machine.proofs.run_proofs import PROMISES, Promise, prove
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.local.local_host import LocalHost
 
 
 class OneCpu(LocalHost):
@@ -46,7 +45,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., lis
 
     def run(**checks: Callable[[Bench], str]) -> list[Proof]:
         promises = tuple(Promise(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
-        monkeypatch.setattr("scalograph.machine.proofs.proving.PROMISES", promises)
+        monkeypatch.setattr("scalograph.machine.proofs.run_proofs.PROMISES", promises)
         return prove(HOST)
 
     return run

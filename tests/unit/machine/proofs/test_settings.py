@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from scalograph.machine.proofs.marks import end_marked, marked
-from scalograph.machine.proofs.own_settings import empty_leaves, homes, settings
+from scalograph.machine.proofs.proof_context import empty_leaves, homes, settings
+from scalograph.machine.proofs.proof_run import end_marked, marked
 
 
 @pytest.fixture

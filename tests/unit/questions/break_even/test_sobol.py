@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from scalograph.questions.break_even.model_sobol import MOST_AXES, MOST_POINTS, sobol
+from scalograph.questions.break_even.model import MOST_AXES, MOST_POINTS, sobol
 
 
 @pytest.mark.parametrize("n_axes", range(1, MOST_AXES + 1))

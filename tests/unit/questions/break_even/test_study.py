@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli import last_stops
+from scalograph.cli import analyze_steps
 from scalograph.design.planner import run_plan
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
-from scalograph.questions.break_even.model_space import pairs
+from scalograph.questions.break_even.model_mean import pairs
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record
@@ -118,7 +118,7 @@ def test_the_line_is_found_with_an_interval_that_holds_it(plain: Searched) -> No
     assert said(found)[1] == "Never at 1 worker, over size 16 to 65,536."
     assert found.claim and found.claim.matrix and found.claim.figure == "even"
     assert [cell.text for cell in found.claim.matrix.rows[0].cells] == ["never", "", "", ""]
-    assert last_stops.exit_code(found) == Exit.DONE
+    assert analyze_steps.exit_code(found) == Exit.DONE
 
 
 def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     assert (done.reason, len(machine.made)) == ("budget", 20)
     assert not break_even_of(found).decided
     assert any("% of the points are not decided after" in text for text in found.trust.causes)
-    assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
+    assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
     more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     whole = Machine(noise=0.1)
@@ -240,7 +240,7 @@ def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int)
     if break_even_of(found).decided:
         assert told.kind == "from" and (told.low or 0) < 1000 < (told.high or 0)
     else:
-        assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
+        assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
 
 
 @dataclass

@@ -4,7 +4,7 @@ import pytest
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.cliff.claim import cliff_claim
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.study.load import parse

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from scalograph.questions.cliff.course import CliffCourse, first_levels
 from scalograph.questions.cliff.model import Step, cliff, has_place
-from scalograph.questions.cliff.model_steps import GRADUAL, steps
+from scalograph.questions.cliff.model_evidence import GRADUAL, steps
 from scalograph.questions.cliff.model_wander import contradiction
+from scalograph.questions.cliff.search_state import CliffCourse, first_levels
 
 LEVELS = range(1, 513)
 SPREAD = [1, 2, 3, 6, 10, 18, 33, 60, 110, 200, 300, 512]

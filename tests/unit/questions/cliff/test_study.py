@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli import last_stops
+from scalograph.cli import analyze_steps
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -20,8 +20,8 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record
@@ -91,7 +91,7 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
     assert any("page faults 10.0 times" in text for text in found.answer)
     ids = [table.id for table in found.tables]
     assert ids[:3] == ["cliffs", "cliff-sides-0", "cliff-levels"]
-    assert last_stops.exit_code(found) == Exit.DONE
+    assert analyze_steps.exit_code(found) == Exit.DONE
 
 
 @dataclass
@@ -110,7 +110,7 @@ def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
     low, high = cliffs_of(found).wanders or (0, 0)
     assert 150 <= low <= high < 260
     assert "not always at one place" in said(found)[0]
-    assert last_stops.exit_code(found) == Exit.DONE
+    assert analyze_steps.exit_code(found) == Exit.DONE
 
 
 def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({}))
     assert cliffs_of(found).decided and not cliffs_of(found).cliffs
     assert said(found)[0].startswith("No jump of time by 20 % or more was found from 1 to 512 threads")
-    assert last_stops.exit_code(found) == Exit.DONE
+    assert analyze_steps.exit_code(found) == Exit.DONE
 
 
 def test_what_comes_and_goes_is_told(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     assert found.claim and not found.claim.answered
     assert "the search ended after 13 runs" in said(found)[0]
     assert found.trust.causes[0] in found.trust.sentence.casefold()
-    assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
+    assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY + "[protocol]\nbudget_runs = 60\n")
     more = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), ["study_hash"])
     whole = Machine({220: 2.0})

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from scalograph.questions.effective_cpus.course import EffectiveCourse
 from scalograph.questions.effective_cpus.model import effective_cpus
-from scalograph.questions.effective_cpus.model_evidence import evidence
 from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split
-from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.simulate.speedups import usl
+from scalograph.questions.effective_cpus.model_search import Searched, evidence, search
+from scalograph.questions.effective_cpus.search_state import EffectiveCourse
+from scalograph.simulate.runs import usl
 
 LEVELS = range(1, 13)
 SPREAD = [1, 4, 6, 9, 12]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scalograph.questions.effective_cpus.model_concurrency import at_once, concurrency
-from scalograph.questions.effective_cpus.model_limit import Limit, Seen, name_limit
+from scalograph.questions.effective_cpus.model import Limit, Seen, name_limit
+from scalograph.questions.effective_cpus.model_programs import at_once, concurrency
 
 MS = 1_000_000
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import last_stops
+from scalograph.cli import analyze_steps
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -17,8 +17,8 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan
 from scalograph.run.session import Session, run_session
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import read, recorded
@@ -98,7 +98,7 @@ def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> Non
     assert "2" in found.claim.matrix.columns and len(found.claim.matrix.columns) <= 6
     times, used = found.claim.matrix.rows
     assert all(cell.estimate for cell in times.cells) and used.cells[-1].text
-    assert last_stops.exit_code(found) == Exit.DONE
+    assert analyze_steps.exit_code(found) == Exit.DONE
 
 
 def test_cpus_that_only_seem_to_help_because_the_first_is_busy(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> N
     assert (one.k_eff, one.decided, one.mask) == (2, True, 9)
     assert "level 12 failed 2 times: left out" in found.warnings
     assert (found.runs.n_failed, found.runs.n_empty) == (2, 1)
-    assert last_stops.exit_code(found) == Exit.TREATMENT_FAILED and done.reason == "complete"
+    assert analyze_steps.exit_code(found) == Exit.TREATMENT_FAILED and done.reason == "complete"
 
 
 def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path)
     done, found = run(tmp_path, machine, short)
     assert (done.reason, len(machine.made)) == ("budget", 6)
     assert not effective_cpus_of(found)[0].decided and effective_cpus_of(found)[0].sentence in found.trust.causes
-    assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
+    assert analyze_steps.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
     again = run_session(plan, done.results, machine, "probe", lambda *_: nullcontext(machine), [])
     assert (again.reason, again.n_before) == ("complete", 6)
-    assert effective_cpus_of(last_stops.analyze(done.results.folder)[0])[0].k_eff == 7
+    assert effective_cpus_of(analyze_steps.analyze(done.results.folder)[0])[0].k_eff == 7
     assert len({run.run for run in machine.made}) == len(machine.made)
 
 

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
 from scalograph.questions.scaling.truth import Shape, simulated

@@ -11,8 +11,7 @@ from scalograph.findings import table
 from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import samples
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import TableDoc
+from scalograph.protocol.findings import Claim, TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables_memory import Memory
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from scalograph.findings.row import Row
-from scalograph.questions.parallel_build.model_load import load
-from scalograph.questions.parallel_build.model_timelines import TimedRun, of_run
+from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, of_run
 
 from ...records import read, recorded
 

@@ -5,10 +5,10 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.plan import ends, pilot, takes_iterations
+from scalograph.questions.pilot.plan import ends, pilot_study, takes_iterations
+from scalograph.study.levels import Treatment
 from scalograph.study.load import parse
 from scalograph.study.model import Study
-from scalograph.study.treatment import Treatment
 
 from ...study.example import VALID
 
@@ -23,7 +23,7 @@ def planned(text: str) -> tuple[Study, Design]:
 
 def pilot_of(text: str, iterated: bool = True) -> tuple[Study, list[Treatment]]:
     """The pilot and its treatments, planned anew from what the pilot declares."""
-    small = pilot(*planned(text), iterated)
+    small = pilot_study(*planned(text), iterated)
     return small, list(design(small, HOST).treatments)
 
 

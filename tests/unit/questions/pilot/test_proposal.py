@@ -10,8 +10,7 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.plan_prior_runs import Earlier, PriorRun, earlier
-from scalograph.questions.pilot.plan_proposal import propose
+from scalograph.questions.pilot.plan import Earlier, PriorRun, earlier, propose
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from scalograph.control.topology import read_topology
 from scalograph.findings.curves import curves
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc, TableDoc
-from scalograph.questions.scaling.answer_laws import with_laws
+from scalograph.questions.scaling.answer import with_laws
 from scalograph.questions.scaling.tables import laws_table
 from scalograph.study.load import parse
+from scalograph.system.topology import read_topology
 
 from ...control.trees import grown, two_sockets
 from ...flags import texts

@@ -10,13 +10,12 @@ from scalograph.findings.curves import curves
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.scaling.claim import _Words, claim
-from scalograph.questions.scaling.model_claim import End, lead
-from scalograph.questions.scaling.model_contrasts import compared
+from scalograph.questions.scaling.model_claim import End, compared, lead
 from scalograph.questions.scaling.truth import SHAPES, simulated
 from scalograph.simulate.noise import Noise
-from scalograph.text.compact import compact
+from scalograph.text.cell_numbers import compact
 
 QUIET = Noise(0.003, 0.003)
 

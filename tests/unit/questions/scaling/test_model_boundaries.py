@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.usl_predict import Boundary
-from scalograph.control.topology import read_topology
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
 from scalograph.study.load import parse
+from scalograph.system.topology import read_topology
 
 from ...control.trees import MACHINES, bare, grown, planted
 

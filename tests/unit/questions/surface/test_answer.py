@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.claim import Claim
-from scalograph.protocol.findings import Findings
+from scalograph.protocol.findings import Claim, Findings
 from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import shared, whole

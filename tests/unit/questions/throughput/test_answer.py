@@ -8,8 +8,8 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Findings
+from scalograph.questions.throughput.chart import figures
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
-from scalograph.questions.throughput.figure import figures
 from scalograph.questions.throughput.published import quantities
 from scalograph.study.load import parse
 from scalograph.text.axes import Factors, Levels

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.response_times import middle_s
+from scalograph.questions.throughput.model_bottleneck import spare
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
-from scalograph.questions.throughput.model_end import spare
 
 from ...records import read, recorded
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from scalograph.questions.throughput.answer_points import used_parts
-from scalograph.questions.throughput.claim_end import ended
+from scalograph.questions.throughput.answer import used_parts
+from scalograph.questions.throughput.claim import ended
 from scalograph.questions.throughput.document import LoadedGroup
+from scalograph.questions.throughput.model_bottleneck import ended_by
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
-from scalograph.questions.throughput.model_end import ended_by
 
 RUN = DrivenRun(
     rate=100.0, sent=100.0, n_requests=1000, response_s=0.08, clients=8.0, think_s=0.0, late=0.0, driver=0.2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.questions.throughput.truth_network import Network, Station, carried, exponential, fixed, simulated
+from scalograph.questions.throughput.truth import Network, Station, carried, exponential, fixed, simulated
 
 
 def test_one_server_and_think_time_is_the_machine_repairman() -> None:

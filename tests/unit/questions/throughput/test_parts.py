@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.ended_services import EndedService, ServicesEnded
-from scalograph.questions.throughput.model_parts import RunPart, run_parts, stop_parts
-from scalograph.questions.throughput.tables_parts import parts_table
+from scalograph.protocol.record_processes import EndedService, ServicesEnded
+from scalograph.questions.throughput.model_driven import RunPart, run_parts, stop_parts
+from scalograph.questions.throughput.tables import parts_table
 
 from ...records import read, recorded
 

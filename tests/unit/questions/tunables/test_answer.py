@@ -12,8 +12,8 @@ from scalograph.findings.sample import samples
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import begin
 from scalograph.questions.tunables.document import Tunables
+from scalograph.questions.tunables.search_state import begin
 from scalograph.study.load import parse
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause

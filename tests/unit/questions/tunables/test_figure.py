@@ -3,7 +3,7 @@
 import json
 
 from scalograph.protocol.findings import Findings
-from scalograph.questions.tunables.figure import figures
+from scalograph.questions.tunables.chart import figures
 
 from ...sources import ROOT
 

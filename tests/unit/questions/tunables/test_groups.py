@@ -4,8 +4,8 @@ import pytest
 
 from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
+from scalograph.questions.tunables.chart import bars
 from scalograph.questions.tunables.document import Tunables
-from scalograph.questions.tunables.figure_bars import bars
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.load import parse

@@ -5,14 +5,11 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from scalograph.questions.tunables.course_order import array_block
-from scalograph.questions.tunables.model_array import Settings
-from scalograph.questions.tunables.model_confirm import chosen, confirmed
-from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
-from scalograph.questions.tunables.model_failures import failures, hopeless
-from scalograph.questions.tunables.model_fit import SettingFit, fit
-from scalograph.questions.tunables.model_ranks import ranks, sensitivity_ranks
-from scalograph.questions.tunables.model_screen import screen
+from scalograph.questions.tunables.model_array import Settings, failures, hopeless
+from scalograph.questions.tunables.model_fit import SettingFit, chosen, confirmed, fit
+from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
+from scalograph.questions.tunables.model_strength import screen
+from scalograph.questions.tunables.search_state import array_block
 from scalograph.questions.tunables.truth import TunedProgram, search
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.study.model import ONE_AT_A_TIME

@@ -5,9 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scalograph.questions.tunables.model_effects import sensitivity
 from scalograph.questions.tunables.model_fit import SettingFit
-from scalograph.questions.tunables.model_groups import MOST_TIMES, OPEN_END, GroupSpread, group_ratio, plain_ratio
+from scalograph.questions.tunables.model_groups import (
+    MOST_TIMES,
+    OPEN_END,
+    GroupSpread,
+    group_ratio,
+    plain_ratio,
+    sensitivity,
+)
 from scalograph.questions.tunables.truth import TunedProgram, search
 from scalograph.simulate.noise import Noise
 from scalograph.study.model import ONE_AT_A_TIME

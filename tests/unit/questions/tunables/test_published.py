@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scalograph.analysis.proportion import proportion
+from scalograph.analysis.estimate import proportion
 from scalograph.questions.tunables.published import quantities
 from scalograph.study.catalogue import claims_of
 from scalograph.study.declare import declare_shipped

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.declaration import study_text
+from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
-from scalograph.simulate.versions import Kind, blocks, session
+from scalograph.simulate.two_studies import Kind, blocks, session
 from scalograph.study.load import parse
 
 SETUP = ("p", "plain", "cgroup", "", "")

@@ -14,8 +14,8 @@ from scalograph.protocol.record import Record
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.published import quantities
 from scalograph.study.identity import as_journaled
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
-from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record

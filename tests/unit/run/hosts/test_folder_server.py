@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts import probe
-from scalograph.run.hosts.folder_server import serving
+from scalograph.run.hosts.guests.guest_process import serving
+from scalograph.run.hosts.local import probe
 
 from .test_guest_process import ANSWER, SERVER, SPEC, UP, guest, program, reason
 

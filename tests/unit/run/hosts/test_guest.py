@@ -10,16 +10,16 @@ from scalograph.design.planner import Design
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import guest
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs, has_virtualization
+from scalograph.run.hosts.guests import guest
+from scalograph.run.hosts.guests.guest import GuestHost, as_guest, find_programs, has_virtualization
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import Declared, declare_shipped
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import program as started
-from scalograph.study.treatment import Run
 
 from ....end_to_end.shell import in_process
 from ...study.example import VALID

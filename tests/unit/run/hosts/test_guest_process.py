@@ -13,8 +13,8 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import probe
-from scalograph.run.hosts.guest_process import GuestMachine, GuestProcess, GuestPrograms
+from scalograph.run.hosts.guests.guest_process import GuestMachine, GuestProcess, GuestPrograms
+from scalograph.run.hosts.local import probe
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
 SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])

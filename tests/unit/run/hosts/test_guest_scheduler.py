@@ -8,8 +8,8 @@ import pytest
 from scalograph.control.control import HeldSetting
 from scalograph.control.ext_scheduler import OPERATIONS, STATE
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.hosts.guest_settings import guest_settings, lines, read_back, scheduler_of
-from scalograph.run.hosts.initramfs import INIT
+from scalograph.run.hosts.guests.guest import guest_settings, lines, read_back, scheduler_of
+from scalograph.run.hosts.guests.initramfs import INIT
 from scalograph.study.load import parse
 
 from ...study.example import VALID

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts.guest_settings import guest_settings, lines, read_back
+from scalograph.run.hosts.guests.guest import guest_settings, lines, read_back
 from scalograph.study.load import parse
 
 from ...study.example import VALID

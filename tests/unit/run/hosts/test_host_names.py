@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
-from scalograph.control.quiet import Look
 from scalograph.errors import StudyError
 from scalograph.protocol import journal
 from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
+from scalograph.system.quiet import Look
 
 ROOT = Path(__file__).resolve().parents[4]
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
@@ -75,7 +75,7 @@ def replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(host_names.HOSTS, "replay", "replaying_host")
     monkeypatch.delitem(sys.modules, "replaying_host", raising=False)
-    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 300.0)
+    monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", 300.0)
 
 
 def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.initramfs import INIT, initramfs, needed_modules, unpacked
-from scalograph.run.hosts.kernel_packages import newest
+from scalograph.run.hosts.guests.initramfs import INIT, initramfs, needed_modules, unpacked
+from scalograph.run.hosts.guests.kernel_packages import newest
 
 
 def module(folder: Path, name: str, depends: str, packed: bool = False) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.apt_sources import of_release
-from scalograph.run.hosts.kernel_packages import kernel, offered
+from scalograph.run.hosts.guests.kernel_packages import kernel, of_release, offered
 
 NAME = "linux-image-6.1.0-9-cloud-amd64"
 # The machine's own index is empty: only with a state of its own does apt know the package.

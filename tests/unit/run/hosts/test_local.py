@@ -13,15 +13,15 @@ from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.journal import MAX_LINE_BYTES
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import Declared
+from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.study.program import Program, program
-from scalograph.study.treatment import Run
 
 from ...study.example import VALID
 

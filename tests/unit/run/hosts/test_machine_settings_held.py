@@ -6,18 +6,18 @@ import pytest
 
 from scalograph.control import kernel_files
 from scalograph.control.consent import Consent
-from scalograph.control.kernel_counters import read_counters
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
-from scalograph.findings.restored_settings import restored, restored_sentences
+from scalograph.findings.machine_notes import restored, restored_sentences
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import MachineSetting, Record, unmeasured
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
+from scalograph.system.platform_facts import read_counters
 
 from ...control.paper_kernel import content, kernel_writes, planted, store
 

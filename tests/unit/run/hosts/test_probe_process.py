@@ -17,7 +17,7 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import probe, probe_process
+from scalograph.run.hosts.local import probe, probe_process
 from scalograph.run.interrupts import Interrupts
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"

@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts.ready import build_planned
+from scalograph.run.hosts.local.prepare_host import build_planned
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare
 

@@ -9,15 +9,14 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import reboot, ssh
 from scalograph.run.hosts.host_names import connected
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.hosts.reboot import RebootHost
-from scalograph.run.hosts.ssh_boot import first_of_killed
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.remote import reboot, ssh
+from scalograph.run.hosts.remote.reboot import RebootHost, first_of_killed
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
 
 from .far_machine import KERNELS, booting_stand_in, program
 

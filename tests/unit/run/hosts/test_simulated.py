@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.errors import ProtocolError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import probe
+from scalograph.run.hosts.local import probe
 
 LAW = {"workers": 2, "t1_ns": 1_000_000_000, "sigma": 0.1, "kappa": 0.01}
 

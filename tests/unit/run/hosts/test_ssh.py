@@ -10,21 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.lock import Turn, advised
-from scalograph.control.orphans import MARK
-from scalograph.control.quiet import Look
-from scalograph.control.shared import holder
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts import ssh, ssh_machine
 from scalograph.run.hosts.host_names import connected, is_elsewhere
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.hosts.ssh import SshHost, connect
-from scalograph.run.hosts.ssh_machine import PROBE, RUN_S
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.remote import ssh, ssh_machine
+from scalograph.run.hosts.remote.ssh import SshHost, connect
+from scalograph.run.hosts.remote.ssh_machine import PROBE, RUN_S
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
-from scalograph.study.treatment import Run
+from scalograph.study.levels import Run
+from scalograph.system.lock import Turn, advised, holder
+from scalograph.system.quiet import Look
+from scalograph.system.stale_processes import MARK
 
 from .far_machine import program, stand_in
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalograph.errors import HostError
-from scalograph.run.hosts import ssh_client
-from scalograph.run.hosts.ssh_client import call, is_name, quoted, script, ssh_argv
+from scalograph.run.hosts.remote import ssh_client
+from scalograph.run.hosts.remote.ssh_client import call, is_name, quoted, script, ssh_argv
 
 from .far_machine import stand_in
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts import ssh_copy
-from scalograph.run.hosts.ssh_copy import Listed, listed, write_archive
-from scalograph.run.hosts.ssh_program import Needed
+from scalograph.run.hosts.remote import ssh_copy
+from scalograph.run.hosts.remote.ssh_copy import Listed, listed, write_archive
+from scalograph.run.hosts.remote.ssh_program import Needed
 
 
 def tree(folder: Path) -> Path:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import Capabilities, Capability
-from scalograph.run.hosts.ssh_facts import capabilities_of, facts_of, parsed
+from scalograph.run.hosts.remote.ssh_facts import capabilities_of, facts_of, parsed
 
 ANSWER = """\
 system Linux aarch64

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.ssh_program import Needed, moved, needed_there
+from scalograph.run.hosts.remote.ssh_program import Needed, moved, needed_there
 from scalograph.study.build_plan import ClassPath
+from scalograph.study.processes import Template
 from scalograph.study.program import Process, Program, Used
-from scalograph.study.template import Template
 from scalograph.study.workload import Workload
 
 

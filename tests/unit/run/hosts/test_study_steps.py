@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import Launch
-from scalograph.control.orphans import MARK, mark
 from scalograph.errors import HostError, Terminated
-from scalograph.run.hosts.probe import DEGRADED, find_probe
-from scalograph.run.hosts.probe_process import ProbeProcess
+from scalograph.run.hosts.local.local_host import StudySteps
+from scalograph.run.hosts.local.probe import DEGRADED, find_probe
+from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.hosts.python_probe.tree import parse_stat
-from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import Interrupts
+from scalograph.system.stale_processes import MARK, mark
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
 # A step that stays, and has started something that stays; both numbers are in the file `pids`.

@@ -49,11 +49,11 @@ def _refuse_services(checked: Spec) -> None:
 
 def _carry_out(checked: Spec) -> int:
     from scalograph.run.hosts.python_probe import figures
-    from scalograph.run.hosts.python_probe.launch import Gate, launch, plan
+    from scalograph.run.hosts.python_probe.launch import GatePipe, launch, plan
     from scalograph.run.hosts.python_probe.watch import RunWatch, wake_on_signals
 
     try:
-        wake, copies, gate = wake_on_signals(), plan(checked), Gate()
+        wake, copies, gate = wake_on_signals(), plan(checked), GatePipe()
         _write(checked.run, "header", {**HEADER, "degraded": figures.DEGRADED})
         launch(checked, copies, gate)
         watch = RunWatch(checked, copies, wake, gate)

@@ -51,7 +51,7 @@ class Copy:
         return None if self.wait_status is None else os.waitstatus_to_exitcode(self.wait_status)
 
 
-class Gate:
+class GatePipe:
     """A pipe from which each copy reads the one deadline at which all leave."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ def _find_program(where: str, command: Command) -> bytes:
     raise RefusalError(3, where, f"no program {name!r:.200}", expected, "install it or correct its name")
 
 
-def launch(spec: Spec, copies: list[Copy], gate: Gate) -> None:
+def launch(spec: Spec, copies: list[Copy], gate: GatePipe) -> None:
     """Start every copy and wait until all stand at the gate; the first refusal, or loss, is raised."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (_limit_before[1],) * 2)
     while os.open("/dev/null", os.O_RDWR) < 9:
@@ -123,7 +123,7 @@ def launch(spec: Spec, copies: list[Copy], gate: Gate) -> None:
         copy.in_force = _receive_placement(copy)
 
 
-def _fork(spec: Spec, copy: Copy, gate: Gate) -> None:
+def _fork(spec: Spec, copy: Copy, gate: GatePipe) -> None:
     names = ["stderr", "status"] + ["stdout"] * (spec.stdout == "capture") + ["events", "go"] * spec.events
     pipes = {name: os.pipe() for name in names}
     ours = {name: into if name == "go" else out for name, (out, into) in pipes.items()}
@@ -138,7 +138,7 @@ def _fork(spec: Spec, copy: Copy, gate: Gate) -> None:
         os.set_blocking(fd, name == "status")
 
 
-def _become(spec: Spec, copy: Copy, gate: Gate, pipes: Mapping[str, int], parent: int) -> NoReturn:
+def _become(spec: Spec, copy: Copy, gate: GatePipe, pipes: Mapping[str, int], parent: int) -> NoReturn:
     """Take the copy's place, wait at the gate, become the program."""
     stage = "copies"
     try:

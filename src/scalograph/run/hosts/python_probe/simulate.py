@@ -38,7 +38,7 @@ _ROWS = Rule(lambda value: _OBJECT.accepts(value) and all(map(_OBJECT.accepts, v
 _ANY = Rule(lambda _: True, "")
 
 
-class Outcome(NamedTuple):
+class SimulatedOutcome(NamedTuple):
     """How a whole run ends; a row of the table."""
 
     wall_ns: Annotated[float, _NUMBER] = 0
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
     reason: Annotated[str | None, _ANY] = None
 
 
-class Law(NamedTuple):
+class SimulatedLaw(NamedTuple):
     """The law of all other runs."""
 
     t1_ns: Annotated[float, _NUMBER]
@@ -58,7 +58,7 @@ class Law(NamedTuple):
     workers: Annotated[int | str | None, _ANY] = None
 
 
-class Model(NamedTuple):
+class SimulatedModel(NamedTuple):
     """The checked model."""
 
     seed: Annotated[int, integer(-(2**63))]
@@ -69,23 +69,27 @@ class Model(NamedTuple):
     work: Annotated[int, integer(0, 1_000_000_000)] = 1
 
 
-def load(path: str) -> Model:
+def load(path: str) -> SimulatedModel:
     """Read the model, and check it."""
     try:
         fields = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _model_refusal(path, str(error), "one JSON object in a readable file") from None
-    model = Model(**check(Model, fields if isinstance(fields, dict) else {}, "model: ", _FIX))
+    model = SimulatedModel(**check(SimulatedModel, fields if isinstance(fields, dict) else {}, "model: ", _FIX))
     rows = model.table.items()
-    table = {argv: Outcome(**check(Outcome, row, f"model: table[{argv!r}].", _FIX)) for argv, row in rows}
-    return model._replace(table=table, law=model.law and Law(**check(Law, model.law, "model: law.", _FIX)))
+    table = {
+        argv: SimulatedOutcome(**check(SimulatedOutcome, row, f"model: table[{argv!r}].", _FIX)) for argv, row in rows
+    }
+    return model._replace(
+        table=table, law=model.law and SimulatedLaw(**check(SimulatedLaw, model.law, "model: law.", _FIX))
+    )
 
 
 def _model_refusal(where: str, value: object, expected: str) -> RefusalError:
     return refusal(f"model: {where}", value, expected, _FIX)
 
 
-def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
+def events(model: SimulatedModel, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield all events of one run."""
     yield "header", {**HEADER, "degraded": _SIMULATED}
     outcome, wall, cpu = _outcome(model, spec)
@@ -117,7 +121,7 @@ def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     )
 
 
-def _outcome(model: Model, spec: Spec) -> tuple[Outcome, int, int]:
+def _outcome(model: SimulatedModel, spec: Spec) -> tuple[SimulatedOutcome, int, int]:
     """Return the outcome of the whole run, and its wall and CPU time with noise, in ns."""
     listed = model.table.get(" ".join(spec.commands[0].argv))
     outcome = _follow_law(model, spec) if listed is None else listed
@@ -130,13 +134,13 @@ def _outcome(model: Model, spec: Spec) -> tuple[Outcome, int, int]:
     return outcome, wall, cpu
 
 
-def _follow_law(model: Model, spec: Spec) -> Outcome:
+def _follow_law(model: SimulatedModel, spec: Spec) -> SimulatedOutcome:
     law = model.law
     if not law:
         raise _model_refusal("table", " ".join(spec.commands[0].argv), "this argv, or a law beside the table")
     n = _workers(law.workers, spec)
     cpu = law.t1_ns * (1 + law.sigma * (n - 1) + law.kappa * n * (n - 1))
-    return Outcome(wall_ns=cpu / n, cpu_ns=cpu)
+    return SimulatedOutcome(wall_ns=cpu / n, cpu_ns=cpu)
 
 
 def _workers(declared: object, spec: Spec) -> int:
@@ -153,7 +157,7 @@ def _workers(declared: object, spec: Spec) -> int:
     return n if mask is None else min(n, len(mask))
 
 
-def _copy(command: Command, outcome: Outcome, wall_ns: int, share_ns: float) -> dict[str, Any]:
+def _copy(command: Command, outcome: SimulatedOutcome, wall_ns: int, share_ns: float) -> dict[str, Any]:
     placed = {"policy": command.policy or "other", "priority": command.priority, "nice": command.nice or 0}
     return {
         "exit_code": None if outcome.signal else outcome.exit_code,

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scalograph.run.hosts.python_probe import tree
-from scalograph.run.hosts.python_probe.launch import Copy, Gate, read_back
+from scalograph.run.hosts.python_probe.launch import Copy, GatePipe, read_back
 from scalograph.run.hosts.python_probe.lines import BrokenLineError, Limits
 from scalograph.run.hosts.python_probe.spec import Spec
 
@@ -35,7 +35,7 @@ class RunWatch:
     spec: Spec
     copies: list[Copy]
     wake: int
-    gate: Gate
+    gate: GatePipe
     gate_ns: int = 0
     forced: tuple[str, str] | None = None
     n_survivors: int = 0

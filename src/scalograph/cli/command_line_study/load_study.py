@@ -1,0 +1,283 @@
+"""The study of `scalograph load`: a service of one's own, the driver that sends it work, and what varies."""
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import astuple, dataclass
+
+from scalograph.cli.command_line_study.declaration import MAX_COMMAND, argv_text, name, quoted
+from scalograph.cli.command_line_study.option_texts import split, variables
+from scalograph.cli.sweep_options import LoadOptions
+from scalograph.errors import HostError, Problem, ScalographError, StudyError
+from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
+from scalograph.study.scalars import no_such
+from scalograph.study.shipped import shipped
+from scalograph.study.workload import load_workload
+from scalograph.text.units import parse_duration
+
+# The workloads of our own driver, and of the others.
+OWN, OTHERS = "load", "http-drivers"
+# What our own driver alone can do.
+_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool")
+_FIX = "leave it out, or use --driver load"
+
+Parameters = dict[str, str | int | float]
+
+
+def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Parameters]:
+    """Return the workload that drives, and its parameters but where it sends to.
+
+    Args:
+        options: as they were given.
+        factors: names of those that vary.
+
+    Raises:
+        StudyError: there is no such driver, or it cannot do what an option asks.
+    """
+    found: Parameters = {f"{key}_s": _duration(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
+    found |= {"warmup": options.warmup}
+    found |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
+    found |= {"remote": "yes"} if options.remote else {}
+    if options.driver != OWN:
+        _refuse(options, factors)
+        return OTHERS, {"tool": options.driver, **found}
+    found |= {"down_s": _duration("--down", options.down), "cycle": options.cycle, "status": options.status}
+    texts = {key: getattr(options, key) for key in ("contains", "pool")}
+    return OWN, found | {key: literal(text) for key, text in texts.items() if text}
+
+
+def literal(text: str) -> str:
+    """Return a text as a template in which nothing is filled."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _refuse(options: LoadOptions, factors: Container[str]) -> None:
+    name = options.driver
+    known = [OWN, *map(str, load_workload(shipped(OTHERS)).parameters["tool"].choices or [])]
+    if name not in known:
+        raise no_such("--driver", f"{name[:40]!r}", name, known)
+    for option in _OWN_OPTIONS:
+        if getattr(options, option) != getattr(LoadOptions, option):
+            raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)
+    if "copies" in factors:
+        raise StudyError.one("--copies", "several servers", f"one: {name} sends to no more", _FIX)
+
+
+def _duration(option: str, text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error
+
+
+QUESTION = "throughput"
+SERVER, DRIVER = "server", "driver"
+# What counts the load comes first: it is what the curve is drawn along.
+VARIED = ("clients", "rate", "copies", "cpus")
+_URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
+_LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]")
+_EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} in place of PORT"
+# Response, where it is read, unit, direction, title.
+_RESPONSES = (
+    ("rate", "value.rate", "1/s", "higher", "requests"),
+    ("p50", "value.p50_ns", "ns", "lower", "response time, median"),
+    ("p90", "value.p90_ns", "ns", "lower", "response time, 90 %"),
+    ("p99", "value.p99_ns", "ns", "lower", "response time, 99 %"),
+    ("errors", "value.errors", "", "lower", "errors"),
+    ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
+    ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),
+)
+_WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
+# Keys of the study, and the options that they come from.
+_OPTIONS = (
+    (r"workload", "--serve"),
+    (r"factors", "levels"),
+    (r"workload\.process\[[01]\]\.parameters\.(\w+?)(_s|_ms)?", r"--\1"),
+    (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
+    (r"workload\.process\[0\]\.ready.*", "--ready"),
+    (r"workload\.process\[0\]\.(copies)", r"--\1"),
+    (r"workload\.process\[0\]\.pid|workload\.process server", "--pid"),
+    (r"workload\.process\[0\].*", "--serve"),
+    (r"workload\.env.*", "--env"),
+    (r"(?:factors|protocol)\.(\w+).*", r"--\1"),
+)
+
+
+@dataclass(frozen=True)
+class LoadStudy:
+    """What is started and asked: `ready` is a form and its template, `ports` a count or a number, as a study has them.
+
+    `driver` is the workload that sends the requests, `parameters` are its own; `factors` are levels as text by name.
+    """
+
+    serve: tuple[str, ...]
+    ready: tuple[str, str]
+    ports: str
+    driver: str
+    parameters: Parameters
+    factors: Mapping[str, str]
+    protocol: Mapping[str, str | int]
+    ready_timeout: str
+    env: Mapping[str, str]
+    called: str
+    pid: int | None = None
+    keep: bool = False
+
+
+def load_study(options: LoadOptions) -> LoadStudy:
+    """Make the study of the options.
+
+    Raises:
+        StudyError: an option has another form, or does not go with another one.
+    """
+    serve = split("--serve", options.serve, shell=False) if options.serve else ()
+    if options.pid is not None and (beside := _of_started(options)):
+        raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
+    if options.keep and not options.serve:
+        raise StudyError.one("--keep", "no server to keep up", "--serve COMMAND", "leave it out")
+    host, port, path = _address(options)
+    factors = _factors(options)
+    target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    driver, parameters = driver_use(options, factors)
+    return LoadStudy(
+        serve=serve,
+        ready=_ready(options.ready or port),
+        ports="1" if port == "{port}" else f"[{port}]",
+        driver=driver,
+        parameters={"targets": target, "path": literal(path), **parameters},
+        factors=factors,
+        protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
+                  "timeout": options.timeout},
+        ready_timeout=options.ready_timeout,
+        env=variables(options.env),
+        called=serve[0] if serve else host if options.pid is None else f"process {options.pid}",
+        pid=options.pid,
+        keep=options.keep,
+    )  # fmt: skip
+
+
+def load_text(study: LoadStudy) -> str:
+    """Write the study as `scalograph check` accepts and `scalograph run` repeats it."""
+    text = " ".join(study.serve) or study.called
+    shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
+    head = [
+        "# What `scalograph load` ran. Repeat it from the folder where that was: scalograph run study.toml",
+        "version = 1",
+        f"name = {quoted(name((study.called,), 'load'))}",
+        f"title = {quoted(f'How much does `{shown}` carry?')}",
+        f"question = {quoted(QUESTION)}",
+        'work = "total"',
+        "seed = 1",
+    ]
+    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
+    return "\n".join([*head, *_workload(study), *_levels(study), *_responses(study), *protocol]) + "\n"
+
+
+def load_options(error: ScalographError) -> ScalographError:
+    """Tell what is wrong with the study, or with this host, of the options: nobody has seen the file."""
+    problems = [
+        Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
+        for p in error.problems
+    ]
+    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
+
+
+def _option(where: str) -> str:
+    key = _WHERE.sub("", where)
+    for pattern, option in _OPTIONS:
+        if found := re.fullmatch(pattern, key):
+            return found.expand(option).replace("_", "-")
+    return key
+
+
+def _of_started(options: LoadOptions) -> str:
+    """Return the first option that is of a server that we start; empty where none is given."""
+    given = (f"--{name}" for name in ("serve", "keep", "ready", "copies", "cpus", "remote") if getattr(options, name))
+    return next(given, "")
+
+
+def _address(options: LoadOptions) -> tuple[str, str, str]:
+    """Host, port and path of --get."""
+    found = _URL.fullmatch(options.get)
+    if found is None:
+        raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
+    host, port, path = found[1], found[2] or "80", found[3] or "/"
+    if port == "{port}" and not options.serve:
+        raise StudyError.one("--get", "{port} of no server", "a number, or --serve", "add --serve COMMAND")
+    if port != "{port}" and not 1 <= int(port) <= 65_535:
+        raise StudyError.one("--get", f"port {port}", "1 to 65535")
+    if not _LOOPBACK.fullmatch(host) and (options.serve or not options.remote):
+        fix = "leave --serve out" if options.serve else "add --remote if that machine may be loaded"
+        raise StudyError.one("--get", f"host {host}", "this machine: 127.0.0.1 or localhost", fix)
+    return host, port, path
+
+
+def _factors(options: LoadOptions) -> dict[str, str]:
+    given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
+    if "clients" in given and "rate" in given:
+        raise StudyError.one("--rate", "clients beside a rate", "one of both", "a rate has no clients: leave one out")
+    for factor in ("copies", "cpus"):
+        if factor in given and not options.serve:
+            raise StudyError.one(f"--{factor}", "no server to set it for", "--serve COMMAND", "leave it out")
+    return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
+
+
+def _ready(text: str) -> tuple[str, str]:
+    form, colon, rest = text.partition(":")
+    if form == "line" and colon:
+        return "line", rest
+    return ("http", text) if form == "http" else ("port", text)
+
+
+def _workload(study: LoadStudy) -> Iterator[str]:
+    yield from ("", "[workload]", 'cwd = "caller"')
+    if study.keep:
+        yield 'keep = "block"'
+    if study.env:
+        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
+    if study.serve:
+        form, text = study.ready
+        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"')
+        yield f"argv = {argv_text(study.serve)}"
+        yield f"ports = {study.ports}"
+        yield f"ready = {{ {form} = {text if text.isdecimal() and form == 'port' else quoted(text)} }}"
+        yield f"ready_timeout = {quoted(study.ready_timeout)}"
+        if "copies" in study.factors:
+            yield 'copies = "{copies}"'
+    if study.pid is not None:
+        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"', f"pid = {study.pid}")
+    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"')
+    yield f"use = {quoted(study.driver)}"
+    yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
+
+
+def _levels(study: LoadStudy) -> Iterator[str]:
+    for factor, levels in study.factors.items():
+        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        if factor == "cpus":
+            yield from ('control = "cpus"', 'title = "CPUs"')
+        if factor == "rate":
+            yield from ('title = "offered requests"', 'unit = "1/s"')
+    counted = [(factor, min(counts)) for factor, text in study.factors.items() if len(counts := _counts(text)) > 1]
+    for factor, least in counted[:1]:
+        yield from ("", "[baseline]", f"{factor} = {least}")
+
+
+def _responses(study: LoadStudy) -> Iterator[str]:
+    for response, source, unit, better, title in _RESPONSES:
+        if study.serve or study.pid is not None or not source.startswith("process."):
+            yield from ("", f"[responses.{response}]", f"from = {quoted(source)}", f"unit = {quoted(unit)}")
+            yield from (f"better = {quoted(better)}", f"title = {quoted(title)}")
+
+
+def _counts(text: str) -> list[int]:
+    """Levels that are all counts; those on some host where they need one."""
+    try:
+        levels = parse_levels(text, SOME_HOST)
+    except LevelsError:
+        return []  # told where the study is checked
+    counts = [level for level in levels if type(level) is int and level >= 1]
+    return counts if len(counts) == len(levels) else []
+
+
+def _value(value: str | int | float) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,262 @@
+"""Texts of a command line as values: argvs (no shell unless it was asked for), figures, factors, variables."""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from scalograph.cli.command_line_study.command_study import HARNESS, OWN, CommandStudy, PrintedFigure
+from scalograph.cli.options import CommandOptions, SearchOptions
+from scalograph.cli.sweep_options import SweepOptions
+from scalograph.errors import StudyError
+from scalograph.questions.asked import AskedFactors
+from scalograph.run.caller_environment import of_caller
+from scalograph.study.reader_names import HARNESS_UNITS
+
+T = TypeVar("T")
+_RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
+_NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
+_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
+_COUNTS = re.compile(r"(\d{1,18}|all)(:(\d{1,18}|all)(:[*+]\d{1,18})?)?|", re.ASCII)
+# As other programs write one.
+_RANGE = re.compile(r"(\d{1,18})(?:-|\.{2,3})(\d{1,18})", re.ASCII)
+# Of a harness: times fall, rates rise.
+_UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
+
+
+def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
+    """Return the argv of the command.
+
+    Raises:
+        StudyError: none, several words for a shell, or a command line in one word without one.
+    """
+    if not shell:
+        if re.search(r"\s", words[0].strip()) and not shutil.which(words[0]):
+            fix = f"leave out the quotes: -- {words[0]}   (for pipes and the like: --shell -- {shlex.quote(words[0])})"
+            raise StudyError.one("command", f"{words[0][:80]!r}, one word", "a program, then its arguments", fix)
+        return tuple(words)
+    if len(words) != 1:
+        raise StudyError.one("--shell", f"{len(words)} words", "one text", "quote it: --shell -- 'a | b'")
+    return ("sh", "-c", words[0])
+
+
+def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
+    """Return the argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
+
+    Raises:
+        StudyError: no word, or a quote that does not end.
+    """
+    if shell:
+        return ("sh", "-c", text)
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise StudyError.one(option, f"{text[:60]!r}: {error}", "words, quoted as for a shell") from error
+    if not words:
+        raise StudyError.one(option, "no word", "a command")
+    return words
+
+
+def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
+    """Return the argv of each step that was given, by its name.
+
+    Raises:
+        StudyError: as `split`.
+    """
+    return {step: split(f"--{step}", text, shell) for step, text in texts.items() if text}
+
+
+def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
+    """Return what `--response` asks to be read from the output.
+
+    Raises:
+        StudyError: another form, a name twice, or one of what is read of every command.
+    """
+    found = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
+    if taken := next((name for name, *_ in OWN if name in found), None):
+        expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
+        raise StudyError.one("--response", f'"{taken}"', expected, f"name it printed_{taken}, say")
+    return tuple(found.values())
+
+
+def variables(texts: Iterable[str] | None) -> dict[str, str]:
+    """Return what `--env` adds to the environment.
+
+    Raises:
+        StudyError: another form.
+    """
+    return dict(map(read_variable, texts or ()))
+
+
+def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Return a table of what was given by name.
+
+    Raises:
+        StudyError: a name was given twice.
+    """
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise StudyError.one(option, f'"{name}" twice', "each name once")
+        found[name] = value
+    return found
+
+
+def read_response(text: str) -> PrintedFigure:
+    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out, a harness has a unit by direction.
+
+    Raises:
+        StudyError: it has another form.
+
+    >>> read_response("ops:higher: ([0-9.]+) ops/s")
+    PrintedFigure(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
+    """
+    found = _RESPONSE.fullmatch(text)
+    if found and not found[3] and (word := _NO_DIRECTION.match(text)):
+        fix = f"a pattern that begins with it has a space before: '{found[1]}: {word[1]}:...'"
+        raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
+    if found is None:
+        expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
+        fix = "the place is a pattern, a JSON pointer, or @ and the name of a harness"
+        raise StudyError.one("--response", f"{text[:80]!r}", expected, fix)
+    better, place = found[3] or "none", found[4].strip()
+    unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(place) else ""
+    return PrintedFigure(found[1], found[2] or unit, better, place)
+
+
+def read_factor(text: str) -> tuple[str, str]:
+    """Parse `NAME=LEVELS`.
+
+    Raises:
+        StudyError: it has another form.
+    """
+    found = _FACTOR.fullmatch(text)
+    if found is None:
+        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
+    return found[1], found[2]
+
+
+def counts(option: str, text: str | None) -> str | None:
+    """Return levels as they were given, each of which is a count or `all`: a range in another form would be a text.
+
+    Raises:
+        StudyError: another level, such as "1-8".
+    """
+    items = [item.strip() for item in (text or "").split(",")]
+    if text is None or not (wrong := next((item for item in items if not _COUNTS.fullmatch(item)), "")):
+        return text
+    span = _RANGE.fullmatch(wrong)
+    fix = f'did you mean "{span[1]}:{span[2]}"?' if span else f"a factor of texts: -v {option[2:]}={text[:60]}"
+    raise StudyError.one(option, f"{wrong[:60]!r}", "counts such as 1,2,8 or 1:8 or 1:512:*2 or 1:all", fix)
+
+
+def read_variable(text: str) -> tuple[str, str]:
+    """Parse `NAME=VALUE`, or `NAME` of a variable that is set here.
+
+    Raises:
+        StudyError: it has another form, or no such variable is set.
+    """
+    name, equals, value = text.partition("=")
+    if not name:
+        raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE, or NAME")
+    here = of_caller(os.environ)
+    if not equals and name not in here:
+        raise StudyError.one("--env", f"{name[:80]}, which is not set here", "NAME=VALUE, or a variable that is set")
+    return name, value if equals else here[name]
+
+
+def read_exits(text: str) -> list[int]:
+    """Parse codes that are no failure.
+
+    Raises:
+        StudyError: it is no list of codes from 0 to 255.
+
+    >>> read_exits("0,1")
+    [0, 1]
+    """
+    if not re.fullmatch(r"\s*[0-9]{1,3}\s*(,\s*[0-9]{1,3}\s*)*", text) or max(map(int, text.split(","))) > 255:
+        raise StudyError.one("--ok-exit", f"{text[:80]!r}", "exit codes such as 0,1")
+    return sorted(set(map(int, text.split(","))))
+
+
+def swept_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
+    """Make the study of `measure`: every level, as often as asked.
+
+    Raises:
+        StudyError: an option has another form, or names a factor twice.
+    """
+    named = [("threads", counts("--threads", sweep.threads)), ("jobs", counts("--jobs", sweep.jobs))]
+    named += [("copies", None if _is_count(sweep.copies) else sweep.copies)]
+    named += [*map(read_factor, sweep.factor or ()), ("cpus", sweep.cpus)]
+    runs = {"runs": sweep.runs or (100 if sweep.precision else 10), "warmup_runs": sweep.warmup_runs}
+    return _study(
+        options,
+        AskedFactors(
+            unique("--factor", [(name, levels) for name, levels in named if levels is not None]),
+            per_worker=sweep.per_worker,
+            precision=sweep.precision,
+        ),
+        runs,
+        copies=int(sweep.copies) if sweep.copies and _is_count(sweep.copies) else 1,
+    )
+
+
+def searched_study(question: str, factors: AskedFactors, options: SearchOptions) -> CommandStudy:
+    """Make the study of `find QUESTION`.
+
+    Raises:
+        StudyError: an option has another form.
+    """
+    runs = {"budget_runs": options.max_runs} if options.max_runs else {}
+    runs |= {"runs": factors.runs} if factors.runs else {}
+    return _study(options, factors, runs, question=question, asked=f"find {question}")
+
+
+def _study(
+    options: CommandOptions,
+    factors: AskedFactors,
+    runs: dict[str, int],
+    question: str = "sweep",
+    asked: str = "measure",
+    copies: int = 1,
+) -> CommandStudy:
+    precision = {"precision": factors.precision} if factors.precision else {}
+    limits: dict[str, str | int] = {
+        "max_reruns": options.max_reruns,
+        "budget": options.budget,
+        "timeout": options.timeout,
+    }
+    return CommandStudy(
+        command=_with_place(argv(options.command, options.shell), factors.fills),
+        factors=factors.levels,
+        copies=copies,
+        per_worker=factors.per_worker,
+        responses=responses(options.response),
+        steps=steps(options.shell, setup=options.setup, prepare=options.prepare, cleanup=options.cleanup),
+        env={k: v for k, v in variables(options.env).items() if f"env:{k}" not in factors.controls.values()},
+        env_all=options.env_all,
+        input="" if options.input is None else str(options.input),
+        ok_exits=tuple(read_exits(options.ok_exit)),
+        protocol={**runs, **precision, **limits},
+        question=question,
+        asked=asked,
+        roles=factors.roles,
+        baseline=factors.baseline,
+        lists=factors.lists,
+        controls=factors.controls,
+        titles=factors.titles,
+        plan=factors.plan,
+        title=factors.title,
+    )
+
+
+def _with_place(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:
+    """Put what the command is to hold behind the program, where it is nowhere."""
+    place = f"{{{name}}}"
+    return command if name is None or place in command else (command[0], place, *command[1:])
+
+
+def _is_count(text: str | None) -> bool:
+    return bool(text) and str(text).isascii() and str(text).isdecimal()

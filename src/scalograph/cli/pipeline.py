@@ -1,0 +1,381 @@
+"""What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
+
+import os
+import resource
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from scalograph.cli.console import err, printable, say
+from scalograph.control.conditions import told
+from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.control.store import lock_machine
+from scalograph.design.planner import Design, Planner
+from scalograph.design.search import SearchPlanner
+from scalograph.design.sequential import Reached, SequentialPlanner
+from scalograph.errors import HostError
+from scalograph.protocol import results
+from scalograph.protocol.record import Record
+from scalograph.run.begin import begin
+from scalograph.run.caller_environment import left_behind_note
+from scalograph.run.captured import Score
+from scalograph.run.hosts.base import Host
+from scalograph.run.hosts.host_names import LOCAL, connected, is_elsewhere
+from scalograph.run.interrupts import end_in_order
+from scalograph.run.plan import Plan, plan
+from scalograph.run.provenance import prepared
+from scalograph.run.quiet_gate import QuietGate
+from scalograph.run.runner import Runner
+from scalograph.run.scratch import sweep_scratch
+from scalograph.run.session import Session, run_session
+from scalograph.study.declare import Declared
+from scalograph.study.levels import Run, Treatment
+from scalograph.study.model import Study
+from scalograph.text.quantities import counted
+from scalograph.text.units import format_duration
+from scalograph.verdict.judge import Judgment
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+
+# How long a start waits for another one to end before it gives up.
+WAIT_S = 10.0
+# Open files with which a run of one copy was seen to succeed; with fewer, the lock or the probe would be blamed.
+LEAST_FILES = 20
+
+
+@contextmanager
+def alone(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
+    """Hold the machine, say what keeps us from it and what a crash had left, and remove its scratch folders.
+
+    From here on signals end us in order.
+
+    Args:
+        wait_s: how long to wait for another start to end; None is WAIT_S.
+        elsewhere: runs are made on another machine, whose lock its host takes: this one is not held.
+
+    Yields:
+        What a crash had left and is restored, in words.
+
+    Raises:
+        HostError: another start holds it for longer than we wait, what one left cannot be put right, or hardly a file
+            may be open.
+    """
+    end_in_order()
+    _refuse_few_files()
+    if elsewhere:
+        sweep_scratch()
+        yield []
+        return
+    with lock_machine(WAIT_S if wait_s is None else wait_s, tell=say) as restored:
+        for text in restored:
+            say(f"restored after an earlier crash: {text}", "yellow")
+        sweep_scratch()
+        yield restored
+
+
+def _refuse_few_files() -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
+        expected, fix = f"room for {LEAST_FILES} at least", "raise the limit: ulimit -n 1024"
+        raise HostError("open files", f"at most {most}", expected, fix)
+
+
+def examined(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
+    """Look at the machine first: `noise` where it has a floor (ten runs, 3 s), `ceiling` where that was asked for.
+
+    Args:
+        planned: the study.
+        host: that will run it.
+        noise: whether to hold the machine's noise against its floor.
+        ceiling: whether to hold the study against what the machine itself scales to.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    if noise and (look := _noise(planned, host)) is not None:
+        found["noise"] = look
+    if ceiling and (measured := _ceiling(host)) is not None:
+        found["ceiling"] = {"ceiling": measured}
+    return found
+
+
+def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
+    from scalograph.machine.floor.floor import STUDY
+    from scalograph.machine.floor.kept_floor import read_noise
+
+    kept = read_noise()
+    if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
+        return None
+    from scalograph.machine.floor.recheck import recheck
+
+    try:
+        found = recheck(host, kept)
+    except HostError as error:
+        say(f"the noise floor was not looked at again: {error}", "yellow")
+        return None
+    return None if found is None else found.model_dump(mode="json")
+
+
+def _ceiling(host: Host) -> Mapping[str, Any] | None:
+    from scalograph.machine.ceiling.kept_ceiling import machine_ceiling
+
+    say("what this machine itself scales to: about 20 s where it is not known yet")
+    try:
+        return machine_ceiling(host).model_dump(mode="json")
+    except HostError as error:
+        say(f"no ceiling: {error}", "yellow")
+        return None
+
+
+# Configurations that a line names; a block may end with hundreds.
+NAMED = 3
+# Where nobody looks on, a line is said no sooner after the last.
+QUIET_S = 30.0
+# What is noted again and again is said once, then counted.
+AGAIN = {"busy": "busy again", "disturbed": "mostly disturbed again"}
+
+
+class LiveProgress:
+    """A line on stderr that is always true where that is a terminal, else one now and then.
+
+    Args:
+        design: what is run.
+        n_done: runs that an earlier start has finished.
+        left_s: seconds of the time budget that earlier starts have left; None is no limit.
+        planner: of a study that asks for precision, to say how near that is, or of a search, to say what it knows.
+        called: what the line begins with, where the study is one of several.
+    """
+
+    def __init__(
+        self, design: Design, n_done: int, left_s: float | None, planner: Planner | None = None, called: str = ""
+    ) -> None:
+        self._called = called
+        self._total = design.n_runs + design.study.protocol.warmup_runs
+        self._left_s = left_s
+        self._planner = planner if isinstance(planner, SequentialPlanner) else None
+        self._search = planner if isinstance(planner, SearchPlanner) else None
+        self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
+        self._done = self._before = n_done
+        self._began = self._said = self._told = time.monotonic()
+        self._went_wrong, self._noted = Counter[str](), Counter[str]()
+        self._levels = ""
+        console = err()
+        self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal else None
+
+    def __enter__(self) -> "LiveProgress":
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def __rich__(self) -> Text:
+        """What the live line says now; its end is cut where the terminal is narrow."""
+        return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
+
+    def asked(self, run: Run, n_left: int) -> None:
+        """Tell that a run begins."""
+        self._total = self._done + n_left  # disturbed runs are asked for again
+        self._levels = printable(_levels(run.treatment))
+
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+        """Tell that a run has ended."""
+        self._done += 1
+        self._told = time.monotonic()
+        word = {"contaminated": "disturbed", "failed": "failed"}.get(judgment.verdict)
+        self._went_wrong.update([word] if word else [])
+        if not self._live and self._told - self._said >= QUIET_S:
+            self._said = self._told
+            say(self._line())
+        if reached := self._reached():
+            self._tell_forgone(run, reached.forgone[self._n_forgone :])
+            self._n_forgone = len(reached.forgone)
+
+    def noted(self, text: str, about: str = "") -> None:
+        """Tell what a person should know; above the live line, where there is one."""
+        self._noted[about] += 1
+        if about in AGAIN and self._noted[about] > 1:
+            return
+        if self._live:
+            self._live.console.print(Text(printable(text)))
+        else:
+            say(text)
+
+    def _reached(self) -> Reached | None:
+        return self._planner.reached if self._planner else None
+
+    def _tell_forgone(self, run: Run, treatments: Sequence[Treatment]) -> None:
+        if not treatments:
+            return
+        more = f" and {len(treatments) - NAMED} more" if len(treatments) > NAMED else ""
+        named = ", ".join(map(_levels, treatments[:NAMED]))
+        self.noted(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
+
+    def _line(self) -> str:
+        about = "about " if self._search else ""
+        wrong = [f"{self._went_wrong[word]} {word}" for word in ("disturbed", "failed") if self._went_wrong[word]]
+        again = [f"{said}: {counted(n - 1, 'time')}" for key, said in AGAIN.items() if (n := self._noted[key]) > 1]
+        near = [_near(reached)] if (reached := self._reached()) else []
+        near += [self._search.course.state] if self._search and self._search.course.state else []
+        left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
+        run = f"run {self._done} of {about}{self._total}"
+        return ", ".join(filter(None, [self._called, run, left, *near, *wrong, *again]))
+
+    def _times(self) -> tuple[float | None, float | None]:
+        """Seconds until all runs are done, by those that are, and until the budget ends; None is not known."""
+        now, n = time.monotonic(), self._done - self._before
+        until = self._told + (self._told - self._began) / n * (self._total - self._done) if n else None
+        return until and until - now, None if self._left_s is None else self._began + self._left_s - now
+
+
+def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = False) -> str:
+    """Say how long it will still take, and past its time how long it is over.
+
+    Args:
+        runs_s: seconds that the runs to come take; below 0 where the one under way takes longer than those before.
+        budget_s: seconds that are left of the budget; None is no limit.
+        at_most: whether it may end sooner.
+
+    >>> left_text(80, None), left_text(80, 30), left_text(None, 30)
+    ('about 1 min 20 s left', 'about 30 s left', 'at most 30 s left')
+    >>> left_text(80, -12), left_text(-3, None), left_text(None, None)
+    ('over the budget by 12 s', 'over by 3 s', '')
+    """
+    known = [s for s in (runs_s, budget_s) if s is not None]
+    if not known:
+        return ""
+    seconds = round(min(known))
+    if seconds < 0:
+        return f"over {'the budget ' if budget_s is not None and budget_s < 0 else ''}by {format_duration(-seconds)}"
+    return f"{'at most' if at_most or runs_s is None else 'about'} {format_duration(max(seconds, 1))} left"
+
+
+def _levels(treatment: Treatment) -> str:
+    return " ".join(f"{name}={level}" for name, level in treatment.items())
+
+
+def _near(reached: Reached) -> str:
+    """The worst interval, and how many configurations need no more runs."""
+    n, of, asked = reached.n_precise, reached.n_treatments, f"(asked {100 * reached.asked:g} %)"
+    return f"all {of} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of} precise"
+
+
+def _worst(reached: Reached) -> str:
+    if reached.worst is None:
+        return "no interval yet"
+    # On logs, as the rule looks at it: beyond that it is no share of the value.
+    return "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
+
+
+def _live(shown: LiveProgress) -> "Live":
+    # Where nobody looks on it would only make the start longer.
+    from rich.live import Live
+
+    return Live(shown, console=err(), transient=True, refresh_per_second=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyStart:
+    """How a declared study is started.
+
+    Attributes:
+        folder: of the results; None makes one, or finds the latest.
+        accepted: None starts anew; a list resumes, and names the differences that are accepted.
+        ceiling: learn first what the machine itself scales to, unless that is known.
+        noise: look first whether the machine's noise is as it was kept, if it was.
+        host: name of the host that runs it.
+        consent: what it may do to the whole machine.
+        label: what stands before its name where it is one of several, such as "part 3 of 12".
+        wait_lock_s: how long it waits for another start on this machine to end; None is the default.
+    """
+
+    folder: Path | None = None
+    accepted: Sequence[str] | None = None
+    ceiling: bool = False
+    noise: bool = True
+    host: str = LOCAL
+    consent: Consent = NO_CONSENT
+    label: str = ""
+    wait_lock_s: float | None = None
+
+
+def run_declared(declared: Declared, start: StudyStart) -> Session:
+    """Plan a study and run it, alone on this machine: two studies at once would measure each other.
+
+    Raises:
+        StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
+        HostError: another study holds the machine, or the host refuses something that the study needs.
+    """
+    is_far = is_elsewhere(start.host)
+    with alone(start.wait_lock_s, is_far) as restored, connected(start.host, start.wait_lock_s) as host:
+        if host.probe.warning:
+            say(host.probe.warning, "yellow")
+        planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
+        # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
+        earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
+        learned = examined(planned, host, start.ceiling, start.noise)
+        made = earlier or begin(planned, start.folder)
+        if made.warning:
+            say(made.warning, "yellow")
+        _announce(planned, made.folder, start.label)
+        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
+        runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
+        showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
+        ended = runner.ended
+        session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes, ended)
+        if session.reason == "complete" and session.n_before and not session.n_made:
+            say(f"nothing left to run, {counted(session.n_before, 'run')} done before")
+        return session
+
+
+def score_of(study: Study) -> Score | None:
+    """Return what reads the output of a harness, imported where a response has a reader; None otherwise."""
+    if not any(response.reader for response in study.responses.values()):
+        return None
+    from scalograph.exchange.benchmark_figures import printed_score
+
+    return printed_score
+
+
+def _noted(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What the journal keeps of the machine: settings that a crash had left, and conditions that were met."""
+    for text in restored:
+        yield f"restored after an earlier crash: {text}", "restored"
+    if met := told(planned.design.study.conditions):
+        yield met, "conditions"
+
+
+def _announce(planned: Plan, folder: Path, label: str) -> None:
+    design, name = planned.design, _called(planned, label)
+    budget = design.study.protocol.budget_s
+    within = f", within {format_duration(budget)}" if budget is not None else ""
+    say(f"{name}: {planned.runs.outlook()}{within}")
+    if (note := left_behind_note(design.study, os.environ)) is not None:
+        say(f"  {note}", "yellow")
+    for text in design.dropped:
+        say(f"  {text}")
+    for name, text in prepared(design, planned.origin).items():
+        say(f"  {name}: {text}")
+    say(f"  results: {folder}")
+
+
+def _called(planned: Plan, label: str) -> str:
+    return f"{label}: {planned.design.study.name}" if label else planned.design.study.name
+
+
+def _progress(planned: Plan, label: str) -> Callable[[int, float, Planner], LiveProgress]:
+    budget_s, called = planned.design.study.protocol.budget_s, _called(planned, label) if label else ""
+
+    def showing(n_done: int, spent_s: float, planner: Planner) -> LiveProgress:
+        left_s = None if budget_s is None else budget_s - spent_s
+        return LiveProgress(planned.design, n_done, left_s, planner, called)
+
+    return showing

@@ -1,0 +1,94 @@
+"""`scalograph analyze` and `scalograph report`: stops 4 and 5."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scalograph.cli.console import emit_json, say, tell
+from scalograph.cli.options import Gate, Json, Source, TableName, Tables
+from scalograph.errors import StudyError
+
+To = Annotated[
+    Path | None, typer.Option("--to", metavar="FILE", help="Write there, not into the results: a .json or .html file.")
+]
+
+
+def analyze(source: Source, to: To = None, json: Json = False, gate: Gate = False) -> int:
+    """Stop 4: from a journal to findings.json beside it. Executes nothing from its input.
+
+    \b
+    scalograph analyze scalograph-results/thread-scaling/latest
+    scalograph analyze journal.jsonl --json | jq .trust
+    """
+    from scalograph.cli import analyze_steps
+
+    keep = _is_kept(source, to, ".json")
+    found, file = analyze_steps.analyze(source, to=to, keep=keep)
+    if json:
+        emit_json(found.model_dump(mode="json"))
+    else:
+        tell(" ".join(found.claim.sentences if found.claim else found.answer[:1]))
+        tell(found.trust.sentence)
+        if keep:
+            tell(f"{file}")
+    return analyze_steps.exit_code(found) if gate else 0
+
+
+def report(
+    source: Source,
+    to: To = None,
+    tables: Tables = False,
+    table: TableName = None,
+    json: Json = False,
+    gate: Gate = False,
+) -> int:
+    """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
+
+    \b
+    scalograph report scalograph-results/thread-scaling/latest
+    scalograph report scalograph-results/thread-scaling/latest --tables
+    """
+    from scalograph.protocol import saved_documents
+
+    keep = _is_kept(source, to, ".html")
+    if saved_documents.is_there(source):
+        return _reproduction(source, to, keep, json)
+    from scalograph.cli import analyze_steps
+    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.report.screen import screen
+
+    found, page = analyze_steps.report(source, to=to, keep=keep)
+    document = {"report": str(page) if keep else None, "answer": found.answer} if json else None
+    answer(screen(found), study_places(source, found, page=to), tables, table, document)
+    return analyze_steps.exit_code(found) if gate else 0
+
+
+def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
+    """Whether what is made can be written; of results that are read-only it is told on the terminal alone.
+
+    Raises:
+        ProtocolError: there are no such results.
+        StudyError: the file has another ending: it might be the journal.
+    """
+    from scalograph.protocol import results
+
+    folder = results.at(source).folder
+    if to is not None and to.suffix != ending:
+        raise StudyError.one("--to", f'"{to}"', f"a {ending} file", "correct its ending")
+    if to is None and not results.is_writable(folder):
+        say(f"{folder}: cannot be written, and nothing is kept; name a file with --to", "yellow")
+        return False
+    return True
+
+
+def _reproduction(source: Path, to: Path | None, keep: bool, json: bool) -> int:
+    """The page of published studies, in place of that of one study."""
+    from scalograph.cli.reproduce.reproduce_results import report_reproduction, show
+
+    made = report_reproduction(source, to, keep)
+    if json:
+        emit_json(made.model_dump(mode="json"))
+    else:
+        show(made, source, page=to)
+    return 0

@@ -1,0 +1,127 @@
+"""One run of a sanity workload as its journal has it, and what was left of it."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalograph.design.planner import Planner
+from scalograph.protocol import journal
+from scalograph.protocol.record import Record
+from scalograph.study.levels import Run
+from scalograph.verdict.judge import Judgment
+
+_TRIES = 200
+
+
+def marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
+    """Live processes with this text on their command line; a zombie is none."""
+    return tuple(int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _bears(entry, mark))
+
+
+def end_marked(mark: str) -> None:
+    """Kill them: only what a run of ours has left bears a mark of ours. One that hops may take several tries."""
+    for _ in range(_TRIES):
+        left = marked(mark)
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            return
+        time.sleep(0.005)
+
+
+def _bears(entry: Path, mark: str) -> bool:
+    try:
+        # A zombie has no command line.
+        return mark.encode() in (entry / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+# Where nothing holds a tree together ("best effort"), what is left is looked for and killed, which takes time.
+_LAST_OF_TREE_S = 5.0
+
+Mask = tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run.
+
+    Attributes:
+        treatment: factor -> level.
+        cpus: the mask that was asked for; None: no mask.
+        record: checked.
+        verdict: of the journal, with the texts of its causes.
+        left: processes of the run that were there after its record.
+    """
+
+    treatment: Mapping[str, Any]
+    cpus: Mask
+    record: Record
+    verdict: str
+    causes: tuple[str, ...]
+    left: tuple[int, ...] = ()
+
+    def values(self, copy: int = 0) -> dict[str, list[float]]:
+        """What a copy reported: name -> figures."""
+        parts = (part.values for part in self.record.values if part.copy_index == copy)
+        return {name: list(figures) for values in parts for name, figures in values.items()}
+
+
+class Leftovers:
+    """Told as progress is, when a run has ended: which processes with the mark are left of it?"""
+
+    def __init__(self, mark: str) -> None:
+        self.mark, self.left = mark, dict[str, tuple[int, ...]]()
+
+    @contextmanager
+    def watching(self, n_before: int, spent_s: float, planner: Planner) -> Iterator["Leftovers"]:
+        """As a session wants its progress."""
+        yield self
+
+    def asked(self, run: Run, n_left: int) -> None:
+        """Nothing to show."""
+
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+        """The record is there: nothing of the run may be, at once where something holds the tree together."""
+        patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
+        deadline = time.monotonic() + patience_s
+        while (left := marked(self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.left[run.run] = left
+
+    def noted(self, text: str, about: str = "") -> None:
+        """The journal has it."""
+
+
+def read_proof_runs(
+    file: Path, mask: Callable[[Mapping[str, Any]], Mask], left: Mapping[str, tuple[int, ...]]
+) -> list[Ran]:
+    """All runs of a journal, in order.
+
+    Args:
+        file: the journal.
+        mask: of a treatment, as it was asked for.
+        left: run -> processes that were left.
+
+    Raises:
+        ProtocolError: it cannot be read.
+    """
+    events = list(journal.read(file))
+    judged = {event["run"]: event for event in events if event["event"] == "verdict"}
+    return [_ran(event, judged[event["run"]], mask, left) for event in events if event["event"] == "run"]
+
+
+def _ran(
+    event: Mapping[str, Any], judged: Mapping[str, Any], mask: Callable[[Mapping[str, Any]], Mask],
+    left: Mapping[str, tuple[int, ...]],
+) -> Ran:  # fmt: skip
+    treatment, causes = event["treatment"], tuple(cause["text"] for cause in judged["causes"])
+    record = event["record"]
+    return Ran(treatment, mask(treatment), record, judged["verdict"], causes, left[event["run"]])

@@ -1,0 +1,79 @@
+"""findings.json as it lies on a disk: written by stop 4, read by whoever shows or compares it."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from scalograph.errors import ProtocolError
+from scalograph.protocol.bounded import read_whole
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.reproduction import Reproduction
+from scalograph.protocol.results import write_text
+
+# What this version writes; an earlier one is read all the same.
+LATEST: int = Findings.model_fields["protocol"].default
+# A list of 30,000 runs takes about 10 MB.
+MAX_BYTES = 256 << 20
+
+
+def write_findings(findings: Findings, file: Path) -> None:
+    """Replace the file as a whole.
+
+    Raises:
+        HostError: the disk refuses; the old file is untouched.
+    """
+    write_text(file, findings.model_dump_json(indent=1) + "\n")
+
+
+def read_findings(file: Path) -> Findings:
+    """Read findings, and trust nothing in them.
+
+    Raises:
+        ProtocolError: there is no such file, or it does not follow protocol/findings.md.
+    """
+    again = f"make it anew from its journal: scalograph analyze {file.parent}"
+    try:
+        return Findings.model_validate_json(read_whole(file, MAX_BYTES))
+    except OSError as error:
+        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "findings", again) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        found = f"broken findings: {where}: {first['msg']}" if where else f"broken findings: {first['msg']}"
+        raise ProtocolError(str(file), found, "protocol/findings.md", again) from error
+
+
+NAME, PAGE = "reproduction.json", "reproduce.html"
+AGAIN = "make it anew: scalograph reproduce --resume"
+REPRODUCTION_FILE_MAX_BYTES = 64 << 20
+
+
+def write_reproduction(made: Reproduction, folder: Path) -> None:
+    """Replace the file as a whole.
+
+    Raises:
+        HostError: the disk refuses; the old file is untouched.
+    """
+    write_text(folder / NAME, made.model_dump_json(indent=1) + "\n")
+
+
+def is_there(folder: Path) -> bool:
+    """Tell whether a folder holds one."""
+    return (folder / NAME).is_file()
+
+
+def read_reproduction(folder: Path) -> Reproduction:
+    """Read it, and trust nothing in it.
+
+    Raises:
+        ProtocolError: there is no such file, or it does not follow protocol/reproduction.md.
+    """
+    file = folder / NAME
+    try:
+        return Reproduction.model_validate_json(read_whole(file, REPRODUCTION_FILE_MAX_BYTES))
+    except OSError as error:
+        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "a reproduction", AGAIN) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the document"
+        raise ProtocolError(str(file), f"{where}: {first['msg']}", "protocol/reproduction.md", AGAIN) from error

@@ -1,0 +1,372 @@
+"""Which runs are next: blocks of an array until all is resolved, then fresh ones that confirm; or one at a time."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, log1p
+from typing import NamedTuple
+
+import numpy as np
+
+from scalograph.analysis.center import FloatArray
+from scalograph.design.search_steps import Search, Treatment, key_of
+from scalograph.errors import StudyError
+from scalograph.questions.tunables.model_array import (
+    SYMBOLS,
+    Settings,
+    Tuned,
+    block_rows,
+    hopeless,
+    n_rotations,
+    orthogonal_array,
+    tuned,
+)
+from scalograph.questions.tunables.model_fit import MOST_CONFIRMED, PAIRS, SettingFit, chosen, factorial, fit
+from scalograph.questions.tunables.model_strength import Screened, screen
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind, Study
+
+# Rows of an array before each of which a run of the default is made.
+EVERY = 9
+# Runs of the default of a plan one at a time, as published.
+N_DEFAULT = 10
+
+
+class Ordered(NamedTuple):
+    """A run that is to come: its settings, its block, and whether it is one of the fresh runs that confirm."""
+
+    settings: Settings
+    block: int
+    confirms: bool = False
+
+
+def array_block(space: Tuned, number: int, seed: int, left_out: set[tuple[int, int]]) -> list[Ordered]:
+    """Return a block of the array, a run of the default before every nine of its own.
+
+    Args:
+        space: what is varied.
+        number: of the block, from 0 on.
+        seed: of the study.
+        left_out: settings that fail: the default stands for them.
+    """
+    runs: list[Ordered] = []
+    for k, row in enumerate(block_rows(space.n_levels, number, seed)):
+        if k % EVERY == 0:
+            runs.append(Ordered(space.default, number))
+        kept = tuple(0 if (j, level) in left_out else level for j, level in enumerate(row))
+        runs.append(Ordered(kept, number))
+    return runs
+
+
+def replicate(space: Tuned, number: int, n_runs: int, seed: int) -> list[Ordered]:
+    """Return one replicate: every setting alone, and its share of the ten runs of the default, in a drawn order.
+
+    Args:
+        space: what is varied.
+        number: of the replicate, from 0 on.
+        n_runs: replicates.
+        seed: of the study.
+    """
+    n_default = max(1, (number + 1) * N_DEFAULT // n_runs - number * N_DEFAULT // n_runs)
+    runs = [Ordered(space.alone(*setting), number) for setting in space.settings]
+    runs += [Ordered(space.default, number)] * n_default
+    random.Random(f"{seed} {number}").shuffle(runs)
+    return runs
+
+
+def confirming(space: Tuned, treatments: Sequence[Settings], n_blocks: int, seed: int) -> Iterator[Ordered]:
+    """Yield the fresh runs: in each block every treatment and the default once, in a drawn order."""
+    draw = random.Random(f"{seed} confirm")
+    for block in range(n_blocks):
+        runs = [Ordered(settings, block, confirms=True) for settings in (space.default, *treatments)]
+        draw.shuffle(runs)
+        yield from runs
+
+
+# Probability of calling any factor one that matters which does not, over all looks together.
+ALPHA = 0.05
+# Blocks are added until every interval is narrower than that to each side, as a share.
+RESOLVED = 0.04
+# A factor that is that nearly selected is worth another block.
+NEARLY = 0.2
+# Runs of the array at most; where a factor has many levels, more.
+MOST_ROWS = 108
+# Performance that counts as none, where the study says nothing else.
+MARGIN = 0.01
+# The default fails so often, and what that means.
+DEFAULT_FAILURES = 3
+NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with it"
+
+
+@dataclass(frozen=True, slots=True)
+class ToldRun:
+    """A run that was told: the place of each factor's level, its block, and log performance; None where it failed.
+
+    `confirms` says that it is one of the fresh runs, whose blocks are counted anew.
+    """
+
+    settings: Settings
+    block: int
+    log: float | None
+    confirms: bool = False
+
+
+class TunablesCourse:
+    """Pure in the study and what was told, in that order. A level is the place of its treatment in `steps`.
+
+    Attributes:
+        steps: place -> settings; it grows with the blocks that are begun.
+        told: every run.
+        screened: what the last look selected; None before the first.
+        selected: factors that matter, as of all looks.
+        looks: the same after each look.
+        candidates: settings that are confirmed.
+        left_out: settings that fail.
+        resolved: whether the intervals of all settings are narrow enough, every level having been tried.
+    """
+
+    def __init__(
+        self, space: Tuned, seed: int, plan: PlanKind, margin: float, n_runs: int, confidence: float = 0.95
+    ) -> None:
+        self.space, self.plan, self.margin, self.confidence = space, plan, margin, confidence
+        self._seed, self._n_runs = seed, n_runs
+        self.steps: list[Settings] = []
+        self._places: dict[Settings, int] = {}
+        self.told: list[ToldRun] = []
+        self.screened: Screened | None = None
+        self.selected: tuple[int, ...] = ()
+        self.looks: list[tuple[int, ...]] = []
+        self.candidates: list[tuple[int, int]] = []
+        self.left_out: set[tuple[int, int]] = set()
+        self.resolved = False
+        self.over = False
+        self.n_blocks = 1
+        self.queue: list[Ordered] = self._first()
+        self._place_all()
+
+    @property
+    def decided(self) -> bool:
+        """Tell whether all planned runs were made, and what they had to resolve is resolved."""
+        return self.over and self.resolved and not self.default_fails
+
+    @property
+    def default_fails(self) -> bool:
+        """Tell whether so many runs of the default fail that nothing can be compared with it."""
+        default = [run for run in self.told if run.settings == self.space.default]
+        return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
+
+    @property
+    def next_level(self) -> int | None:
+        """Return where the next run is wanted; None when the search is over."""
+        return self._places[self.queue[0].settings] if self.queue else None
+
+    @property
+    def n_left(self) -> int:
+        """Return how many runs are still to come, as far as is known by now; at least 1."""
+        return max(1, len(self.queue))
+
+    @property
+    def most(self) -> int:
+        """Return how many runs there are at most, none of them repeated."""
+        if self.plan == ONE_AT_A_TIME:
+            return len(self.queue) + len(self.told)
+        return self.most_blocks * self._block_size + PAIRS * (1 << MOST_CONFIRMED)
+
+    @property
+    def most_blocks(self) -> int:
+        """Return how many blocks of the array there are at most."""
+        rows = len(orthogonal_array(len(self.space.names)))
+        return max(MOST_ROWS // rows, 2 * n_rotations(self.space.n_levels))
+
+    @property
+    def state(self) -> str:
+        """Say what is known by now, in a few words."""
+        if self.screened is None:
+            return ""
+        names = ", ".join(self.space.names[j] for j in self.selected) or "none"
+        return f"{'confirming' if self.candidates else 'matter'}: {names}"
+
+    def add(self, level: int, score: float) -> str | None:
+        """Take the score of a run: time for the same work."""
+        return self._take(level, -log(score))
+
+    def fail(self, level: int) -> str | None:
+        """Take a run without a score: a failure is a response."""
+        return self._take(level, None)
+
+    def end(self) -> None:
+        """Take the one look of a plan one at a time, where its runs ended before all were made."""
+        if self.plan == ONE_AT_A_TIME and self.screened is None and not self.default_fails:
+            self._look()
+
+    @property
+    def screening(self) -> list[ToldRun]:
+        """Return the runs that compare all settings."""
+        return [run for run in self.told if not run.confirms]
+
+    @property
+    def pairs(self) -> list[dict[Settings, float | None]]:
+        """Return the log performance of each treatment in each block of the fresh runs."""
+        found: dict[int, dict[Settings, float | None]] = {}
+        for run in self.told:
+            if run.confirms:
+                found.setdefault(run.block, {})[run.settings] = run.log
+        return list(found.values())
+
+    def fitted(self) -> SettingFit | None:
+        """Fit all settings to the runs that compare them; None where there are too few."""
+        rows, values, blocks = _arrays([(run, run.log) for run in self.screening if run.log is not None])
+        if not rows:
+            return None
+        return fit(rows, values, blocks, self.space.n_levels, self.selected, self.confidence, self._seed)
+
+    def fitted_to(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
+        """Fit all settings to another response, by the factors that matter to it.
+
+        Args:
+            logs: log of it, by the place of the run in `told`.
+            n_others: such responses, which share what one may err by (Bonferroni).
+        """
+        known = [(run, logs[i]) for i, run in enumerate(self.told) if not run.confirms and i in logs]
+        if len(known) < SYMBOLS:
+            return None
+        rows, values, blocks = _arrays(known)
+        n_levels, seed = self.space.n_levels, self._seed
+        selected = screen(rows, values, blocks, n_levels, ALPHA / n_others, seed % 2**31).selected
+        return fit(rows, values, blocks, n_levels, selected, 1 - (1 - self.confidence) / n_others, seed)
+
+    def _first(self) -> list[Ordered]:
+        if self.plan == ONE_AT_A_TIME:
+            return [
+                run for k in range(self._n_runs) for run in replicate(self.space, k, self._n_runs, self._seed)
+            ]  # fmt: skip
+        return array_block(self.space, 0, self._seed, self.left_out)
+
+    @property
+    def _block_size(self) -> int:
+        return len(array_block(self.space, 0, self._seed, set()))
+
+    def _take(self, level: int, value: float | None) -> str | None:
+        settings = self.steps[level]
+        place = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
+        asked = self.queue.pop(place) if place is not None else Ordered(settings, self.n_blocks - 1)
+        self.told.append(ToldRun(settings, asked.block, value, asked.confirms))
+        if self.default_fails:
+            self.queue, self.over = [], True
+            return NOTHING_TO_COMPARE
+        return self._next() if not self.queue else None
+
+    def _next(self) -> str | None:
+        """What follows the last run of a stage."""
+        if self.plan == ONE_AT_A_TIME or self.candidates:
+            self._look()
+            self.over = True
+            return None
+        self._look()
+        note = self._leave_out()
+        if (not self.resolved or self._nearly()) and self.n_blocks < self.most_blocks:
+            self.queue = array_block(self.space, self.n_blocks, self._seed, self.left_out)
+            self.n_blocks += 1
+        else:
+            self._confirm()
+        self._place_all()
+        return note
+
+    def _look(self) -> None:
+        """Select with the share of alpha that one look has; a factor that was found once stays found."""
+        rows, values, blocks = _arrays([(run, run.log) for run in self.screening if run.log is not None])
+        looks = 1 if self.plan == ONE_AT_A_TIME else self.most_blocks
+        if self.candidates or len(rows) < SYMBOLS:
+            return
+        self.screened = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
+        self.selected = tuple(dict.fromkeys((*self.selected, *self.screened.selected)))
+        self.looks.append(self.selected)
+        found = self.fitted()
+        tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan == ONE_AT_A_TIME
+        self.resolved = found is not None and tried and found.surely_within <= log1p(RESOLVED)
+
+    def _nearly(self) -> bool:
+        """Whether some factor may be selected with a few more runs."""
+        p = self.screened.p if self.screened else ()
+        return any(x <= NEARLY for j, x in enumerate(p) if j not in self.selected)
+
+    def _leave_out(self) -> str | None:
+        runs = self.screening
+        found = hopeless([run.settings for run in runs], [run.log is None for run in runs], self.space.n_levels)
+        new, self.left_out = sorted(found - self.left_out), self.left_out | found
+        named = [f"{self.space.names[j]} {self.space.levels[j][k]}" for j, k in new]
+        return f"{', '.join(named)}: most runs fail, left out" if named else None
+
+    def _confirm(self) -> None:
+        found = self.fitted()
+        self.candidates = chosen(found, self.selected, self.margin, self.left_out) if found else []
+        if not self.candidates:
+            self.over = True
+            return
+        treatments = factorial(self.candidates, len(self.space.names))
+        self.queue = list(confirming(self.space, treatments, PAIRS, self._seed))
+
+    def _place_all(self) -> None:
+        """Give each new treatment a place."""
+        for run in self.queue:
+            if run.settings not in self._places:
+                self._places[run.settings] = len(self.steps)
+                self.steps.append(run.settings)
+
+
+class TunableSteps(Mapping[int, tuple[Treatment, ...]]):
+    """The treatments of a course by their places, as many as there are by now; the planned ones as they are given."""
+
+    def __init__(self, course: TunablesCourse, treatments: Sequence[Treatment]) -> None:
+        self._course, self._given = course, {key_of(t): t for t in treatments}
+        self._made: dict[int, tuple[Treatment, ...]] = {}
+
+    def __getitem__(self, place: int) -> tuple[Treatment, ...]:
+        """Return the one treatment of a step."""
+        if place not in self._made:
+            treatment: Treatment = self._course.space.treatment(self._course.steps[place])
+            self._made[place] = (self._given.get(key_of(treatment), treatment),)
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[int]:
+        """Go through all places."""
+        return iter(range(len(self)))
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._course.steps)
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCourse]:
+    """Begin a search.
+
+    Args:
+        study: its levels spelled out.
+        treatments: that are planned at first.
+
+    Raises:
+        StudyError: some of those were left out: an array needs them all.
+    """
+    protocol = study.protocol
+    margin = MARGIN if protocol.precision is None else protocol.precision
+    course = TunablesCourse(
+        tuned(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
+    )
+    _refuse_holes(course, treatments)
+    first = [course.steps.index(run.settings) for run in course.queue]
+    return Search(
+        what="settings", steps=TunableSteps(course, treatments), first=first, course=course,
+        most=2 * course.most, seed=study.seed,
+    )  # fmt: skip
+
+
+def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> None:
+    given = {key_of(treatment) for treatment in treatments}
+    n_lost = sum(key_of(course.space.treatment(settings)) not in given for settings in course.steps)
+    if given and n_lost:
+        found = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
+        raise StudyError.one("factors", found, "levels that go with each other", "leave those out that do not")
+
+
+def _arrays(runs: Sequence[tuple[ToldRun, float | None]]) -> tuple[list[Settings], FloatArray, list[int]]:
+    values = np.array([value for _, value in runs], dtype=np.float64)
+    return [run.settings for run, _ in runs], values, [run.block for run, _ in runs]

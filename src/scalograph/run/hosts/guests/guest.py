@@ -1,0 +1,298 @@
+"""Guests of this machine: QEMU boots a kernel for each run, over this machine's files, and the probe runs within.
+
+Where the CPUs of a guest are emulated, its times are none of a machine: runs show what happens, and not how fast.
+
+A guest is no protection: its run is root there, and could mount the files of this machine anew to write to them. Only a
+virtiofsd that offers `--readonly` refuses that.
+"""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control import capacity, isolation, tasks
+from scalograph.control.apply import apply
+from scalograph.control.consent import machine_controls
+from scalograph.control.control import HeldSetting, Launch, Level
+from scalograph.control.ext_scheduler import DEFAULT, OPERATIONS, STATE, SchedulerControl, called_by
+from scalograph.control.host_facts import discover
+from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
+from scalograph.control.machine_control import MachineControl
+from scalograph.errors import HostError
+from scalograph.protocol.bounded import read_below
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import MAX_TEXT
+from scalograph.run.hosts.base import Host, Specification, Tell
+from scalograph.run.hosts.guests.guest_process import GuestMachine, GuestProcess, GuestPrograms
+from scalograph.run.hosts.guests.kernel_packages import kernel, offered
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.probe import find_probe, measure
+from scalograph.run.hosts.local.probe_process import LostError
+from scalograph.run.interrupts import note
+from scalograph.run.plan import Plan
+from scalograph.run.scratch import scratch
+from scalograph.study.control_names import NO_RESET
+from scalograph.study.levels import Treatment
+from scalograph.study.model import Study
+from scalograph.system.platform_facts import passed, read_counters
+from scalograph.system.topology import parse_cpu_list
+
+# Read beside the settings: what there is to be read of CPUs, and what was counted.
+_BESIDE = ("sys/devices/system/cpu/present", "proc/vmstat")
+
+
+@dataclass(frozen=True)
+class GuestSetting:
+    """A setting and the value that it is to have in a guest; `held` will have what was read of it."""
+
+    control: MachineControl
+    held: HeldSetting
+    when: tuple[str, ...] = ("before", "in_force", "at_end")
+
+    def place(self, root: Path) -> KernelPlace:
+        """Return where it lies below a root."""
+        return KERNEL[self.control.setting].place(root, self.control.name)
+
+    def writes(self, n_cpus: int) -> Iterator[str]:
+        """Yield lines: a file relative to the root, and what is written, in order."""
+        place = self.place(Path())
+        if isinstance(place, OnlineCpus):  # all of them are online when a guest has booted
+            stay = parse_cpu_list(self.held.asked)
+            yield from (f"{place.file(cpu)} 0" for cpu in reversed(range(n_cpus)) if cpu not in stay)
+        else:
+            yield f"{place.path} {self.held.asked}"
+
+    def value(self, root: Path) -> str:
+        """Return what a tree has of it. Raises OSError or ValueError where it has nothing."""
+        return self.place(root).value()
+
+
+@dataclass(frozen=True)
+class GuestScheduler(GuestSetting):
+    """A scheduler of sched_ext, or the kernel's own: a guest starts its program, and ends it after the run."""
+
+    when: tuple[str, ...] = ("before", "in_force", "at_end", "after")
+    program: str = ""
+
+    def writes(self, n_cpus: int) -> Iterator[str]:
+        """Yield the files that tell which one is at work: nothing is written."""
+        yield from (STATE, OPERATIONS)
+
+    def value(self, root: Path) -> str:
+        """Return the one that is at work; a file that the kernel does not have is empty in the tree."""
+        return called_by(*(read_below(root, name, MAX_TEXT).strip() for name in (STATE, OPERATIONS)))
+
+
+def guest_settings(study: Study, treatment: Treatment, facts: HostFacts) -> list[GuestSetting]:
+    """Return the settings of a treatment, but for those that it leaves as they are."""
+    levels = {name: (found, treatment[name]) for name, found in machine_controls(study).items()}
+    return [_setting(found, level, facts) for found, level in levels.values() if level is not False]
+
+
+def _setting(found: MachineControl, level: Level, facts: HostFacts) -> GuestSetting:
+    held = HeldSetting(found.called, before="", asked=found.text(level, facts))
+    if isinstance(found, SchedulerControl):
+        return GuestScheduler(found, held, program="" if level == DEFAULT else found.program(level, facts))
+    return GuestSetting(found, held)
+
+
+def lines(settings: Sequence[GuestSetting], n_cpus: int) -> str:
+    """Return what a guest is told: in each line a file, and what it writes there; nothing where it only reads."""
+    written = [line for one in settings for line in one.writes(n_cpus)]
+    return "".join(f"{line}\n" for line in [*_BESIDE, *written])
+
+
+def scheduler_of(settings: Sequence[GuestSetting]) -> str:
+    """Return the path of the program of sched_ext that a guest starts; empty for none."""
+    return next((one.program for one in settings if isinstance(one, GuestScheduler)), "")
+
+
+def read_back(settings: Sequence[GuestSetting], trees: Path) -> None:
+    """Note what a guest read of its settings; what it could not read stays empty."""
+    for one in settings:
+        for when in one.when:
+            setattr(one.held, when, _value(one, trees / when))
+
+
+def _value(setting: GuestSetting, tree: Path) -> str:
+    try:
+        return setting.value(tree)[:MAX_TEXT]
+    except (OSError, ValueError):
+        return ""
+
+
+DEFAULT_KERNEL = "cloud"
+INSTALL = "apt-get install qemu-system-x86 busybox-static"
+# Half of the machine's memory, at most this: more was not needed, and files that a run writes take of it.
+_MOST_MEMORY = 4 << 30
+_OUTSIDE = "it is set on the machine, not in a guest"
+# Conditions that hold in each guest: no swap, and no two CPUs of one core.
+_MET = {"swap": "off", "smt": "off"}
+# What a copy may take to be ready, but where CPUs are emulated.
+_READY_S = 60.0
+_VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd")
+_KVM = Path("/dev/kvm")
+# What a guest may take to prove it.
+_PROOF_S = 15.0
+
+
+def connect() -> Host:
+    """Return the guests of this machine. Raises HostError where a program is missing, with what installs it."""
+    return GuestHost(find_programs())
+
+
+def find_programs() -> GuestPrograms:
+    """Return the programs that guests need. Raises HostError for the first that is missing."""
+    if platform.machine() != "x86_64":
+        raise HostError("--host guest", f"a machine of {platform.machine()}", "x86_64", "use another machine")
+    sharing = next((path for path in _VIRTIOFSD if os.access(path, os.X_OK)), shutil.which("virtiofsd"))
+    found = {"qemu-system-x86_64": shutil.which("qemu-system-x86_64"), "virtiofsd": sharing}
+    found |= {name: shutil.which(name) for name in ("busybox", "setpriv", "dpkg-deb")}
+    for name, path in found.items():
+        if path is None:
+            install = f"{INSTALL} virtiofsd" if name == "virtiofsd" else INSTALL
+            raise HostError("--host guest", f"no {name}", "the programs that guests need", f"install them: {install}")
+    return GuestPrograms(str(found["qemu-system-x86_64"]), str(sharing), str(found["busybox"]))
+
+
+class GuestHost(LocalHost):
+    """Guests of this machine, one for each run. Programs, builds and steps are this machine's, and so are its files."""
+
+    def __init__(self, programs: GuestPrograms) -> None:
+        super().__init__(find_probe())
+        self._programs, self._kernels = programs, dict[str, Path]()
+        self._settings = list[GuestSetting]()
+        self._guest_facts = as_guest(discover()).model_copy(update={"offered_kernels": offered()})
+
+    def facts(self) -> HostFacts:
+        """Return what guests are; of which kind their CPUs are is known when one was booted (`ready`)."""
+        return self._guest_facts
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Fetch the kernels that treatments name, try hardware virtualization by booting one, and then as a machine.
+
+        Raises:
+            HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
+                told, or a kernel cannot be fetched.
+        """
+        if self.probe.warning:
+            raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
+        if planned.program.running:
+            raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
+        with self._folder(planned.design.study.workload.cwd == "caller") as folder, scratch("guest") as boot:
+            _refuse_unprintable(folder, boot, self._probe_path)
+        if planned.design.study.workload.keep != "run":
+            raise HostError("workload.keep", "services that outlive a run", "run: each run has a guest", "leave it out")
+        # Of the levels alone: what the program's arguments are is known when it has been built.
+        study, treatments = planned.design.study, planned.design.treatments
+        named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
+        fetched = {level: kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
+        self._kernels = {level: folder for level, (_, folder) in fetched.items()}
+        accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"
+        if accelerator == "tcg":
+            tell("the CPUs of guests are emulated here: functional, not timing; figures of time are left out")
+        known = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
+        self._guest_facts = self._guest_facts.model_copy(update=known)
+        ready = super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
+        _refuse_unprintable(*map(Path, (ready.facts.schedulers or {}).values()))
+        return ready
+
+    def _try_settings(self, planned: Plan) -> None:
+        """Refuse conditions of this machine; that a setting is refused, its run will tell."""
+        for name, wanted in planned.design.study.conditions.items():
+            if _MET.get(name) != wanted:
+                raise HostError(f"conditions.{name}", str(wanted), "for guests swap or smt off", _OUTSIDE)
+
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
+        self._settings = guest_settings(planned.design.study, treatment, planned.facts)
+        yield [one.held for one in self._settings]
+
+    def measure(self, spec: Specification) -> Record:
+        """Carry out one run, as `LocalHost` does; a guest that has just booted needs no reset."""
+        return super().measure(replace(spec, reset=NO_RESET))
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        return self._started(spec, folder)  # what counts is the kernel of the guest
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        launch = spec.launches[0]
+        machine = self._machine(launch.kernel or DEFAULT_KERNEL, folder, launch.boot_options)
+        settings, program = lines(self._settings, machine.n_cpus), scheduler_of(self._settings)
+        machine = replace(machine, settings=settings, scheduler=program)
+        with scratch("guest") as boot:
+            process = GuestProcess(self._programs, machine, boot)
+            record = measure(self._line(spec, folder), process, note)
+            read_back(self._settings, boot)
+            if spec.counted:
+                record = record.with_counters(passed(*(read_counters(boot / when) for when in ("in_force", "at_end"))))
+            return replace_part(record, guest=process.guest())
+
+    def _line(self, spec: Specification, folder: Path) -> Mapping[str, Any]:
+        """What the probe within reads; on emulated CPUs copies may take as long to be ready as for their work."""
+        line = spec.line(folder)
+        if not spec.events or self.facts().accelerator == "kvm":
+            return line
+        return {**line, "ready_timeout_ns": round(max(_READY_S, spec.timeout_s) * 1e9)}
+
+    @property
+    def _probe_path(self) -> Path:
+        """Where the probe lies, here and in a guest."""
+        return Path(self.probe.argv[0]).absolute()
+
+    def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:
+        facts = self.facts()
+        assert facts.memory_bytes is not None and facts.accelerator is not None
+        return GuestMachine(
+            kernel=self._kernels[level], options=options, accelerator=facts.accelerator, n_cpus=facts.n_cpus,
+            memory_bytes=facts.memory_bytes, folder=folder, probe=str(self._probe_path),
+        )  # fmt: skip
+
+    def _is_proved(self, level: str) -> bool:
+        """Whether hardware virtualization works: a device that can be opened may still start nothing."""
+        if not os.access(_KVM, os.R_OK | os.W_OK) or not has_virtualization():
+            return False
+        with scratch("guest") as boot, scratch("run") as folder:
+            machine = replace(self._machine(level, folder), accelerator="kvm", probe="/bin/true")
+            process = GuestProcess(self._programs, machine, boot, _PROOF_S)
+            try:
+                with process.running():
+                    return process.exchange(b"", _PROOF_S).exit_code == 0
+            except LostError:
+                return False
+
+
+def _refuse_unprintable(*paths: Path) -> None:
+    """Refuse what a guest cannot be told in one line."""
+    for path in map(str, paths):
+        if not path.isprintable():
+            expected = "a path of printable characters, which a guest is told in one line"
+            raise HostError("--host guest", ascii(path), expected, "use a folder of another name")
+
+
+def as_guest(machine: HostFacts) -> HostFacts:
+    """Return what a guest of a machine is: as many CPUs, each a core of its own, and a part of its memory."""
+    cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
+    outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)
+    same = ("distribution", "compiler", "architecture", "cpu_model", "jvms", "schedulers")
+    kept = {name: getattr(machine, name) for name in same}
+    memory = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
+    return HostFacts(cpus=cpus, memory_bytes=memory, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
+
+
+def has_virtualization(root: Path = Path("/")) -> bool:
+    """Tell whether the CPU offers guests what they need to run on it, as /proc/cpuinfo has it.
+
+    Without it a /dev/kvm that could be opened was seen to start a guest that did nothing until its time was over.
+    """
+    flags = next((line for line in (root / "proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+    return not {"vmx", "svm"}.isdisjoint(flags.split())

@@ -1,0 +1,347 @@
+"""The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scalograph.control import apply, held_settings
+from scalograph.control.conditions import refuse_unmet
+from scalograph.control.control import HeldSetting, Launch
+from scalograph.control.host_facts import discover
+from scalograph.control.process_quotas import with_quotas
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
+from scalograph.run.hosts.local.prepare_host import build_planned
+from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupted, lost, measure
+from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess
+from scalograph.run.hosts.services.held_services import HeldServices
+from scalograph.run.interrupts import Interrupts, interruption, kept, note
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan, with_schedulers
+from scalograph.run.scratch import scratch
+from scalograph.run.services import filled, full_disk, has_services, is_named, program_of
+from scalograph.study.levels import Treatment
+from scalograph.study.processes import fill
+from scalograph.system import quiet
+from scalograph.system.platform_facts import passed, read_counters
+from scalograph.system.stale_processes import mark
+
+# The longest that a study may declare: `setup` has no limit of its own.
+_NO_LIMIT_S = 30 * 365.25 * 86400
+_TAIL = 200
+
+
+def on_path(name: str, path: str | None) -> bool:
+    """Tell whether this machine has a program, in the folders of a PATH or by its own path."""
+    return shutil.which(name, path=path) is not None
+
+
+class StudySteps:
+    """The steps of a study, as templates by name.
+
+    The probe carries them out: what a step started is held together as a run is, and ends with it, with a signal, and
+    with us. `n_ended` counts the processes that the last step left running, which were ended.
+    """
+
+    def __init__(
+        self,
+        templates: Mapping[str, Sequence[str]],
+        timeout_s: float,
+        probe: Callable[[bool], ProbeProcess],
+        is_there: Callable[[str, str | None], bool] = on_path,
+        marks: Callable[[], Mapping[str, str]] = mark,
+    ) -> None:
+        """Prepare steps.
+
+        Args:
+            templates: of the steps, by name.
+            timeout_s: that each may take around a run.
+            probe: makes the process that carries out one; a fresh one hears no signal that came before.
+            is_there: tells whether a program, by name or path, is there: its folders are those of a PATH.
+            marks: by which a later start on that machine knows what a dead one left.
+        """
+        self._templates, self._timeout_s, self._probe, self._is_there = templates, timeout_s, probe, is_there
+        self._marks = marks
+        self.n_ended = 0
+
+    def begin(
+        self, launch: Launch, folder: Callable[[], AbstractContextManager[Path]], tell: Callable[[str], object] = str
+    ) -> None:
+        """Look for the program of each step, and carry out `setup`: it knows no level and has no limit of time.
+
+        Raises:
+            HostError: a program is missing, or `setup` failed.
+            KeyboardInterrupt: a signal came meanwhile.
+        """
+        for step in self._templates:
+            self._find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
+        if "setup" not in self._templates:
+            return
+        with folder() as place:
+            wrong = self._done("setup", launch, place, _NO_LIMIT_S)
+        if wrong:
+            raise HostError("workload.setup", wrong, "exit code 0", "correct workload.setup")
+        if self.n_ended:
+            tell(f"workload.setup: processes that it left running were ended: {self.n_ended}")
+
+    def carry_out(self, step: str, launch: Launch, folder: Path) -> str | None:
+        """`prepare` or `cleanup` of one run, within the time of a run: why it failed; None where it did not.
+
+        Raises:
+            NotStartedError: there was no probe.
+            KeyboardInterrupt: a signal came meanwhile that nobody keeps.
+        """
+        if step not in self._templates:
+            return None
+        wrong = self._done(step, launch, folder, self._timeout_s)
+        return f"{step} failed: {wrong}" if wrong else None
+
+    def _find(self, step: str, name: str, path: str | None) -> None:
+        if not self._is_there(name, path):
+            where = "an executable file" if "/" in name else "on PATH"
+            raise HostError(f"workload.{step}", f'no program "{name}"', where, f"install it or correct workload.{step}")
+
+    def _argv(self, step: str, launch: Launch) -> list[str]:
+        return fill(self._templates[step], launch.values)
+
+    def _done(self, step: str, launch: Launch, folder: Path, limit_s: float) -> str | None:
+        argv, heard = self._argv(step, launch), list[int]()
+
+        def hear(number: int) -> None:
+            heard.append(number)
+            note(number)
+
+        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
+        try:
+            record = measure(_line(step, command, limit_s), self._probe(kept() is not None), hear)
+        except NotStartedError:
+            raise
+        except HostError as error:  # it was there when the study began
+            return f"did not start: {error.problems[0].found}"
+        except KeyboardInterrupt:
+            raise interruption(heard[0] if heard else None) from None
+        if heard and kept() is None:
+            raise interruption(heard[0])
+        self.n_ended = record.run.n_survivors or 0
+        return _wrong(argv[0], record, limit_s)
+
+
+def _line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+    """What the probe reads: nothing is measured, and a program such as sudo may become another user."""
+    limit = {"timeout_ns": round(limit_s * 1e9)}
+    return {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False, **limit}
+
+
+def _wrong(name: str, record: Record, limit_s: float) -> str | None:
+    """Why a step failed, in words; None where it did not."""
+    run, copy = record.run, record.copies[0] if record.copies else None
+    if run.status == "ok":
+        return None
+    if run.status == "timeout":
+        return f"{name} took more than {limit_s:g} s and was killed"
+    if copy is not None and run.status == "signal":
+        how = f"ended by signal {copy.signal}"
+    elif copy is not None and run.status == "failed" and copy.exit_code:
+        how = f"exit code {copy.exit_code}"
+    else:
+        return f"{name}: {run.reason}"
+    said = ascii(copy.stderr_tail.strip()[-_TAIL:])
+    return f"{name}: {how}" + (f"; it said {said}" if said != "''" else "")
+
+
+# A host short of processes or memory for a moment recovers; a probe that is gone does not.
+MAX_NOT_STARTED = 3
+
+
+def connect() -> Host:
+    """Return this machine. Raises HostError where SCALOGRAPH_PROBE names no program."""
+    return LocalHost(find_probe())
+
+
+class LocalHost:
+    """This machine: runs are carried out in a scratch folder each, or all where the caller stands."""
+
+    def __init__(self, probe: ProbeProgram) -> None:
+        self.probe = probe
+        self._services = HeldServices(self._process, self._folder)
+        self._n_not_started = 0
+
+    @cached_property
+    def _facts(self) -> HostFacts:
+        return discover()
+
+    def facts(self) -> HostFacts:
+        """Return what this machine is, grants and has; each JVM that was not asked before is started for its build."""
+        return self._facts
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Compile and prepare the program, look for all that the study starts and sets, and carry out its `setup`.
+
+        Raises:
+            HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
+                a setting of the machine is refused, or a step failed.
+        """
+        planned = self._built(planned, tell)
+        programs = dict[tuple[str, str | None], Launch]()
+        for processes in (launches(planned, treatment) for treatment in planned.design.treatments):
+            for launch in processes:
+                programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
+        for name, path in programs:
+            if not self._is_there(name, path):
+                where = "on PATH" if "/" not in name else "an executable file"
+                raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+        for service, pid in planned.program.running:
+            if not Path(f"/proc/{pid}").is_dir():
+                raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
+        study = planned.design.study
+        self._try_settings(planned)
+        steps = self._steps(planned.program.steps, study.protocol.timeout_s)
+        steps.begin(next(iter(programs.values())), lambda: self._folder(study.workload.cwd == "caller"), tell)
+        return planned
+
+    def _built(self, planned: Plan, tell: Tell) -> Plan:
+        """Make the program ready where it will run."""
+        return with_schedulers(build_planned(planned, tell))
+
+    def _is_there(self, program: str, path: str | None) -> bool:
+        """Whether the host has a program, in the folders of a PATH or by its own path."""
+        return on_path(program, path)
+
+    def _marks(self) -> Mapping[str, str]:
+        """By which a later start here knows what a step of a dead one left."""
+        return mark()
+
+    def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
+        """What a run or a step works in."""
+        return nullcontext(_callers_folder()) if in_callers else scratch("run")
+
+    def _process(self, fresh: bool = False) -> ProbeProcess:
+        """The probe of one run or step, which was not started yet."""
+        return ProbeProcess(self.probe.argv, fresh)
+
+    def _steps(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> StudySteps:
+        return StudySteps(templates, timeout_s, self._process, self._is_there, self._marks)
+
+    def _try_settings(self, planned: Plan) -> None:
+        study = planned.design.study
+        refuse_unmet(study.conditions)
+        held_settings.ready_to_reset(study.reset)
+        _attempt(apply.attempts(study, planned.facts))
+
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Set and later restore what the levels ask of this machine, where its conditions are met."""
+        study = planned.design.study
+        refuse_unmet(study.conditions)
+        with ExitStack() as held:
+            contexts = apply.hold(study, treatment, planned.facts)
+            yield [one for context in contexts if (one := held.enter_context(context)) is not None]
+
+    def look(self) -> quiet.Look:
+        """Look at the CPUs that this process may use."""
+        return quiet.look()
+
+    def measure(self, spec: Specification) -> Record:
+        """Carry out one run between its steps, outside whose window they are; it has failed where a step failed.
+
+        Raises:
+            HostError: the host refuses, or the probe did not start for so many runs on end.
+        """
+        if kept() is not None:
+            return interrupted()
+        steps = self._steps(spec.steps, spec.timeout_s)
+        with self._folder(spec.in_callers_folder) as folder:
+            try:
+                record = self._prepared(spec, steps, folder)
+            finally:  # what `prepare` made stays after no run, however that ended
+                wrong = _cleaned_up(spec, steps, folder)
+            return _after_cleanup(record, wrong)
+
+    def _prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
+        try:
+            wrong = steps.carry_out("prepare", spec.launches[0], folder)
+            if kept() is not None:  # a signal that came during `prepare`
+                return interrupted()
+            if not wrong:
+                held_settings.carry_out(spec.reset)
+            record = lost(wrong) if wrong else self._counted(spec, folder)
+        except NotStartedError as error:
+            self._n_not_started += 1
+            if self._n_not_started == MAX_NOT_STARTED:
+                raise
+            return lost(str(error))
+        except CpuGoneError as error:
+            return lost(str(error))  # others may still be there
+        self._n_not_started = 0
+        return _with_ended(record, steps.n_ended)
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        before = read_counters() if spec.counted else None
+        record = self._started(spec, folder)
+        return record.with_counters(passed(before, read_counters())) if spec.counted else record
+
+    def _started(self, spec: Specification, folder: Path) -> Record:
+        if not is_named(spec.launches):
+            return self._measured(spec, folder)
+        if spec.keeps_services and has_services(spec.launches):
+            return self._services.measure(spec, folder)
+        with scratch("state") as state, with_quotas(spec.launches) as launches:
+            return full_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        return measure(spec.line(folder), self._process(), note)
+
+    def ended(self, is_last: bool) -> list[ServicesEnded]:
+        """Tell how services ended that stayed up over runs; after the last run those that are up are ended first."""
+        if is_last:
+            self._services.close()
+        return self._services.ended()
+
+    def close(self) -> None:
+        """End services that outlive their run."""
+        self._services.close()
+
+
+def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
+    """Make attempts, each restored before a signal ends us. Raises KeyboardInterrupt for it."""
+    with Interrupts() as signals:
+        for attempt in attempts:
+            attempt()
+            if signals.number is not None:
+                break
+    if signals.number is not None:
+        raise interruption(signals.number)
+
+
+def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
+    try:
+        return steps.carry_out("cleanup", spec.launches[0], folder)
+    except NotStartedError as error:
+        return str(error)
+
+
+def _after_cleanup(record: Record, wrong: str | None) -> Record:
+    return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
+
+
+def _with_ended(record: Record, n_ended: int) -> Record:
+    """A server that `prepare` left in the background is the likely reason why a run fails without it."""
+    if record.run.status != "failed" or n_ended == 0:
+        return record
+    why = f"processes that prepare left running had been ended: {n_ended}"
+    return record.failed(f"{record.run.reason}; {why}" if record.run.reason else why)
+
+
+def _callers_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        fix = "start again from a folder that stays"
+        raise HostError("the folder of this start", "was removed", "a folder to run in", fix) from None

@@ -1,0 +1,217 @@
+"""Starts a probe for one run: a specification in, a checked record out, whatever the probe does."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from msgspec import to_builtins
+
+from scalograph.errors import HostError, ProtocolError, ScalographError
+from scalograph.protocol.events import parse_event, parse_events
+from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, unmeasured
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local.probe_process import LostError, ProbeAnswer, ProbeProcess
+from scalograph.run.interrupts import heard, kept, meaning
+from scalograph.system.stale_cgroups import end_unmeasured
+
+PROGRAM = "scalograph-probe"
+DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
+# A probe may need this much beyond its own deadlines: 1 s for survivors, then killing and writing.
+GRACE_S = 20.0
+_TOGETHER_S = 0.2
+_MASK = re.compile(r"commands\[\d+\]\.cpus")
+
+
+def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
+    """The probe named by SCALOGRAPH_PROBE, beside the interpreter, on PATH; else the degraded one.
+
+    Raises:
+        HostError: SCALOGRAPH_PROBE names no program.
+    """
+    environ = os.environ if environ is None else environ
+    if named := environ.get("SCALOGRAPH_PROBE"):
+        if found := shutil.which(named, path=environ.get("PATH")):
+            return ProbeProgram((found,))
+        raise HostError("SCALOGRAPH_PROBE", repr(named), "an executable file", "correct or unset it")
+    beside = Path(sys.prefix) / "bin" / PROGRAM
+    if found := shutil.which(str(beside)) or shutil.which(PROGRAM, path=environ.get("PATH")):
+        return ProbeProgram((found,))
+    warning = f"{PROGRAM} was not found: times are taken from outside by Python; install scalograph where cargo is"
+    return ProbeProgram(DEGRADED, warning)
+
+
+class CpuGoneError(HostError):
+    """A CPU that was there when the run was planned is not any more."""
+
+
+def measure(
+    spec: Mapping[str, Any],
+    probe: Sequence[str] | ProbeProcess,
+    on_signal: Callable[[int], None] | None = None,
+) -> Record:
+    """Carries out one run.
+
+    SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to the probe, whose record then has the status
+    `interrupted`; one that comes too late or too early for that, or a second one, raises KeyboardInterrupt.
+
+    Args:
+        spec: the specification of protocol/probe.md.
+        probe: program and arguments of the probe, or its process, which was not started yet.
+        on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
+
+    Returns:
+        The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
+        broken, did not come in time, or never ended.
+
+    Raises:
+        NotStartedError: there was no probe.
+        HostError: the host refused.
+        ProtocolError: the specification does not follow protocol/probe.md, nor does the answer from its beginning.
+    """
+    received: list[int] = []
+    try:
+        process = probe if isinstance(probe, ProbeProcess) else ProbeProcess(probe)
+        record = _carried_out(spec, process, received, on_signal)
+    except ScalographError:
+        if received:  # it came while the probe was starting or being killed: no fault of either
+            raise KeyboardInterrupt from None
+        raise
+    if len(received) > 1 or (received and record.run.status != "interrupted"):
+        raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
+    if record.run.status == "interrupted" and not received and not _told_too():
+        return record.failed(f"its probe was told to end the run, not by us: {record.run.reason}")
+    return record
+
+
+def _told_too() -> bool:
+    """Whether a signal comes that ends more than the run: who ends a service tells all of its processes, one by one."""
+    time.sleep(_TOGETHER_S)
+    return kept() is not None
+
+
+def _carried_out(
+    spec: Mapping[str, Any], process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None
+) -> Record:
+    try:
+        with process.running(), _forwarding(process, received, on_signal):
+            answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec) + process.START_S)
+        return _record(answer, str(spec.get("run")))
+    except LostError as error:
+        end_unmeasured(process.process.pid)
+        return lost(str(error), process.first_line())
+    except ProtocolError as error:
+        if answer.exit_code == 2 or not process.began(str(spec.get("run"))):
+            raise
+        # The run may have written into the answer, or broken the probe.
+        return lost(f"the answer of its probe was broken: {error}", process.first_line())
+
+
+def lost(reason: str, first_line: bytes = b"") -> Record:
+    """The record of a run whose probe gave none. Who measured is told by the answer's first line, if it came that far.
+
+    Every run has a probe of its own, so the next one is not in its way.
+    """
+    try:
+        header = parse_event(first_line)[1]
+    except ProtocolError:
+        header = None
+    return unmeasured(reason, header if isinstance(header, Header) else None)
+
+
+def interrupted() -> Record:
+    """The record of a run that a signal kept from being started."""
+    return lost("").with_figures(status="interrupted", reason="a signal came before it was started")
+
+
+def capabilities(probe: Sequence[str]) -> dict[str, Any]:
+    """What the probe would be granted on this host.
+
+    Raises:
+        HostError: the probe did not start or answer.
+        ProtocolError: its answer is not a `capabilities` event.
+    """
+    process = ProbeProcess([*probe, "--capabilities"])
+    with process.running():
+        answer = process.exchange(b"", GRACE_S)
+    _refuse_failure(answer)
+    name = "probe --capabilities"
+    lines = answer.output.splitlines()
+    part = parse_event(lines[-1], name)[1] if lines else None
+    if not isinstance(part, Capabilities):
+        raise ProtocolError(name, f"{len(lines)} lines", "one capabilities event", "reinstall the probe")
+    return dict(to_builtins(part))
+
+
+@contextmanager
+def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None) -> Iterator[None]:
+    """A handler rather than KeyboardInterrupt: an exception could tear a line that is being read."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        if received and number == signal.SIGHUP:
+            return  # the kernel and the shell may both send it; only a person's second signal means: at once
+        process.send(signal.SIGKILL if received else meaning(number))
+        received.append(meaning(number))
+        if on_signal:
+            on_signal(meaning(number))
+
+    previous = {number: signal.signal(number, forward) for number in heard()}
+    try:
+        if not process.fresh and (early := kept()) is not None:  # while the probe was being started
+            forward(early, None)
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _deadline_s(spec: Mapping[str, Any]) -> float:
+    ready = spec.get("ready_timeout_ns", 60_000_000_000) if spec.get("events") else 0
+    # Services come up one after the other, and are ended so.
+    limits = ("ready_timeout_ns", "stop_grace_ns")
+    services = sum(int(command.get(limit, 0)) for command in spec.get("commands", ()) for limit in limits)
+    return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
+
+
+def _record(answer: ProbeAnswer, run: str) -> Record:
+    _refuse_failure(answer)
+    lines = answer.output.split(b"\n")
+    if lines.pop():
+        raise ProtocolError("probe", "a last line without its newline", "whole lines", "run it again")
+    return parse_events(lines, run)
+
+
+def _refuse_failure(answer: ProbeAnswer) -> None:
+    """Raises unless the probe says it did what it was asked."""
+    if answer.exit_code == 0:
+        return
+    last = answer.output.rstrip(b"\n").rpartition(b"\n")[2]
+    if answer.exit_code in (2, 3) and len(last) <= MAX_LINE_BYTES:
+        part = parse_event(last, "probe: last line")[1]
+        if isinstance(part, ErrorEvent):
+            raise _error(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
+    said = ascii(answer.stderr.strip()[-400:])
+    if answer.exit_code < 0:
+        found = f"killed by signal {-answer.exit_code}; standard error: {said}"
+        raise LostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
+    found = f"exit code {answer.exit_code}; standard error: {said}"
+    raise ProtocolError("probe", found, "0, or 2 or 3 with an error event", "report this with the study")
+
+
+def _error(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
+    """Of an `error` event: `where` is the field of the specification that was refused."""
+    if exit_code == 2:
+        return ProtocolError
+    return CpuGoneError if _MASK.fullmatch(where) else HostError

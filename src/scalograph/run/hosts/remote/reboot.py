@@ -1,0 +1,283 @@
+"""Another machine that is booted with the kernel of each run: its owner's program sets the next boot, and reboots.
+
+Without that program nothing is booted, and it alone has the rights for it. What came up is proved by the release that
+the kernel gives of itself and by a new boot_id. The study goes on in the same journal, and there in a folder made anew.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from scalograph.control.apply import apply
+from scalograph.control.control import HeldSetting, Launch
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.base import Host, Specification, Tell
+from scalograph.run.hosts.remote.ssh import SshHost, machine_of
+from scalograph.run.hosts.remote.ssh_client import UnreachableError, call, last_line, script
+from scalograph.run.hosts.remote.ssh_machine import SshMachine
+from scalograph.run.interrupts import interruption, kept
+from scalograph.run.plan import Plan
+from scalograph.study.levels import Treatment
+from scalograph.text.units import format_duration
+
+PROGRAM = "scalograph-boot"
+HOWTO = "see docs/howto/another-machine.md"
+_ASK_S = 60.0
+_RELEASE = re.compile(r"[0-9][\w.+~-]{0,63}", re.ASCII)
+_NOW = re.compile(r"([0-9][\w.+~-]{0,63})\n([0-9a-f-]{36})\n", re.ASCII)
+NOW = "uname -r && cat /proc/sys/kernel/random/boot_id"
+_PLACE = "umask 077; place=${XDG_STATE_HOME:-$HOME/.local/state}/scalograph; kept=$place/first-kernel\n"
+# Two releases: of the kernel that was found at first, and of the one that was booted instead.
+KEPT = f'{_PLACE}[ ! -f "$kept" ] || head -c 256 -- "$kept"'
+FORGET = f'{_PLACE}rm -f -- "$kept"'
+# $1 release, $2 that of the first kernel. What is kept is on the disk before the other one is booted.
+BOOT = f"""\
+{_PLACE}\
+if [ "$1" = "$2" ]; then {PROGRAM} "$1" && rm -f -- "$kept"; exit; fi
+mkdir -p -- "$place" && echo "$2 $1" >"$kept.new" && sync "$kept.new" && mv -f -- "$kept.new" "$kept" &&
+  sync "$place" && exec {PROGRAM} "$1"
+"""
+
+
+class Boot(NamedTuple):
+    """A boot of the machine: the release of its kernel, and what the kernel calls that boot."""
+
+    release: str
+    boot_id: str
+
+
+def called_reboot(name: str) -> str:
+    """Return a machine that is booted as a message names it."""
+    return f"--host reboot:{name}"
+
+
+def installed_kernels(name: str) -> tuple[str, ...]:
+    """Return the releases of the kernels that a machine has in /boot. Raises HostError."""
+    files = call(name, ("ls", "/boot")).splitlines()
+    named = (file.removeprefix("vmlinuz-") for file in files if file.startswith("vmlinuz-"))
+    return tuple(sorted(release for release in named if _RELEASE.fullmatch(release)))
+
+
+def running(name: str) -> Boot:
+    """Return the boot that a machine is in. Raises UnreachableError, HostError."""
+    answer = call(name, script(NOW), limit_s=_ASK_S)
+    if (found := _NOW.fullmatch(answer)) is None:
+        raise HostError(called_reboot(name), f"told {last_line(answer)}", "its kernel and its boot", HOWTO)
+    return Boot(found[1], found[2])
+
+
+def first_of_killed(name: str, release: str) -> str | None:
+    """Return the release that a machine ran before a start booted the one that runs, and was killed; else None.
+
+    Args:
+        name: of the machine, as ssh knows it.
+        release: of the kernel that runs.
+
+    Raises:
+        HostError: no connection.
+    """
+    first, _, booted = call(name, script(KEPT)).strip().partition(" ")
+    return first if booted == release != first and _RELEASE.fullmatch(first) else None
+
+
+def begin_boot(name: str, release: str, first: str) -> None:
+    """Have a kernel booted, once it is kept there which one ran at first.
+
+    Args:
+        name: of the machine, as ssh knows it.
+        release: of the kernel.
+        first: release of the kernel that was found at first; if it is that one, nothing is kept any more.
+
+    Raises:
+        HostError: the program there says why not, or its home cannot be written to.
+    """
+    try:
+        call(name, script(BOOT, release, first), limit_s=_ASK_S)
+    except UnreachableError:
+        pass  # it may take the connection along
+    except HostError as error:
+        found = f"{PROGRAM} {release}: {error.problems[0].found}"
+        raise HostError(called_reboot(name), found, "a reboot into that kernel", HOWTO) from None
+
+
+def forget_first(name: str) -> None:
+    """Remove what is kept there of the first kernel, which runs. Raises HostError."""
+    call(name, script(FORGET))
+
+
+# A server may test its memory for minutes; then what starts with it takes CPUs for a while.
+BOOT_S, SETTLE_S, PAUSE_S = 900.0, 180.0, 5.0
+
+
+def connect(name: str, wait_s: float | None = None) -> Host:
+    """Return the machine that ssh knows by a name, to be booted with the kernels that it has.
+
+    Raises:
+        StudyError: it is no such name.
+        HostError: as of `ssh.connect`; or it has no program that boots it, or tells no kernels.
+    """
+    machine = machine_of(name, wait_s, "reboot")
+    try:
+        return RebootHost(machine)
+    except BaseException:
+        machine.close()
+        raise
+
+
+class RebootHost(SshHost):
+    """Another machine, booted before a run that asks for another kernel, and at the end with the first one again."""
+
+    def __init__(self, machine: SshMachine) -> None:
+        super().__init__(machine)
+        self._tell: Tell | None = None
+        if machine.find(machine.facts.environment.get("PATH", ""), [PROGRAM]) == [None]:
+            found, fix = f"no program {PROGRAM}", f"put it there: {HOWTO}"
+            raise HostError(called_reboot(machine.name), found, "one that boots a kernel by its release", fix)
+        self._releases = installed_kernels(machine.name)
+        if not self._releases:
+            raise HostError(
+                called_reboot(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME"
+            )
+        self._running = running(machine.name)
+        first = first_of_killed(machine.name, self._running.release)
+        self._first = first if first and first in self._releases else self._running.release
+        self._boot_until = 0.0
+
+    def facts(self) -> HostFacts:
+        """Return what that machine is; its kernel and its boot are those of each run."""
+        known = {"offered_kernels": self._releases, "kernel": None, "boot_id": None}
+        return super().facts().model_copy(update=known)
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Do so as over ssh; tell of a kernel that a killed start has left running.
+
+        Raises:
+            HostError: the study has a `setup`; or as of `SshHost`.
+        """
+        if "setup" in planned.program.steps:
+            fix = "do it before each run: workload.prepare"
+            raise HostError("workload.setup", "before reboots, which may undo it", "a study without", fix)
+        self._tell = tell
+        if self._first != self._running.release:
+            left = f"{self._machine.name} runs kernel {self._running.release} since a start that was killed"
+            tell(f"{left}: at the end {self._first} is booted, which ran before")
+        return super().ready(planned, tell)
+
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Boot the kernel of a treatment, unless it runs.
+
+        Raises:
+            HostError: it does not come up, or another one does.
+            KeyboardInterrupt: a signal came meanwhile.
+        """
+        release = apply(planned.design.study, treatment, Launch(), planned.facts).kernel
+        if release is not None and release != self._running.release:
+            self._booted(release)
+        with super().hold(planned, treatment) as held:
+            yield held
+
+    def close(self) -> None:
+        """End the connection; boot the kernel that was found at first, without waiting for it, if any run was asked."""
+        super().close()
+        if self._tell is None:
+            return
+        try:
+            if self._at_last().release == self._first:
+                forget_first(self._machine.name)
+            else:
+                self._begin(self._first)
+        except HostError as error:
+            self._said(f"it may still run another kernel than at first, {self._first}: {error}")
+
+    def _at_last(self) -> Boot:
+        """Return what runs at the end; a boot that goes on still is waited for, as long as it may take."""
+        if self._running.release == self._first:
+            return self._running
+        if time.monotonic() >= self._boot_until:
+            return running(self._machine.name)
+        left = f"another Ctrl-C leaves it to the next start to boot kernel {self._first}"
+        self._said(f"waiting until {self._machine.name} is up; {left}")
+        return self._awaited()
+
+    def _said(self, text: str) -> None:
+        if self._tell is not None:
+            self._tell(text)
+
+    def _begin(self, release: str) -> None:
+        """Have a kernel booted: of a boot that does not end, nothing is known. Raises HostError."""
+        name = self._machine.name
+        self._said(f"{name}: boots kernel {release}")
+        self._running, self._boot_until = Boot("", self._running.boot_id), time.monotonic() + BOOT_S
+        try:
+            begin_boot(name, release, self._first)
+        except HostError:
+            self._boot_until = 0.0
+            raise
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        record = super()._measured(spec, folder)
+        if record.boot_id in (None, self._running.boot_id):
+            return record
+        self._running = Boot("", str(record.boot_id))  # of which kernel is asked before the next run
+        return record.failed("that machine was booted anew, and not by us")
+
+    def _booted(self, release: str) -> None:
+        """Boot a kernel, and make the folder there anew. The lock there is held until that machine goes down."""
+        self._running = running(self._machine.name)
+        if self._running.release != release:
+            began = time.monotonic()
+            self._begin(release)
+            self._machine.close()
+            if self._awaited().release != release:
+                found = f"{PROGRAM} {release} booted {self._running.release}"
+                raise HostError(called_reboot(self._machine.name), found, f"kernel {release}", HOWTO)
+            self._said(f"{self._machine.name}: up after {format_duration(time.monotonic() - began)}")
+        self._machine.close()
+        self._machine.ensure()
+        self._refuse_other_cpus(release)
+        self._settled()
+
+    def _awaited(self) -> Boot:
+        """Return the boot that comes up, of whichever kernel it is. On its way down and up a machine says many things.
+
+        Raises:
+            HostError: none does in time.
+            KeyboardInterrupt: a signal came meanwhile.
+        """
+        before, said = self._running.boot_id, "it goes on as before"
+        while time.monotonic() < self._boot_until:
+            if (number := kept()) is not None:
+                raise interruption(number)
+            time.sleep(PAUSE_S)
+            try:
+                now = running(self._machine.name)
+            except HostError as error:
+                said = error.problems[0].found
+                continue
+            if now.boot_id != before:
+                self._running, self._boot_until = now, 0.0
+                return now
+        found = f"not booted {BOOT_S:g} s after {PROGRAM}: {said}"
+        raise HostError(called_reboot(self._machine.name), found, "an answer from a new boot", "look at its console")
+
+    def _refuse_other_cpus(self, release: str) -> None:
+        """Refuse a kernel under which masks would mean other CPUs."""
+        before, now = ([one.cpu for one in facts.cpus] for facts in (self._machine.facts, self._machine.told()))
+        if before != now:
+            found = f"CPUs {now} under kernel {release}"[:200]
+            raise HostError(called_reboot(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
+
+    def _settled(self) -> None:
+        """Wait until nothing that starts with the machine has its CPUs, within a limit."""
+        until = time.monotonic() + SETTLE_S
+        while not (seen := self.look()).quiet and kept() is None:
+            if time.monotonic() > until:
+                self._said(f"{self._machine.name} is busy {SETTLE_S:g} s after its boot: {seen}")
+                return
+            time.sleep(PAUSE_S)

@@ -1,0 +1,238 @@
+"""Another machine, which ssh reaches: runs are made there by a probe that was copied, and nothing need be installed.
+
+Programs are built here and copied with what they need. What a run itself cannot be given, settings of the machine say,
+is refused: only whoever changed it there could restore it after a crash.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control.host_facts import discover
+from scalograph.control.jvm import default_values
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.facts import HostFacts, ProgramFile
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.base import Host, Specification, Tell
+from scalograph.run.hosts.local.local_host import LocalHost
+from scalograph.run.hosts.local.prepare_host import build_planned
+from scalograph.run.hosts.local.probe import find_probe, measure
+from scalograph.run.hosts.local.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
+from scalograph.run.hosts.remote.ssh_client import (
+    CONNECT_S,
+    NO_CONNECTION,
+    call,
+    called,
+    is_name,
+    last_line,
+    script,
+    ssh_argv,
+)
+from scalograph.run.hosts.remote.ssh_copy import listed
+from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
+from scalograph.run.hosts.remote.ssh_program import moved, needed_there
+from scalograph.run.interrupts import note
+from scalograph.run.launches import input_file
+from scalograph.run.plan import Plan
+from scalograph.study.program import Program
+from scalograph.system import quiet
+
+# Our folder is gone: that machine was booted.
+GONE = 76
+# $1 our folder, $2 that of the run, $3 that of the last one, which goes; $4 how long a run before may take to end.
+START = f"""\
+printf 'boot %s\\n' "$(cat /proc/sys/kernel/random/boot_id)" >&2
+umask 077
+[ -x "$1/{PROBE}" ] || exit {GONE}
+[ -z "$3" ] || rm -rf -- "$3"
+mkdir -p -- "$2" || exit 74
+exec flock -o -w "$4" -E 75 "$1/run" "$1/{PROBE}"
+"""
+_OF_PROBE = (0, 1, 2, 3)
+_WHY = {75: "the run before has not ended there", GONE: "our folder there is gone", NO_CONNECTION: "no connection"}
+_BOOT = re.compile(rb"^boot ([0-9a-f-]{36})$", re.MULTILINE)
+
+
+class SshProcess(ProbeProcess):
+    """A probe of one run or step on another machine."""
+
+    START_S = float(CONNECT_S + RUN_S)
+
+    def __init__(self, machine: SshMachine, folder: str, last: str = "", fresh: bool = False) -> None:
+        """Prepare it.
+
+        Args:
+            machine: where it runs.
+            folder: there, in which it works; it is made if it is missing.
+            last: folder of an earlier run, which is removed before.
+            fresh: as of `ProbeProcess`.
+        """
+        self._machine = machine
+        words = script(START, str(machine.folder), folder, last, str(RUN_S))
+        super().__init__(ssh_argv(machine.name, words), fresh)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Start it, after the connection was made anew if it had been lost. Raises NotStartedError."""
+        try:
+            self._machine.ensure()
+        except HostError as error:
+            (problem,) = error.problems
+            raise NotStartedError(problem.where, problem.found, problem.expected, problem.fix) from None
+        with super().running():
+            yield
+
+    def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
+        """Hand the line over, and return the answer.
+
+        Raises:
+            NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
+            LostError: it began, and the connection did not last; or as of `ProbeProcess`.
+        """
+        answer = super().exchange(line, limit_s)
+        code, said = answer.exit_code, last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
+        if code in _OF_PROBE or code < 0:
+            return answer
+        if code == GONE:  # the next run makes it anew, with a connection that knows
+            self._machine.close()
+        where, found = called(self._machine.name), said or _WHY.get(code, f"exit code {code}")
+        if self.first_line():
+            raise LostError(
+                where, f"the connection was lost: {found}", "one until the run has ended", "look at the network"
+            )
+        raise NotStartedError(where, f"the probe did not start: {found}", "a run", "look at that machine")
+
+    def boot_id(self) -> str | None:
+        """Return the boot in which the run was made; None where that was not told."""
+        found = _BOOT.search(self._stderr)
+        return found[1].decode() if found else None
+
+
+# What a second is long enough for: /proc/stat counts ticks of 10 ms.
+LOOK = "cat /proc/stat && sleep 1 && cat /proc/stat"
+_LOOK_S = 1.0
+
+
+def connect(name: str, wait_s: float | None = None) -> Host:
+    """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
+    return SshHost(machine_of(name, wait_s))
+
+
+def machine_of(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
+    """Return the connection to a machine.
+
+    Args:
+        name: as ssh knows it.
+        wait_s: how long to wait for another start there to end; None is the default.
+        host: what runs are made by, for a message.
+
+    Raises:
+        StudyError: it is no name that ssh could know.
+        HostError: no native probe, no connection, or runs cannot be made there.
+    """
+    if not is_name(name):
+        raise StudyError.one("--host", f'"{host}:{name}"', f"{host}:NAME, a name that ssh knows", "see ~/.ssh/config")
+    probe = find_probe()
+    if probe.warning:
+        raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
+    return SshMachine(name, Path(probe.argv[0]), LOCK_S if wait_s is None else wait_s)
+
+
+class SshHost(LocalHost):
+    """Another machine: each run and each step is a connection of its own, in a folder of its own."""
+
+    def __init__(self, machine: SshMachine) -> None:
+        super().__init__(find_probe())
+        self._machine = machine
+        self._folder_there, self._last, self._n_runs = "", "", 0
+
+    def facts(self) -> HostFacts:
+        """Return what that machine is, as it was when the connection was made."""
+        return self._machine.facts
+
+    def look(self) -> quiet.Look:
+        """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
+        try:
+            answer = call(self._machine.name, script(LOOK))
+        except HostError:
+            return quiet.Look({})
+        texts = answer.split("cpu  ")[1:]  # each begins with the sum of all CPUs
+        cpus = [one.cpu for one in self.facts().cpus]
+        return quiet.between(texts[0], texts[1], cpus, _LOOK_S) if len(texts) == 2 else quiet.Look({})
+
+    def close(self) -> None:
+        """End the connection: nothing of ours stays there."""
+        self._machine.close()
+
+    def _built(self, planned: Plan, tell: Tell) -> Plan:
+        here = planned.facts.model_copy(update={"jvms": discover().jvms})
+        made = build_planned(replace(planned, facts=here), tell)
+        program = made.program
+        if "java" in program.values:
+            program = replace(program, values={**program.values, **default_values(planned.facts)})
+        input_file(made)  # refuses one outside
+        there = self._copied(program, made.design.study.workload.input, tell)
+        facts = planned.facts.model_copy(update={"program": self._outside(there)})
+        return replace(made, facts=facts, program=there, source=program)
+
+    def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
+        needed = needed_there(program, reads)
+        names = {one.root: _name_there(one.root) for one in needed}
+        found = listed(needed, names)
+        if any(one.named for one in needed):
+            tell(f"copying to {self._machine.name}: {found.told(needed)}")
+        self._machine.put(found.files)
+        return moved(program, {root: str(self._machine.folder / name) for root, name in names.items()})
+
+    def _outside(self, program: Program) -> ProgramFile | None:
+        """The program of a command as it is there; None of one that was copied."""
+        name = program.commands[0][0] if program.commands else ""
+        name = name.replace("{python}", "python3")
+        if not name or "{" in name or name.startswith(f"{program.here}/"):
+            return None
+        environment = self.facts().environment
+        (found,) = self._machine.find(environment.get("PATH", ""), [name])
+        if found is None:
+            return None
+        home = environment.get("HOME", "")
+        inside = home and found.path.startswith(f"{home}/")
+        path = f"~/{found.path.removeprefix(home).lstrip('/')}" if inside else found.path
+        return ProgramFile(path=path, bytes=found.n_bytes, sha256=found.sha256)
+
+    def _is_there(self, program: str, path: str | None) -> bool:
+        return self._machine.find(path or "", [program]) != [None]
+
+    def _marks(self) -> Mapping[str, str]:
+        """None: our process number is another process there, and what a step leaves ends with its connection."""
+        return {}
+
+    def _try_settings(self, planned: Plan) -> None:
+        """Nothing is set there."""
+
+    @contextmanager
+    def _folder(self, in_callers: bool) -> Iterator[Path]:
+        """A folder there, which the first step or run in it makes; the next one removes it."""
+        self._n_runs += 1
+        self._folder_there = str(self._machine.folder / f"run-{self._n_runs}")
+        yield Path(self._folder_there)
+        self._last = self._folder_there
+
+    def _process(self, fresh: bool = False) -> SshProcess:
+        return SshProcess(self._machine, self._folder_there, self._last, fresh)
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        return self._measured(spec, folder)  # counters of this kernel are none of that one
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        process = self._process()
+        return replace_part(measure(spec.line(folder), process, note), boot_id=process.boot_id())
+
+
+def _name_there(path: Path) -> str:
+    """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
+    return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"

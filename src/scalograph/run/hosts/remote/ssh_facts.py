@@ -1,0 +1,185 @@
+"""What another machine is, as it tells itself in one answer: its /proc and /sys as a tree, its environment, its JVMs.
+
+The tree is then read as that of this machine is.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from scalograph.control import capacity, isolation, tasks
+from scalograph.control.host_facts import discover
+from scalograph.control.machine_control import MACHINE
+from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
+from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol.events import parse_event
+from scalograph.protocol.facts import HostFacts, machine_facts
+from scalograph.protocol.record import Capabilities
+from scalograph.run.hosts.remote.ssh_client import called, last_line
+from scalograph.run.scratch import scratch
+from scalograph.system.jvms import described
+
+# Needs nothing but what POSIX has, grep -H and readlink -f. Lines: of a file `/its/path:text`; `env NAME=value`;
+# `system Linux x86_64`; `java` its path, whether a compiler is beside it, and `| ` before each line that it says.
+FACTS = """\
+printf 'system %s\\n' "$(uname -sm)"
+for name in PATH HOME LANG TMPDIR; do
+  eval "value=\\${$name-}"
+  [ -z "$value" ] || printf 'env %s=%s\\n' "$name" "$value"
+done
+sed '/^$/q' /proc/cpuinfo | sed 's|^|/proc/cpuinfo:|'
+group=$(sed -n 's/^0:://p' /proc/self/cgroup)
+set --
+while [ -n "$group" ] && [ "$group" != / ]; do
+  set -- "$@" "/sys/fs/cgroup$group/cpu.max"
+  group=${group%/*}
+done
+cpu=/sys/devices/system/cpu
+clock=/sys/devices/system/clocksource/clocksource0
+grep -sH '' /proc/meminfo /proc/cmdline /proc/self/status /proc/self/cgroup /proc/self/mountinfo /etc/os-release \\
+  /proc/sys/kernel/osrelease /proc/sys/kernel/arch /proc/sys/kernel/random/boot_id \\
+  /proc/sys/kernel/sched_autogroup_enabled $cpu/online $cpu/smt/active $cpu/cpu0/cpufreq/scaling_governor \\
+  $cpu/cpu[0-9]*/topology/*_list $cpu/cpu[0-9]*/topology/physical_package_id $cpu/cpu[0-9]*/topology/core_id \\
+  $cpu/cpu[0-9]*/cache/index*/level $cpu/cpu[0-9]*/cache/index*/shared_cpu_list \\
+  $cpu/cpu0/cache/index*/type $cpu/cpu0/cache/index*/size $cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq \\
+  $cpu/cpu[0-9]*/node[0-9]*/cpulist $clock/current_clocksource $clock/available_clocksource \\
+  /sys/hypervisor/type /sys/class/dmi/id/sys_vendor /sys/kernel/sched_ext/state "$@"
+seen=
+for java in "${JAVA_HOME:-/nonexistent}/bin/java" "$(command -v java)" /usr/lib/jvm/*/bin/java; do
+  java=$(readlink -f -- "$java") && [ -f "$java" ] && [ -x "$java" ] || continue
+  case "$seen" in *"|$java|"*) continue ;; esac
+  seen="$seen|$java|"
+  compiler=no
+  [ ! -x "${java%/*}/javac" ] || compiler=yes
+  printf 'java %s %s\\n' "$compiler" "$java"
+  "$java" -XshowSettings:properties -version </dev/null 2>&1 | sed 's/^/| /'
+done
+:
+"""
+_FILE = re.compile(r"(/(?:proc|sys|etc)/[\w./@+-]+):(.*)", re.ASCII | re.DOTALL)
+# A longer line is none of these files, and is left out.
+_MOST_FILES, _MOST_JVMS, _MOST_CHARACTERS = 200_000, 64, 32 << 10
+_BROKEN = (ArithmeticError, LookupError, OSError, ValueError)
+_CAPABILITIES = ("real-time policies", "negative nice")
+_THERE = "it is set on the machine itself, not over ssh"
+
+
+@dataclass
+class ToldMachine:
+    """The answer to FACTS, not yet read: texts of files by path, and the rest."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    system: str = ""
+    architecture: str = ""
+    jvms: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
+
+
+def parsed(name: str, answer: str) -> ToldMachine:
+    """Return an answer by its parts; lines of no known form are left out.
+
+    Args:
+        name: of the machine, as ssh knows it.
+        answer: to FACTS.
+
+    Raises:
+        HostError: something else was printed before it, or it is none of a machine.
+    """
+    if not answer.startswith("system "):  # it would stand before what a probe says, too
+        first, fix = ascii(answer.partition("\n")[0][:80]), "let its shell print nothing at a login"
+        raise HostError(called(name), f"told {first} first", "nothing but what was asked", fix)
+    if "\0" in answer:
+        raise _told(name, "zero bytes in what it tells of itself")
+    told, said = ToldMachine(), list[str]()
+    for line in (one for one in answer.split("\n") if len(one) <= _MOST_CHARACTERS):
+        kind, _, rest = line.partition(" ")
+        if found := _FILE.fullmatch(line):
+            told.files.setdefault(found[1], []).append(found[2])
+        elif kind == "system":
+            told.system, _, told.architecture = rest.partition(" ")
+        elif kind == "env":
+            variable, _, value = rest.partition("=")
+            told.environment[variable] = value
+        elif kind == "java":
+            said = told.jvms.setdefault((rest.partition(" ")[2], rest.startswith("yes ")), [])
+        elif kind == "|":
+            said.append(rest)
+    if len(told.files) > _MOST_FILES or len(told.jvms) > _MOST_JVMS:
+        raise _told(name, f"{len(told.files)} files, {len(told.jvms)} JVMs")
+    return told
+
+
+def facts_of(name: str, told: ToldMachine, capabilities: Capabilities) -> HostFacts:
+    """Return what a machine is, and what it grants over ssh: nothing that is restored only by whoever changed it.
+
+    Args:
+        name: of the machine, as ssh knows it.
+        told: its answer.
+        capabilities: what the probe was granted there.
+
+    Raises:
+        HostError: what it tells is none of a machine.
+    """
+    facts, no_ext = _read(name, told)
+    granted = {one.name: one for one in capabilities.capabilities}
+    for capability in _CAPABILITIES:
+        if capability not in granted:
+            raise _told(name, f"a probe that does not tell of {capability}")
+    real_time, nice = (granted[capability] for capability in _CAPABILITIES)
+    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, MACHINE), _THERE)
+    refused |= {name: one.why or "" for name, one in ((REAL_TIME, real_time), (NEGATIVE_NICE, nice)) if not one.granted}
+    own = {
+        "architecture": facts.architecture or told.architecture, "reached": "ssh", "environment": told.environment,
+        "refused": refused | ({EXT: no_ext} if no_ext else {}), "granted_priority": 99 if real_time.granted else 0,
+        "granted_nice": -20 if nice.granted else 0,
+    }  # fmt: skip
+    return facts.model_copy(update=own)
+
+
+def capabilities_of(name: str, answer: str) -> Capabilities:
+    """Return what the probe said of itself on a machine. Raises HostError where it is no such answer."""
+    try:
+        part = parse_event((answer.splitlines() or [""])[-1], "probe --capabilities")[1]
+    except ProtocolError as error:
+        raise _told(name, str(error.problems[0])) from None
+    if not isinstance(part, Capabilities):
+        raise _told(name, "another answer of its probe than its capabilities")
+    return part
+
+
+def _read(name: str, told: ToldMachine) -> tuple[HostFacts, str | None]:
+    """Return the facts, which a journal can hold, and why there is no sched_ext. Raises HostError."""
+    try:
+        jvms = described((path, has_compiler, "\n".join(said)) for (path, has_compiler), said in told.jvms.items())
+        with scratch("facts") as tree:
+            _write(name, tree, told.files)
+            facts, no_ext = discover(tree, jvms), why_no_ext(tree)
+        if not facts.cpus:
+            raise _told(name, "no CPU that may be used: /sys/devices/system/cpu/online, /proc/self/status")
+        machine_facts(msgspec.json.decode(msgspec.json.encode(facts.machine())))
+    except _BROKEN as error:
+        raise _told(name, " ".join(str(error).split())) from None
+    return facts, no_ext
+
+
+def _write(name: str, tree: Path, files: Mapping[str, Iterable[str]]) -> None:
+    for path, lines in _inside(files):
+        file = tree / path
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        except OSError as error:  # one is a folder of another, say
+            raise _told(name, f"/{path}: {error.strerror}") from None
+
+
+def _inside(files: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the files that lie below the root, whatever another machine calls them."""
+    return ((path.lstrip("/"), lines) for path, lines in files.items() if ".." not in Path(path).parts)
+
+
+def _told(name: str, found: str) -> HostError:
+    """Return the error on what a machine tells, which may be anything."""
+    return HostError(called(name), f"told {last_line(found)}", "the facts of a machine", "look at its /proc and /sys")

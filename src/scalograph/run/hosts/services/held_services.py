@@ -1,0 +1,291 @@
+"""Services that stay up over runs of a block (`keep = "block"`): each run has a probe to which they run already."""
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control.control import Launch
+from scalograph.errors import HostError
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import EndedService, ProcessEvent, ServicesEnded
+from scalograph.run.hosts.base import Specification
+from scalograph.run.hosts.local.probe import lost, measure
+from scalograph.run.hosts.local.probe_process import ProbeProcess
+from scalograph.run.interrupts import kept, note
+from scalograph.run.scratch import scratch
+from scalograph.run.services import filled, free_ports, full_disk
+from scalograph.study.processes import SERVICE
+
+# No block takes longer.
+_LONGEST_S = 7 * 86_400.0
+_LOOK_S = 0.005
+_WAITER = "cat"
+
+
+class ServiceHolder:
+    """Such a probe, whose answer a thread waits for."""
+
+    def __init__(self, spec: Specification, folder: Path, pipe: Path, process: ProbeProcess) -> None:
+        """Begin to start services.
+
+        Args:
+            spec: of a run with these services, filled; its driver is not started.
+            folder: that they work in.
+            pipe: a path at which there is nothing yet.
+            process: a probe that was not started yet.
+        """
+        os.mkfifo(pipe)
+        self._pipe, self._process, self._end = pipe, process, -1
+        self._record: Record | None = None
+        self._error: Exception | None = None
+        self._thread = Thread(target=self._answer, args=(_line(spec, folder, pipe),), daemon=True)
+        self._thread.start()
+
+    def _answer(self, line: dict[str, Any]) -> None:
+        try:
+            self._record = measure(line, self._process)
+        except Exception as error:
+            self._error = error  # raised where the answer is asked for
+
+    def is_up(self) -> bool:
+        """Wait until the services are ready, and tell whether they are; else the probe has ended."""
+        is_told = False
+        while self._end < 0 and self._thread.is_alive():
+            if kept() is not None and not is_told and hasattr(self._process, "process"):
+                self._process.process.terminate()
+                is_told = True
+            self._open()
+            time.sleep(_LOOK_S)
+        return self._end >= 0
+
+    def _open(self) -> None:
+        try:
+            self._end = os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # nobody reads yet
+                raise HostError("workload.keep", f"no pipe: {error.strerror}", "one", "run it again") from error
+
+    def mains(self, n: int) -> list[tuple[int, int]]:
+        """List when its n services and its driver were started (CLOCK_MONOTONIC, ns), and their process ids, in order.
+
+        Returns:
+            Nothing where it cannot be told which these are: beside them a probe has one child at most, which holds
+            the others.
+        """
+        found = sorted(_children(self._process.process.pid))
+        is_told = n + 1 <= len(found) <= n + 2 and _name(found[-1][1]) == _WAITER
+        return found[-(n + 1) :] if is_told else []
+
+    def close(self) -> Record:
+        """End the services, and return their record. Raises what their probe raised."""
+        if self._end >= 0:
+            os.close(self._end)
+            self._end = -1
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._record or lost("the probe of the services gave no record")
+
+
+def _line(spec: Specification, folder: Path, pipe: Path) -> dict[str, Any]:
+    """What the probe reads. What it would record of services is recorded by the probes of the runs."""
+    *services, driver = spec.launches
+    waiting = Launch(name=driver.name, role=driver.role, argv=(_WAITER, str(pipe)), env=driver.env)
+    asked = replace(spec, launches=(*services, waiting), events=False, capture=False, timeout_s=_LONGEST_S)
+    return asked.line(folder) | {"backend": "plain", "timeline": False}
+
+
+def _children(parent: int) -> Iterator[tuple[int, int]]:
+    tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
+    slept_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = stat.read_bytes().rpartition(b")")[2].split()
+            if int(fields[1]) == parent:
+                yield int(fields[19]) * tick_ns - slept_ns, int(stat.parent.name)
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+Ports = Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Services that are up: of a block, as they were started, with what is given back when they have ended.
+
+    `begun_ns` are CLOCK_MONOTONIC at the start of each, and of who waits behind them: the one before is ready then.
+    """
+
+    block: int
+    services: tuple[Launch, ...]
+    ports: Ports
+    state: Path
+    pids: tuple[int, ...]
+    begun_ns: tuple[int, ...]
+    holder: ServiceHolder
+    folders: ExitStack
+
+    @property
+    def running(self) -> tuple[tuple[str, int], ...]:
+        """Names and process ids."""
+        return tuple((launch.name, pid) for launch, pid in zip(self.services, self.pids, strict=True))
+
+    def told(self, record: Record) -> Record:
+        """Return a record in which services come before the driver, as in runs that start them."""
+        processes = sorted(record.processes, key=lambda one: one.command == 0)
+        numbered = [replace_part(one, command=i) for i, one in enumerate(processes)]
+        copies = [replace_part(copy, command=len(self.pids)) for copy in record.copies]
+        return full_disk(replace_part(record, processes=numbered, copies=copies), self.state)
+
+    def with_start(self, record: Record, before: Record | None) -> Record:
+        """Return the record of the first run with how long services took to start, and those before them to end."""
+        gate_ns, ended = record.run.gate_ns, {one.command: one for one in before.processes} if before else {}
+        if not gate_ns:
+            return record
+        told = [self._started(one, gate_ns, ended.get(one.command)) for one in record.processes]
+        return replace_part(record, processes=told)
+
+    def _started(self, one: ProcessEvent, gate_ns: int, before: ProcessEvent | None) -> ProcessEvent:
+        if one.role != SERVICE:
+            return one
+        start, ready = self.begun_ns[one.command : one.command + 2]
+        stop = before.stop_ns if before and before.name == one.name else None
+        return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
+
+    def ended(self, record: Record) -> ServicesEnded:
+        """Return how they ended, by the record of their probe."""
+        exits = {copy.command: copy for copy in record.copies}
+        services = [
+            EndedService(
+                name=one.name, stop_signal=service.stop_signal, stopped_by=one.stopped_by, stop_ns=one.stop_ns,
+                exit_code=exits[i].exit_code if i in exits else None, signal=exits[i].signal if i in exits else None,
+            )
+            for i, (one, launch) in enumerate(zip(record.processes, self.services, strict=False))
+            if (service := launch.service) is not None
+        ]  # fmt: skip
+        return ServicesEnded(
+            block=self.block, services=services, n_survivors=record.run.n_survivors,
+            reason=record.run.reason if record.run.status == "failed" else None,
+        )  # fmt: skip
+
+
+class HeldServices:
+    """Services of one block at a time, of a host that starts probes here."""
+
+    def __init__(
+        self, process: Callable[[], ProbeProcess], folder: Callable[[bool], AbstractContextManager[Path]]
+    ) -> None:
+        """Hold none yet.
+
+        Args:
+            process: makes a probe, not yet started.
+            folder: makes what services work in, for as long as they do.
+        """
+        self._process, self._folder = process, folder
+        self._held: _Held | None = None
+        self._ended: list[ServicesEnded] = []
+
+    def measure(self, spec: Specification, folder: Path) -> Record:
+        """Carry out a run, after starting its services where none are up, or others.
+
+        The first run of services tells of each when it was started and ready, and how long the one before took to end.
+        If a run fails, its services are ended.
+
+        Raises:
+            HostError: the host refuses.
+        """
+        launches, before = self._serving(spec), None
+        if is_first := not launches:
+            before = self.close()
+            if (failed := self._begin(spec)) is not None:
+                return failed
+            launches = self._serving(spec)
+        held = self._held
+        assert held is not None and launches
+        driver = replace(spec, launches=launches[-1:], running=held.running)
+        record = held.told(measure(driver.line(folder), self._process(), note))
+        if record.run.status != "ok":
+            return self._failed(record, len(held.pids))
+        return held.with_start(record, before) if is_first else record
+
+    def close(self) -> Record | None:
+        """End the services that are up, in order; return their record, None where there are none."""
+        held, self._held = self._held, None
+        if held is None:
+            return None
+        with held.folders:
+            record = held.holder.close()
+        if record.run.status != "interrupted":
+            self._ended.append(held.ended(record))
+        return record
+
+    def ended(self) -> list[ServicesEnded]:
+        """Return how services ended that did since this was last asked, but for those whose failure a run tells."""
+        told, self._ended = self._ended, []
+        return told
+
+    def _failed(self, record: Record, n: int) -> Record:
+        """End the services after a run that failed; return it with what they said last, where they failed too."""
+        last = self.close()
+        if last is None or last.run.status != "failed" or record.run.status != "failed":
+            return record
+        self._ended.pop()
+        return _with_last_words(record, last, n)
+
+    def _serving(self, spec: Specification) -> tuple[Launch, ...]:
+        """What a run starts, filled, if its services are those that are up; else nothing."""
+        held = self._held
+        if held is None or held.block != spec.run.block:
+            return ()
+        if [launch.name for launch in spec.launches[:-1]] != [launch.name for launch in held.services]:
+            return ()
+        launches = filled(spec.launches, held.state, held.ports)
+        return launches if _as_started(launches[:-1]) == _as_started(held.services) else ()
+
+    def _begin(self, spec: Specification) -> Record | None:
+        """Start services; returns a record where they did not come up."""
+        with ExitStack() as folders:
+            state = folders.enter_context(scratch("state"))
+            ports = free_ports(spec.launches)
+            whole = replace(spec, launches=filled(spec.launches, state, ports))
+            place = folders.enter_context(self._folder(spec.in_callers_folder))
+            # No process has such a name.
+            holder = ServiceHolder(whole, place, state / ".end", self._process())
+            if not holder.is_up():
+                return holder.close()
+            mains = holder.mains(len(whole.launches) - 1)
+            if not mains:
+                holder.close()
+                found = "services whose processes are not the first that they start"
+                raise HostError("workload.keep", found, "services that stay in the foreground", "leave it out")
+            self._held = _Held(
+                spec.run.block, whole.launches[:-1], ports, state, tuple(pid for _, pid in mains[:-1]),
+                tuple(at for at, _ in mains), holder, folders.pop_all(),
+            )  # fmt: skip
+        return None
+
+
+def _as_started(launches: Sequence[Launch]) -> list[Launch]:
+    """Launches without the values that filled them: levels of the driver are among these."""
+    return [replace(launch, values={}) for launch in launches]
+
+
+def _with_last_words(record: Record, last: Record, n: int) -> Record:
+    """A failed run with the reason of its n services, which failed too, and what they said."""
+    services = [copy for copy in last.copies if copy.command < n]
+    drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
+    return replace_part(record.failed(last.run.reason or ""), copies=[*services, *drivers])

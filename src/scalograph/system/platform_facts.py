@@ -1,0 +1,107 @@
+"""What is to be known of a machine beside its CPUs: caches, clock, system, compiler, disk. Never a guess."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from scalograph.protocol.bounded import read_below
+from scalograph.protocol.record_processes import LAST
+from scalograph.study.responses import COUNTERS
+
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "": 1}
+_KINDS = {"Data": "d", "Instruction": "i", "Unified": ""}
+TIMEOUT_S = 5
+
+
+def cache_sizes(root: Path) -> dict[str, int]:
+    """Return the caches of the first CPU in bytes: {"L1d_bytes": 49152, ...}; empty where sizes are not told."""
+    found: dict[str, int] = {}
+    for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
+        if (match := re.fullmatch(r"(\d{1,12})([KM]?)", size)) and kind in _KINDS and level.isdecimal():
+            found[f"L{level}{_KINDS[kind]}_bytes"] = int(match[1]) * _UNITS[match[2]]
+    return found
+
+
+def clock_mhz(cpuinfo: dict[str, str]) -> float | None:
+    """Return the clock of the first CPU at that moment, MHz; None where /proc/cpuinfo has none, as on ARM."""
+    text = cpuinfo.get("cpu MHz", cpuinfo.get("clock", "")).removesuffix("MHz")
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+
+
+def architecture(root: Path) -> str | None:
+    """Return the kernel's name of the instruction set, such as x86_64 (a file since Linux 6.1)."""
+    return _text(root / "proc/sys/kernel/arch") or (os.uname().machine if root == Path("/") else None)
+
+
+def distribution(root: Path) -> str | None:
+    """Return the name and version of the system as /etc/os-release has it."""
+    named = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text(root / "etc/os-release"), re.MULTILINE)
+    return named[1].strip() if named else None
+
+
+def disk_rotational(root: Path) -> bool | None:
+    """Tell whether the disk of / has plates that turn; None where / lies on no disk of its own."""
+    mounts = (line.split() for line in _text(root / "proc/self/mountinfo").splitlines())
+    devices = [words[2] for words in mounts if len(words) > 4 and words[4] == "/"]
+    if not devices or not re.fullmatch(r"\d+:\d+", devices[-1]):
+        return None
+    device = (root / "sys/dev/block" / devices[-1]).resolve()
+    told = _text(device / "queue/rotational") or _text(device.parent / "queue/rotational")  # a partition has no queue
+    return told == "1" if told else None
+
+
+def compiler() -> str | None:
+    """Return the first line that the C compiler says of itself; None where there is none."""
+    program = shutil.which("cc")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, "--version"], env={"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            errors="replace", timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.splitlines()
+    return lines[0].strip()[:200] or None if done.returncode == 0 and lines else None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+# Counted by zones of memory, and added up.
+_SUMS = ("allocstall",)
+# In pages, as they are; a background limit at or above the other is half of it, which the settings do not show.
+LIMITS = ("nr_dirty_threshold", "nr_dirty_background_threshold")
+# A guest may have written both: what is longer is no /proc/vmstat, and no count of 64 bits.
+_MAX_BYTES, _COUNT = 64 << 10, re.compile("[0-9]{1,20}")
+
+
+def read_counters(root: Path = Path("/")) -> dict[str, int] | None:
+    """Return counters and limits; those that this kernel does not have are absent, None if it tells none."""
+    try:
+        lines = [line.split() for line in read_below(root, "proc/vmstat", _MAX_BYTES).splitlines()]
+    except OSError:
+        return None
+    told = {words[0]: int(words[1]) for words in lines if len(words) == 2 and _COUNT.fullmatch(words[1])}
+    found = {name: told[name] for name in COUNTERS if name in told}
+    for name in _SUMS:
+        parts = [count for key, count in told.items() if key == name or key.startswith(f"{name}_")]
+        found |= {name: sum(parts)} if parts else {}
+    return {name: min(count, LAST) for name, count in found.items()} or None
+
+
+def passed(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Return what was counted between two readings, and the limits at the second one; None without both."""
+    if before is None or after is None:
+        return None
+    counts = {name: max(0, after[name] - before[name]) for name in after if name in before and name not in LIMITS}
+    return {**counts, **{name: after[name] for name in LIMITS if name in after}}

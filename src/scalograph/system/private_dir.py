@@ -1,0 +1,247 @@
+"""A folder of our own that no other user can write to, with files that survive a crash intact."""
+
+import fcntl
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from scalograph.errors import HostError
+
+MAX_BYTES = 64 << 10
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+
+
+def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of changed settings: lost at a reboot, as the settings are, or tied to the boot's id."""
+    if os.geteuid() == 0:
+        return Path("/run/scalograph")
+    runtime, scratch = environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "")
+    if runtime.startswith("/") and _is_ours(Path(runtime)):
+        return Path(runtime) / "scalograph"
+    # Without a session, as under cron or in a container. The name is predictable: hence the checks below.
+    return Path(scratch if scratch.startswith("/") else "/tmp") / f"scalograph-{os.geteuid()}"  # noqa: S108
+
+
+def _is_ours(folder: Path) -> bool:
+    """Tell whether the folder is ours: a plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+
+
+def irregular(status: os.stat_result) -> str | None:
+    """Say what this is if it is no plain file with one name; None if it is one."""
+    if stat.S_ISREG(status.st_mode):
+        return "a file with several names" if status.st_nlink > 1 else None
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
+
+
+class PrivateFolder:
+    """A folder opened once and checked; every file is reached through its descriptor, so that no link leads elsewhere.
+
+    Raises:
+        HostError: it cannot be made, is a link, belongs to another user, or is open to others.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            if not path.is_symlink():
+                path.mkdir(mode=0o700, exist_ok=True)
+            self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            found = f"cannot be used: {error.strerror}"
+            fix = _remedy() if os.path.lexists(path) else f"make {path.parent} a folder that we may write to"
+            raise HostError(str(path), found, "a folder, not a link, in a place we may write to", fix) from error
+        try:
+            self._check(os.fstat(self.fd), str(path), 0o077)
+        except HostError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self.fd)
+
+    def __enter__(self) -> "PrivateFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self, name: str, flags: int) -> int:
+        """Open a regular file of ours.
+
+        Raises:
+            HostError: it is a link or no plain file, belongs to another user, or is writable by others.
+            FileNotFoundError: there is none, and the flags do not create it.
+        """
+        where = str(self.path / name)
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        try:
+            fd = os.open(name, flags, mode=0o600, dir_fd=self.fd)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise HostError(where, self._refused(name, error), "a plain file of ours", _LOOK) from error
+        try:
+            status = os.fstat(fd)
+            if (found := irregular(status)) is not None:
+                raise HostError(where, found, "a plain file of ours", _LOOK)
+            self._check(status, where, 0o022)
+        except HostError:
+            os.close(fd)
+            raise
+        return fd
+
+    def _refused(self, name: str, error: OSError) -> str:
+        """Say what stands there instead of a file, which explains more than the kernel's answer."""
+        try:
+            found = irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
+        except OSError:
+            found = None
+        return found or f"cannot be opened: {error.strerror}"
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file; None if absent. Raises HostError as `open` does, or if too long."""
+        try:
+            fd = self.open(name, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise HostError(str(self.path / name), "a longer file", f"at most {MAX_BYTES} bytes", _LOOK)
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file; when this returns, the new content is on the disk, name and all. Raises HostError."""
+        with self._telling(name):
+            self.remove(f".{name}")
+            fd = os.open(f".{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode=0o600, dir_fd=self.fd)
+            with os.fdopen(fd, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(fd)
+            os.rename(f".{name}", name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            os.fsync(self.fd)
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it exists. Raises HostError."""
+        with self._telling(name):
+            try:
+                os.unlink(name, dir_fd=self.fd)
+            except FileNotFoundError:
+                return
+            os.fsync(self.fd)
+
+    @contextmanager
+    def _telling(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            found = f"cannot be written: {error.strerror}"
+            raise HostError(str(self.path / name), found, "room and permission", "make room") from error
+
+    @staticmethod
+    def _check(status: os.stat_result, where: str, forbidden: int) -> None:
+        if status.st_uid != os.geteuid():
+            raise HostError(where, f"owned by user {status.st_uid}", f"user {os.geteuid()}", _remedy())
+        if status.st_mode & forbidden:
+            mode = stat.S_IMODE(status.st_mode)
+            raise HostError(where, f"mode {mode:04o}", f"mode {mode & ~forbidden:04o}", _LOOK)
+
+
+_LOOK = "look at it, then remove it"
+
+
+def _remedy() -> str:
+    """Tell how to avoid what another user has put in the way and only that user can remove."""
+    return _LOOK if os.geteuid() == 0 else f"{_LOOK}, or set XDG_RUNTIME_DIR to a folder of your own"
+
+
+# What `mkdtemp` adds to a name.
+_RANDOM = re.compile(r"-[a-z0-9_]{8}")
+
+
+@contextmanager
+def held_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Make a fresh folder `parent`/`name`-RANDOM, and remove it with all that is in it unless it was renamed.
+
+    Its lock ends with us however we end, and tells `sweep` whether we live, from another container too.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder, lock = _made(parent, name)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+        os.close(lock)
+
+
+def sweep(parent: Path, name: re.Pattern[str]) -> None:
+    """Remove the folders in `parent` that a `held_folder` left whose owner is dead.
+
+    Args:
+        parent: a folder of our own; there may be none.
+        name: what such a folder is called before its RANDOM.
+    """
+    try:
+        entries = [*parent.iterdir()]
+    except OSError:
+        return
+    for folder in entries:
+        if _RANDOM.fullmatch(folder.name[-9:]) and name.fullmatch(folder.name[:-9]):
+            _remove_unowned(folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with all that is in it, read-only and very deep folders too; what another user owns may stay."""
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return
+    # A cache of modules makes its folders read-only, and Python goes only so deep.
+    for argv in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+        with suppress(OSError):
+            subprocess.run(
+                [*argv, "--", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                check=False,
+            )  # fmt: skip
+
+
+def _made(parent: Path, name: str) -> tuple[Path, int]:
+    """A folder, and the descriptor that holds its lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
+        with suppress(FileNotFoundError):  # swept before it was locked
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            with suppress(OSError):  # a file system without locks: nobody sweeps there
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.fstat(lock).st_nlink:
+                return folder, lock
+            os.close(lock)
+
+
+def _remove_unowned(folder: Path) -> None:
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        remove(folder)
+    except OSError:
+        pass  # its owner lives, or nobody can tell
+    finally:
+        os.close(lock)

@@ -1,0 +1,129 @@
+"""Leaves of earlier runs: a probe that is killed together with its guard can neither end its run nor remove its own."""
+
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, processes_in, read
+
+# A probe makes its leaf a moment before it forks into it.
+MIN_AGE_S = 60.0
+_PROBE = "scalograph-probe"[:15]  # length of a name that the kernel keeps
+# Those that settings are held in have sixteen digits, and a start may be at work in them.
+_PROBES_OWN = re.compile(r"scalograph-[0-9a-f]{2,15}")
+
+
+def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S) -> list[str]:
+    """Remove leaves that surely belong to no probe, with what still runs in them, and list them.
+
+    They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
+    user; nobody holds their lock; and their probe is gone. Those without a process at any depth are older than
+    `min_age_s`. A process in one that a probe has made is of a run that nobody measures: it is killed, unless some of
+    them, and so the probe, may be where we cannot see it, in a container around ours.
+    """
+    left = (leaf for leaf in _unused(tree, root) if _is_left(leaf, min_age_s))
+    return [told for leaf in left if (told := _cleared(leaf, tree))]
+
+
+def end_unmeasured(probe: int, root: Path = Path("/")) -> None:
+    """End the run of a probe that was killed, if its guard was killed too, or was not yet there.
+
+    Args:
+        probe: number of its process, which was a child of ours.
+        root: where /proc is.
+    """
+    if (mount := cgroup2_mount(root)) is None:
+        return
+    tree = CgroupTree(mount, root)
+    for leaf in _unused(tree, root):
+        if leaf.name.startswith(f"scalograph-{probe:x}") and _is_left(leaf, 0.0):
+            _cleared(leaf, tree)
+
+
+def _unused(tree: CgroupTree, root: Path) -> Iterator[Path]:
+    """Yield leaves whose probe does not run."""
+    homes = dict.fromkeys((tree.mount, tree.own_folder() or tree.mount))
+    found = [leaf for home in homes for leaf in _leaves(home)]
+    # Only then: who starts in between must not seem to be missing. A leaf's name begins with its probe's number.
+    probes = _running_probes(root)
+    yield from (leaf for leaf in found if not leaf.name.removeprefix("scalograph-").startswith(probes))
+
+
+def _leaves(home: Path) -> list[Path]:
+    try:
+        return sorted(path for path in home.iterdir() if LEAF.fullmatch(path.name))
+    except OSError:
+        return []
+
+
+def _is_left(leaf: Path, min_age_s: float) -> bool:
+    try:
+        status = leaf.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or _is_held(leaf):
+        return False
+    # `populated` covers everything below, too. Unreadable is not empty.
+    events = (read(leaf / "cgroup.events") or "").splitlines()
+    if "populated 0" in events:
+        return time.time() - status.st_mtime >= min_age_s
+    return bool("populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) and _all_seen(leaf))
+
+
+def _is_held(leaf: Path) -> bool:
+    """Tell whether a probe lives that has locked it: of another name than ours, say, or in a container."""
+    try:
+        fd = os.open(leaf, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a kernel without such locks: the number of the probe tells
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
+def _all_seen(leaf: Path) -> bool:
+    """Tell whether every process in it has a number here: one outside our PID namespace reads as 0."""
+    found = processes_in(leaf)
+    return bool(found) and 0 not in found
+
+
+def _running_probes(root: Path) -> tuple[str, ...]:
+    folders = (folder for folder in (root / "proc").iterdir() if folder.name.isdecimal())
+    return tuple(f"{int(folder.name):x}" for folder in folders if _is_probe(folder))
+
+
+def _is_probe(folder: Path) -> bool:
+    """Tell whether it is one that runs: nobody waits for a dead one below a container's first process."""
+    if read(folder / "comm") != _PROBE:
+        return False
+    return (read(folder / "stat") or "").rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
+
+
+def _cleared(leaf: Path, tree: CgroupTree) -> str | None:
+    """Clear a leaf and tell what was left in it; None if it stays, which a later start tries again."""
+    if not (n := len(processes_in(leaf))):
+        return f"cgroup {leaf.name}, left empty: removed" if _removed(leaf) else None
+    try:
+        tree.remove(leaf)
+    except OSError:
+        return None
+    return f"cgroup {leaf.name}, left by a killed probe: {n} processes ended, removed"
+
+
+def _removed(leaf: Path) -> bool:
+    """Remove an empty leaf and tell whether it is gone. The kernel refuses where there is a process after all."""
+    with suppress(OSError):
+        for folder, _, _ in os.walk(leaf, topdown=False):
+            Path(folder).rmdir()
+    return not leaf.exists()

@@ -1,0 +1,100 @@
+"""Processes that a step or a compiler of an earlier start left: it was killed, and could not end them itself."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from scalograph.system.cgroups import read
+
+
+class Owner(BaseModel):
+    """A process, distinguished from a later one with its number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    pid: int = Field(ge=1)
+    start_ticks: int = Field(ge=0)
+
+    @classmethod
+    def ourselves(cls, root: Path) -> "Owner":
+        """Return this process."""
+        return cls(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
+
+    def is_alive(self, root: Path) -> bool:
+        """Tell whether the process still exists, and is no later process with its number."""
+        return _start_ticks(self.pid, root) == self.start_ticks
+
+
+def boot_id(root: Path) -> str:
+    """Return the kernel's name for the time since the last boot."""
+    return read(root / "proc/sys/kernel/random/boot_id") or "unknown"
+
+
+def _start_ticks(pid: int, root: Path) -> int | None:
+    """Return when a process began, in ticks since boot; None if it is gone or a zombie."""
+    # The name before it may hold spaces and brackets.
+    fields = (read(root / f"proc/{pid}/stat") or "").rpartition(")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
+
+
+MARK = "SCALOGRAPH_STEP"
+_WAIT_S = 1.0
+
+
+def mark(root: Path = Path("/")) -> dict[str, str]:
+    """Return the variable of the environment by which what this start started outside its runs is known."""
+    owner = Owner.ourselves(root)
+    return {MARK: f"{owner.pid}.{owner.start_ticks}"}
+
+
+def end_orphans(root: Path = Path("/")) -> list[str]:
+    """Kill the processes whose mark names a dead start, and list them. The machine must be locked."""
+    told, until = dict[int, str](), time.monotonic() + _WAIT_S
+    while found := [pid for pid in _orphans(root) if _killed(pid)]:
+        told |= {pid: f"process {pid}, left by a step: ended" for pid in found}
+        if time.monotonic() > until:
+            break
+        time.sleep(0.005)
+    return list(told.values())
+
+
+def _orphans(root: Path) -> Iterator[int]:
+    here = _namespace(root / "proc/self")
+    for folder in (root / "proc").iterdir():
+        if folder.name.isdecimal() and _is_orphan(folder, root) and _namespace(folder) == here:
+            yield int(folder.name)
+
+
+def _is_orphan(folder: Path, root: Path) -> bool:
+    """Tell whether it is our user's, carries a mark, and its start is dead."""
+    try:
+        if folder.stat().st_uid != os.geteuid():
+            return False
+        environ = (folder / "environ").read_bytes()
+    except OSError:  # it has ended, or may not be looked at
+        return False
+    start, end = f"\0{MARK}=".encode(), b"\0"
+    pid, _, ticks = (b"\0" + environ).partition(start)[2].partition(end)[0].partition(b".")
+    if not pid.isdigit() or not ticks.isdigit() or int(pid) == 0:
+        return False
+    return not Owner(pid=int(pid), start_ticks=int(ticks)).is_alive(root)
+
+
+def _namespace(folder: Path) -> str:
+    """Return what tells which process numbers it counts in: in a container the same one is another process."""
+    try:
+        return str((folder / "ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _killed(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return False
+    return True
