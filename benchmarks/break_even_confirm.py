@@ -20,10 +20,10 @@ import numpy as np
 from scalograph.cli.pipeline import run_declared
 from scalograph.findings import table
 from scalograph.protocol import results
-from scalograph.questions.break_even.answer import EndedSearch, told_again
+from scalograph.questions.break_even.answer import EndedSearch, replay_search
 from scalograph.questions.break_even.model import SURE
 from scalograph.study.declare import Declared, declare
-from scalograph.study.responses import primary
+from scalograph.study.responses import primary_response
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import COUNTED
 
@@ -41,7 +41,7 @@ class Point:
 
 def fresh(told: EndedSearch, n: int, seed: int) -> list[Point]:
     """Points that were decided and never measured, half of them on either side as far as there are so many."""
-    mean, sd = told.surface(told.space.at())
+    mean, sd = told.surface(told.space.coordinates())
     sure = [i for i in range(len(mean)) if abs(mean[i]) > SURE * sd[i] and i not in told.course.asked]
     sides = {side: [i for i in sure if np.sign(mean[i]) == side] for side in NAMES}
     draw, taken = random.Random(seed), list[Point]()
@@ -68,10 +68,10 @@ def _level(value: float) -> float | int:
 
 def measured(read: table.Table, told: EndedSearch, points: list[Point]) -> dict[int, list[float]]:
     """Log ratios of the pairs of each point, from blocks in which both runs count."""
-    name, found = primary(read.study), dict[int, list[float]]()
+    name, found = primary_response(read.study), dict[int, list[float]]()
     by: dict[tuple[object, int], float] = {
         (row.key, row.block): row.scores[name]
-        for row in read.counted()
+        for row in read.successful_rows()
         if row.verdict in COUNTED and name in row.scores
     }
     for point in points:
@@ -125,7 +125,7 @@ def main() -> None:
     args = parser.parse_args()
     shipped = shipped_study("break-even")
     folder = results.at(args.results or _searched(shipped, args.quick))
-    told = told_again(table.load(folder.journal, keep_observations=False))
+    told = replay_search(table.load(folder.journal, keep_observations=False))
     if told is None:
         raise SystemExit(f"{folder.journal}: no study of break-even, or too few pairs")
     points = fresh(told, args.points or (8 if args.quick else 30), args.seed)

@@ -80,7 +80,7 @@ def withhold_machine() -> None:
         raise StartedError
 
     pipeline.lock_machine = started  # type: ignore[assignment]
-    host_names.connected = started  # type: ignore[assignment]
+    host_names.open_host = started  # type: ignore[assignment]
 
 
 def read(given: Case) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kills_start import LIMIT_BYTES, LIMIT_S, Start
 from kills_studies import BUDGET, PLANNERS
 
 from scalograph.control.store import CHANGES
-from scalograph.machine.proofs.proof_context import settings
+from scalograph.machine.proofs.proof_context import read_settings
 from scalograph.protocol.results import RESERVED
 from scalograph.system.cgroups import LEAF, cpu_tree
 
@@ -120,11 +120,11 @@ class Machine:
     """Settings of the machine as they were before a case."""
 
     def __init__(self, place: Place) -> None:
-        self._place, self._before, self._named = place, settings(), set[Path]()
+        self._place, self._before, self._named = place, read_settings(), set[Path]()
 
     def changed(self) -> Iterator[Fault]:
         """What differs now, read back."""
-        now = settings()
+        now = read_settings()
         for name in sorted(self._before.keys() | now.keys()):
             was, found = self._before.get(name, "absent"), now.get(name, "absent")
             if was != found:

@@ -20,7 +20,7 @@ from kills_places import remove_group
 from kills_table import HARMLESS
 
 from scalograph.run.hosts.python_probe.tree import become_subreaper, kill_all, reap
-from scalograph.system.jvms import find
+from scalograph.system.jvms import find_jvms
 
 # Beyond that a case is given up. A machine without time for us makes it long.
 CASE_S = 900.0
@@ -42,7 +42,7 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
         What `kills_case.carry_out` returns, with the fields of the case.
     """
     jvms = folder / "jvms"
-    find(cache=jvms)
+    find_jvms(cache=jvms)
     become_subreaper()
     gc.freeze()
     running: dict[int, Child] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kills_places import Place, native_probe
 
-from scalograph.control.capacity import refusal
+from scalograph.control.capacity import find_quota_refusal
 
 # A tree: a child that would outlive its run by far, and that the run itself ends.
 WORK = """\
@@ -138,7 +138,7 @@ PLANNERS = {
 
 def granted(nobody: bool) -> list[str]:
     """Names of those that a user may start here."""
-    quotas = not nobody and refusal() is None
+    quotas = not nobody and find_quota_refusal() is None
     return [name for name, planner in PLANNERS.items() if planner.granted or quotas]
 
 

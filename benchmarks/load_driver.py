@@ -26,7 +26,7 @@ from command_common import Figure, main
 from probe_common import peers, quantile
 
 from scalograph.run.build import build
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 
 N_CONNECTIONS = 16
@@ -217,7 +217,7 @@ def _driver(target: str, seconds: int, *more: str) -> dict[str, float]:
 
 
 def _program() -> str:
-    folder = build(shipped("load"), load_workload(shipped("load")))
+    folder = build(shipped_workload("load"), load_workload(shipped_workload("load")))
     return str(folder / "bin" / "scalograph-load") if folder else ""
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from command_common import ENVIRONMENT, Figure, command, main
 
-from scalograph.questions.throughput.truth import Network, Station, fixed, rates, simulated
+from scalograph.questions.throughput.truth import (Network, Station, draw_constant, rates, simulate_network)
 
 SERVER = Path(__file__).with_name("queueing_server.py")
 WORK_S, SHORT_S, CYCLE_S = 0.016, 0.002, 0.05
@@ -58,7 +58,7 @@ class Service:
         if self.shape == "exponential":
             return rates(self.network, self.loads)
         rng = np.random.default_rng(1)
-        return {n: simulated(self.network, n, 30.0, fixed(rng))[0] for n in self.loads}
+        return {n: simulate_network(self.network, n, 30.0, draw_constant(rng))[0] for n in self.loads}
 
 
 def services() -> Iterator[Service]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from scalograph.run.hosts.guests.kernel_packages import newest, offered
+from scalograph.run.hosts.guests.kernel_packages import newest_package, offered_kernels
 from scalograph.run.hosts.remote.ssh_client import NO_CONNECTION
 
 NAME, DISK_BYTES, FIRST_SECTOR = "vm", 3 << 30, 2048
@@ -104,9 +104,9 @@ def missing_tools() -> list[str]:
 
 def kernel_packages(levels: Sequence[str]) -> list[str]:
     """Packages of the newest kernels of two levels, else of the oldest and the newest cloud kernel that are offered."""
-    found = list(levels) or [level for level in offered() if level.endswith("-cloud")]
+    found = list(levels) or [level for level in offered_kernels() if level.endswith("-cloud")]
     names = subprocess.run(["apt-cache", "pkgnames", "linux-image-"], capture_output=True, text=True, check=True)
-    packages = list(dict.fromkeys(newest(level, names.stdout.split()) for level in (found[0], found[-1])))
+    packages = list(dict.fromkeys(newest_package(level, names.stdout.split()) for level in (found[0], found[-1])))
     if len(packages) < 2:
         raise SystemExit(f"one kernel alone, {packages}; name two: --kernels 6.1-cloud,6.1-rt")
     return packages

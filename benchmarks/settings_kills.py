@@ -214,7 +214,7 @@ class Campaign:
             for fd, target in ((os.open(os.devnull, os.O_RDONLY), 0), (said, 1), (said, 2)):
                 os.dup2(fd, target)
             kept = Store(self.folder / "state", None, kernel=self.kernel)
-            Store.of_machine = classmethod(lambda cls: kept)  # type: ignore[method-assign, assignment]
+            Store.locate = classmethod(lambda cls: kept)  # type: ignore[method-assign, assignment]
             sys.argv = ["scalograph", *argv]
             os.close(told)
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,7 +12,7 @@ from statistics_common import Case, Measure, main, share
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
 from scalograph.simulate.noise import NOISES, Noise
-from scalograph.simulate.runs import Order, a_a, sweep
+from scalograph.simulate.runs import Order, aa_tests, sweep
 
 TARGET = (0.0, 6.0)
 DRIFT = 0.06
@@ -25,7 +25,7 @@ def sessions(
     """Share of A/A sessions with a false difference; one below the margin does not count."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        a, b = a_a(rng, n_cases, n_pairs, order=order, drift_total=drift, noise=noise)
+        a, b = aa_tests(rng, n_cases, n_pairs, order=order, drift_total=drift, noise=noise)
         found = [compare(x, y, paired=paired, margin=margin) for x, y in zip(a, b, strict=True)]
         effect = np.median([c.minimum_detectable_effect or 0.0 for c in found])
         wrong = sum(c.label in ("faster", "slower") for c in found)

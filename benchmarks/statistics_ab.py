@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis.modes import FEWEST, modes
-from scalograph.analysis.versus import SAME, said, versus, visible
+from scalograph.analysis.modes import FEWEST, find_modes
+from scalograph.analysis.versus import SAME, classify_ratio, versus, detectable_effect
 from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 FALSE, TOLD = (0.0, 6.5), (80.0, 100.0)
@@ -22,7 +22,7 @@ def false(kind: Kind, n: int, effect: float) -> Measure:
     """Share of comparisons that say what is false, with what they say."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        told = [said(versus(*blocks(rng, kind, n, effect))) for _ in range(n_cases)]
+        told = [classify_ratio(versus(*blocks(rng, kind, n, effect))) for _ in range(n_cases)]
         wrong = told.count("more") + (told.count("less") if effect == 0 else 0)
         wrong += told.count("same") if effect >= SAME else 0
         shares = ", ".join(f"{100 * told.count(word) / n_cases:.0f} % {word}" for word in sorted(set(told)))
@@ -35,12 +35,12 @@ def useful(kind: Kind, n: int) -> Measure:
     """Share of comparisons that tell twice the effect that four of five sessions say is visible."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        seen = [visible(versus(*blocks(rng, kind, n, 0.0))) for _ in range(n_cases)]
+        seen = [detectable_effect(versus(*blocks(rng, kind, n, 0.0))) for _ in range(n_cases)]
         effect = 2 * float(np.quantile([np.inf if x is None else x for x in seen], 0.8, method="higher"))
         if not np.isfinite(effect):
             return share(0, n_cases, "cannot be said, whatever the effect")
         less = 1 - 1 / (1 + effect)
-        told = [said(versus(*blocks(rng, kind, n, less))) for _ in range(n_cases)]
+        told = [classify_ratio(versus(*blocks(rng, kind, n, less))) for _ in range(n_cases)]
         return share(told.count("less"), n_cases, f"an effect of {100 * less:.1f} %")
 
     return measure
@@ -50,7 +50,7 @@ def two_modes(kind: Kind, n: int) -> Measure:
     """Share of samples in which two modes are found."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        return share(sum(modes(session(rng, kind, n)) is not None for _ in range(n_cases)), n_cases)
+        return share(sum(find_modes(session(rng, kind, n)) is not None for _ in range(n_cases)), n_cases)
 
     return measure
 

@@ -13,9 +13,9 @@ import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.questions.levels.model import differences
-from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, false, simulated
+from scalograph.questions.scaling.truth import (NOISES, SHAPES, Shape, check_sentences, simulate_study)
 
 N_CURVES, N_BLOCKS = 8, 5
 MIXED = [SHAPES[name] for name in ("flat", "linear", "amdahl", "cap", "cliff", "odd-even", "slower", "flat")]
@@ -62,7 +62,7 @@ def told(noise: str, n_cases: int) -> list[dict[str, bool]]:
     """What is said of as many studies, each in its turn; the same for all templates."""
     rng = np.random.default_rng([SEED, n_cases])
     turns = (STUDIES[i % len(STUDIES)] for i in range(n_cases))
-    return [false(simulated(rng, shapes, *NOISES[noise]), shapes) for shapes in turns]
+    return [check_sentences(simulate_study(rng, shapes, *NOISES[noise]), shapes) for shapes in turns]
 
 
 def is_told(shape: Callable[[float], float], template: str) -> Measure:
@@ -70,7 +70,7 @@ def is_told(shape: Callable[[float], float], template: str) -> Measure:
     shapes = [shape, *[SHAPES["flat"]] * (N_CURVES - 1)]
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        found = (false(simulated(rng, shapes, *NOISES["normal"]), shapes) for _ in range(n_cases))
+        found = (check_sentences(simulate_study(rng, shapes, *NOISES["normal"]), shapes) for _ in range(n_cases))
         return share(sum(template in said for said in found), n_cases)
 
     return measure
@@ -82,8 +82,8 @@ def levels(shape: Callable[[float], float], noise: str) -> Measure:
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         n_told = 0
         for _ in range(n_cases):
-            table = simulated(rng, [shape, *[SHAPES["flat"]] * (N_CURVES - 1)], *NOISES[noise])
-            n_told += differences(table, samples(table), "wall")[0].is_sure
+            table = simulate_study(rng, [shape, *[SHAPES["flat"]] * (N_CURVES - 1)], *NOISES[noise])
+            n_told += differences(table, samples_by_configuration(table), "wall")[0].is_sure
         return share(n_told, n_cases)
 
     return measure

@@ -14,12 +14,12 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.findings.whole_run import samples
+from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import Level
-from scalograph.questions.break_even.answer import break_even, told_again
-from scalograph.questions.break_even.claim import even_claim
-from scalograph.questions.break_even.document import EvenLine
+from scalograph.questions.break_even.answer import break_even, replay_search
+from scalograph.questions.break_even.claim import break_even_claim
+from scalograph.questions.break_even.document import BreakEvenLine
 from scalograph.questions.break_even.search_state import begin as begin_pairs
 from scalograph.questions.cliff.answer import cliffs
 from scalograph.questions.cliff.claim import cliff_claim
@@ -101,7 +101,7 @@ def cliff_said(program: JumpingProgram, rng: np.random.Generator, noise: Noise) 
     course, runs = CliffCourse(range(1, TOP + 1), seed), list[tuple[Treatment, int, float]]()
     while (n := course.next_level) is not None and len(runs) < 60:
         runs.append(({"n": n}, len(runs), program.run(n, rng, noise)))
-        course.add(n, runs[-1][2])
+        course.observe(n, runs[-1][2])
     read = table(CLIFF, seed, [{"n": n} for n in range(1, TOP + 1)], runs)
     return cliff_claim(read, cliffs(read))
 
@@ -135,7 +135,7 @@ def cliff_useful(draw: Draw, noise: Noise, wanted: bool) -> Measure:
     return counting(said)
 
 
-def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[EvenLine], Callable[[float], float]]:
+def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[BreakEvenLine], Callable[[float], float]]:
     """The claim of a search, its lines, and from which size a parallel version wins by its number of workers."""
     start, worker, seed = (
         exp(rng.uniform(log(100), log(3000))),
@@ -156,11 +156,11 @@ def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[
             typical = start + worker * p + n / p if t["version"] == "parallel" else n
             times[str(t["version"])] = typical * exp(sd * rng.standard_normal())
             runs.append((t, block, times[str(t["version"])]))
-        search.course.add(point, log(times["parallel"] / times["sequential"]))
+        search.course.observe(point, log(times["parallel"] / times["sequential"]))
     read = table(EVEN, seed, treatments, runs)
-    found = break_even(read, told_again(read))
+    found = break_even(read, replay_search(read))
     lines = found.maps[0].lines if found else []
-    return even_claim(read, found), lines, lambda p: (start + worker * p) / (1 - 1 / p) if p > 1 else float("inf")
+    return break_even_claim(read, found), lines, lambda p: (start + worker * p) / (1 - 1 / p) if p > 1 else float("inf")
 
 
 def even_false(sd: float) -> Measure:
@@ -188,7 +188,7 @@ def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:
         (t, b, x * exp(sd * rng.standard_normal())) for b in range(7) for t, x in zip(treatments, typical, strict=True)
     ]
     read = table(SURFACE, 1, treatments, runs)
-    claim = surface_answer(read, samples(read), []).claim
+    claim = surface_answer(read, comparable_samples(read), []).claim
     assert claim is not None
     return claim
 
@@ -211,7 +211,7 @@ def build_said(rng: np.random.Generator, typical: Sequence[float], n: int) -> Cl
     times = drift[:, None] * np.array(typical) * np.exp(0.02 * rng.standard_normal((n, 4)))
     runs = [(t, b, float(times[b, i])) for b in range(n) for i, t in enumerate(treatments)]
     read = table(BUILD, 1, treatments, runs)
-    claim = build_claim(read, samples(read), "jobs")
+    claim = build_claim(read, comparable_samples(read), "jobs")
     assert claim is not None
     return claim
 

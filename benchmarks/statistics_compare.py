@@ -13,7 +13,7 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
@@ -65,7 +65,7 @@ def pair(
 
 def said(old: MeasuredSource, new: MeasuredSource, margin: float | None) -> ResultComparison:
     """What is said of the new one."""
-    return compared(old, [new], margin).results[0]
+    return compare_sources(old, [new], margin).results[0]
 
 
 def false(noise: Noise | Kind, margin: float | None, n: int = RUNS, disturbed: float = 0.0) -> Measure:

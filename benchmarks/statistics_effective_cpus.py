@@ -9,16 +9,7 @@ from functools import cache
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
-from scalograph.questions.effective_cpus.truth import (
-    Answer,
-    any_share,
-    capped,
-    least_level,
-    stated,
-    with_model,
-    with_share,
-    without_model,
-)
+from scalograph.questions.effective_cpus.truth import (Answer, any_serial_times, capped_times, is_least_level, model_result, search_model, amdahl_times, search_bisection)
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 from scalograph.simulate.runs import lock_collapse, usl
 
@@ -29,7 +20,7 @@ Program = Callable[[np.random.Generator], FloatArray]
 
 def capped_here(rng: np.random.Generator) -> FloatArray:
     """On these CPUs."""
-    return capped(rng, CPUS)
+    return capped_times(rng, CPUS)
 
 
 def whole_tasks(rng: np.random.Generator) -> FloatArray:
@@ -85,7 +76,7 @@ def published(noise: Noise) -> Measure:
     times = np.ceil(np.arange(1, 13) / 2)
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        found = [with_model(times, rng, noise, rounds=True) for _ in range(n_cases)]
+        found = [search_model(times, rng, noise, rounds=True) for _ in range(n_cases)]
         return share(sum(k == 2 for k, _ in found), n_cases, f"{np.mean([n for _, n in found]):.1f} runs")
 
     return measure
@@ -99,9 +90,9 @@ def outcomes(n_cpus: int, n_cases: int) -> FloatArray:
     """
     rng, found = np.random.default_rng([SEED, n_cpus]), []
     for case in range(n_cases):
-        times = any_share(rng, range(1, n_cpus + 1), capped=bool(case % 2))
-        told = stated(times, rng, list(NOISES.values())[rng.integers(len(NOISES))])
-        found += [] if told.misfit else [(told.probability, least_level(times, told.k_eff))]
+        times = any_serial_times(rng, range(1, n_cpus + 1), capped=bool(case % 2))
+        told = model_result(times, rng, list(NOISES.values())[rng.integers(len(NOISES))])
+        found += [] if told.misfit else [(told.probability, is_least_level(times, told.k_eff))]
     return np.array(found)
 
 
@@ -124,10 +115,10 @@ def serial_but_sure(n_cpus: int, serial: float) -> Measure:
     """Share of almost serial programs without a cap whose answer is stated with 95 % and wrong."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        times = with_share(n_cpus, serial, range(1, n_cpus + 1))
-        told = [stated(times, rng, NOISES["low"]) for _ in range(n_cases)]
+        times = amdahl_times(n_cpus, serial, range(1, n_cpus + 1))
+        told = [model_result(times, rng, NOISES["low"]) for _ in range(n_cases)]
         sure = [one.k_eff for one in told if one.probability >= 0.95 and not one.misfit]
-        wrong = sum(not least_level(times, answer) for answer in sure)
+        wrong = sum(not is_least_level(times, answer) for answer in sure)
         return share(wrong, n_cases, f"{len(sure)} of {n_cases} stated with 95 %")
 
     return measure
@@ -139,20 +130,20 @@ OTHERS = {"whole tasks": whole_tasks, "coherency": coherency, "collapse": collap
 def cases() -> Iterator[Case]:
     """The model on its own ground, bisection alone, the published case, and programs that are none of the model's."""
     for name, noise in NOISES.items():
-        yield Case(f"{name}: runs on average (not a share)", (0.0, 13.0), runs(with_model, capped_here, noise))
-        yield Case(f"{name}: exact answers", TARGETS[name], right(with_model, capped_here, noise, least_level))
+        yield Case(f"{name}: runs on average (not a share)", (0.0, 13.0), runs(search_model, capped_here, noise))
+        yield Case(f"{name}: exact answers", TARGETS[name], right(search_model, capped_here, noise, is_least_level))
         yield Case(
-            f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(without_model, capped_here, noise)
+            f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(search_bisection, capped_here, noise)
         )
         yield Case(
             f"{name}: model-free, answers within 7 % of the best",
             (93.0, 100.0),
-            right(without_model, capped_here, noise, near),
+            right(search_bisection, capped_here, noise, near),
         )
         yield Case(f"{name}: the published case, two kernel threads", (95.0, 100.0), published(noise), 0.5)
         for other, program in OTHERS.items():
-            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(with_model, program, noise), 0.25)
-            yield Case(f"{name}: {other}, within 7 % of the best", None, right(with_model, program, noise, near), 0.25)
+            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(search_model, program, noise), 0.25)
+            yield Case(f"{name}: {other}, within 7 % of the best", None, right(search_model, program, noise, near), 0.25)
 
     for n_cpus, part in {2: 0.4, 4: 0.4, 8: 0.4, 16: 0.4, 32: 0.1, 64: 0.02}.items():
         for low, high in ((0.0, 0.75), (0.75, 0.95), (0.95, 1.01)):

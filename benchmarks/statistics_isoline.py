@@ -18,18 +18,8 @@ from statistics_common import SEED, Case, Measure, main
 
 from scalograph.questions.break_even.model import RatioSurface
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import (
-    RANGES,
-    AskedPairs,
-    ForkJoin,
-    axes,
-    errors,
-    fork_join,
-    pair,
-    search,
-    spread_points,
-)
-from scalograph.questions.break_even.truth import asked as asked_until_it_ends
+from scalograph.questions.break_even.truth import (RANGES, SearchOutcome, ForkJoin, axes, errors, fork_join, simulate_pair, search, spread_points)
+from scalograph.questions.break_even.truth import simulate_search as asked_until_it_ends
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], RatioSurface]
@@ -54,7 +44,7 @@ def grid(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noi
 
 
 def _measured(program: ForkJoin, x: FloatArray, d: int, rng: np.random.Generator, noise: Noise) -> RatioSurface:
-    g = np.array([pair(program, point, rng, noise) for point in x])
+    g = np.array([simulate_pair(program, point, rng, noise) for point in x])
     return RatioSurface(x, g, axes(d), program.cpus)
 
 
@@ -94,13 +84,13 @@ def asked(d: int, n: int, of: Callable[[list[float]], float]) -> Measure:
 
 
 @cache
-def searches(d: int, noise: str, n_cases: int) -> list[AskedPairs]:
+def searches(d: int, noise: str, n_cases: int) -> list[SearchOutcome]:
     """Searches as the laboratory makes them, over a grid of levels until they end: made once for all their figures."""
     rng = np.random.default_rng([SEED, d, list(NOISES).index(noise)])
     return [asked_until_it_ends(fork_join(rng), d, rng, NOISES[noise]) for _ in range(n_cases)]
 
 
-def ended(d: int, noise: str, of: Callable[[list[AskedPairs]], float]) -> Measure:
+def ended(d: int, noise: str, of: Callable[[list[SearchOutcome]], float]) -> Measure:
     """A figure of these."""
 
     def measure(_: np.random.Generator, n_cases: int) -> tuple[float, float, str]:

@@ -11,7 +11,7 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decision
+from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decide_claim
 
 RUNS = (3, 5)
 # Of both errors at the end of the range: 5 %, and what 400 cases may show of it by chance, two standard errors.
@@ -26,7 +26,7 @@ def decided(wanted: str, kind: str, way: str, alone: bool, times_visible: float 
         for turn in range(n_cases):
             n_runs = RUNS[turn % len(RUNS)]
             seen = minimum_detectable_effect(NOISES["normal"][0].score_sd(1), n_runs) or 0
-            found.append(decision(rng, kind, way, n_runs, alone, exp(times_visible * seen)))
+            found.append(decide_claim(rng, kind, way, n_runs, alone, exp(times_visible * seen)))
         return share(sum(one == wanted for one in found), n_cases)
 
     return measure

@@ -18,7 +18,7 @@ RUNS = {"low": (0.0, 41.0), "high": (0.0, 70.0)}
 def ends(rule: Stopping, samples: FloatArray) -> list[int]:
     """Runs at which the rule ends each sample."""
     first = rule.first_look + 1
-    return [next(n for n in range(first, MOST + 1) if n == MOST or rule.enough(s[:n])) for s in samples]
+    return [next(n for n in range(first, MOST + 1) if n == MOST or rule.is_precise(s[:n])) for s in samples]
 
 
 def runs(noise: Noise, rule: Stopping) -> Measure:

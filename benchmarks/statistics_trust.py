@@ -17,7 +17,7 @@ from statistics_common import Case, Measure, main, share
 from scalograph.findings import table
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
-from scalograph.study.identity import as_journaled
+from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
 
 TICK_NS = 10_000_000
@@ -51,7 +51,7 @@ def study(rng: np.random.Generator, machine: Machine, n: int, runs: int) -> Find
     design = {"treatments": [{"x": x} for x in range(n)], "runs": [runs] * n}
     lines: list[dict[str, Any]] = [
         {"event": "study", "at": "2026-01-01T00:00:00Z", "protocol": 1, "scalograph": "0", "seed": 0,
-         "study": as_journaled(head), "study_hash": "h", "machine": {}, "design": design}
+         "study": dump_study(head), "study_hash": "h", "machine": {}, "design": design}
     ]  # fmt: skip
     for block in range(runs):
         for x in rng.permutation(n).tolist():

@@ -13,7 +13,7 @@ from math import exp, log
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
-from scalograph.questions.tunables.model_fit import confirmed, factorial
+from scalograph.questions.tunables.model_fit import confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import sensitivity_ranks
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW
@@ -58,7 +58,7 @@ def _outcome(noise: str, n_active: int, plan: PlanKind, rng: np.random.Generator
         found_after=None if after is None else (BLOCK if plan == SCREENING else len(course.told)) * after,
         false=bool({*course.selected} - made.active),
         held=all((e.low or 0) <= exp(x) <= (e.high or 0) for x, e in gains),
-        covers=tuple(confirmed(course.pairs, one, course.confidence).contains(exp(made.log(one))) for one in fresh),
+        covers=tuple(confirm_gain(course.pairs, one, course.confidence).contains(exp(made.log(one))) for one in fresh),
         ranks_hold=all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be)),
         ranks_tell=all(said.high[j] <= n_active for j in made.active),
         n_runs=len(course.told),

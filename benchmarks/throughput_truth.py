@@ -12,25 +12,11 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (
-    ENDS,
-    QUIET,
-    Network,
-    answered,
-    exponential,
-    fixed,
-    is_named,
-    least_level,
-    levels,
-    network,
-    rates,
-    simulated,
-    study,
-)
+from scalograph.questions.throughput.truth import (ENDS, QUIET, Network, answer_study, draw_exponential, draw_constant, is_named, least_level, levels, network, rates, simulate_network, study)
 from scalograph.simulate.noise import HIGH, LOW, Noise
 
 NOISES = {"quiet": QUIET, "low": LOW, "high": HIGH}
-DRAWS = {"exponential": exponential, "fixed": fixed}
+DRAWS = {"exponential": draw_exponential, "fixed": draw_constant}
 # Requests of a simulated run, about.
 N_REQUESTS = 4000
 Rates = Callable[[np.random.Generator, Network, list[int]], dict[int, float]]
@@ -46,7 +32,7 @@ def by_events(draw: str, rng: np.random.Generator, net: Network, clients: list[i
     found = {}
     for n in clients:
         least = min(net.most, n / (net.alone_s + net.think_s))
-        found[n] = simulated(net, n, N_REQUESTS / least, DRAWS[draw](rng))[0]
+        found[n] = simulate_network(net, n, N_REQUESTS / least, DRAWS[draw](rng))[0]
     return found
 
 
@@ -57,7 +43,7 @@ def asked(
         net = network(rng, kind)
         clients = levels(net, kind)
         true = carried(rng, net, clients)
-        yield net, true, answered(*study(rng, net, clients, noise=noise, carried=true))[1]
+        yield net, true, answer_study(*study(rng, net, clients, noise=noise, carried=true))[1]
 
 
 def named(kind: str, noise: Noise, carried: Rates) -> Measure:

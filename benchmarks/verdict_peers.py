@@ -22,7 +22,7 @@ from verdict_tools import at_hand, missing
 from verdict_witness import witnessed
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.machine.ceiling.joined import ratio
+from scalograph.machine.ceiling.compare_ceiling import ratio
 
 SECONDS = 0.5
 ROUNDS, OF_PEERS = 200, 40

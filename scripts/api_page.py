@@ -13,11 +13,11 @@ from typing import Any
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 # What the functions of a notebook return, in the order of the page.
 RETURNED = (
-    "scalograph.notebook.opened:Opened",
-    "scalograph.notebook.opened:Curves",
-    "scalograph.notebook.opened:OpenedCurve",
-    "scalograph.notebook.drawn:Drawn",
-    "scalograph.notebook.fitted:FittedLaw",
+    "scalograph.notebook.opened_results:OpenedResults",
+    "scalograph.notebook.opened_results:Curves",
+    "scalograph.notebook.opened_results:OpenedCurve",
+    "scalograph.notebook.picture:Picture",
+    "scalograph.notebook.fitted_law:FittedLaw",
     "scalograph.protocol.compared_results:ResultComparison",
 )
 # What a class does where it is called, made a number, or taken apart.

@@ -5,20 +5,20 @@ import sys
 
 from scalograph.errors import ScalographError
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL
-from scalograph.run.hosts.guests.kernel_packages import ABOUT, kernel
-from scalograph.system.build_cache import cache
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
+from scalograph.system.build_cache import cache_folder
 
 
 def main() -> None:
     """Never fails: the test that boots it skips by name."""
-    if (cache() / "kernels" / DEFAULT_KERNEL / ABOUT).exists():
+    if (cache_folder() / "kernels" / DEFAULT_KERNEL / ABOUT).exists():
         return
     missing = f"missing for a test of guests: kernel {DEFAULT_KERNEL}"
     if os.environ.get("CI") != "true" and sys.argv[1:] != ["fetch"]:
         sys.stderr.write(f"{missing}; fetch it with: .venv/bin/python {sys.argv[0]} fetch\n")
         return
     try:
-        kernel(DEFAULT_KERNEL, print)
+        fetch_kernel(DEFAULT_KERNEL, print)
     except ScalographError as error:
         sys.stderr.write(f"{missing}: {error}\n")
 

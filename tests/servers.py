@@ -9,7 +9,7 @@ from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
+from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare
 
 # The one that cargo's tests built; a user's is built when it is first used.
@@ -21,9 +21,9 @@ needs_java = pytest.mark.skipif(
 )
 
 
-def one_run(file: Path) -> Finished:
+def one_run(file: Path) -> FinishedRun:
     """The only run of a study."""
     host = LocalHost(find_probe())
     planned = host.ready(plan(declare(file), host.facts()), str)
-    (finished,) = run_unkept(planned, Runner(planned, host))
+    (finished,) = run_in_memory(planned, Runner(planned, host))
     return finished

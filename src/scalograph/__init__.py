@@ -10,10 +10,10 @@ from importlib import import_module
 __version__ = "0.1.0"
 # What a notebook uses, and where it stands: imported when it is first asked for, so that `import scalograph` is quick.
 _OFFERED = {
-    "open": ("scalograph.notebook.opened", "open_results"),
-    "compare": ("scalograph.notebook.opened", "compare_results"),
+    "open": ("scalograph.notebook.opened_results", "open_results"),
+    "compare": ("scalograph.notebook.opened_results", "compare_results"),
     "assert_scales": ("scalograph.cli.scaling_assertion", "assert_scales"),
-    "fit_usl": ("scalograph.notebook.fitted", "fit_usl"),
+    "fit_usl": ("scalograph.notebook.fitted_law", "fit_usl"),
     "Estimate": ("scalograph.analysis.estimate", "Estimate"),
 }
 

@@ -6,14 +6,14 @@ import pytest
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.speedup_points import speedup
 from scalograph.simulate.noise import HIGH, LOW, Noise
-from scalograph.simulate.runs import Order, a_a, sweep
+from scalograph.simulate.runs import Order, aa_tests, sweep
 
 NOISES = pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 
 
 def false_share(noise: Noise, order: Order, *, paired: bool, n: int = 10, drift: float = 0.06) -> float:
     rng = np.random.default_rng([21, n])
-    a, b = a_a(rng, 1000, n, order=order, drift_total=drift, noise=noise)
+    a, b = aa_tests(rng, 1000, n, order=order, drift_total=drift, noise=noise)
     found = [compare(x, y, paired=paired).p_value for x, y in zip(a, b, strict=True)]
     return sum(p is not None and p < 0.05 for p in found) / len(found)
 
@@ -31,7 +31,7 @@ def test_all_of_a_before_all_of_b_does_not() -> None:
 
 def test_pairs_see_more_than_independent_samples_under_a_drift() -> None:
     rng = np.random.default_rng(22)
-    a, b = a_a(rng, 300, 10, drift_total=0.06, noise=LOW)
+    a, b = aa_tests(rng, 300, 10, drift_total=0.06, noise=LOW)
     effects = []
     for way in (True, False):
         found = [compare(x, y, paired=way) for x, y in zip(a, b, strict=True)]
@@ -41,7 +41,7 @@ def test_pairs_see_more_than_independent_samples_under_a_drift() -> None:
 
 @NOISES
 def test_differences_below_the_margin_are_hardly_ever_called(noise: Noise) -> None:
-    a, b = a_a(np.random.default_rng(23), 1000, 10, drift_total=0.06, noise=noise)
+    a, b = aa_tests(np.random.default_rng(23), 1000, 10, drift_total=0.06, noise=noise)
     labels = [compare(x, y, paired=True, margin=0.01).label for x, y in zip(a, b, strict=True)]
     assert sum(word in ("faster", "slower") for word in labels) <= 0.03 * len(labels)
 

@@ -6,16 +6,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from scalograph.questions.effective_cpus.truth import (
-    Answer,
-    any_share,
-    capped,
-    least_level,
-    stated,
-    with_model,
-    with_share,
-    without_model,
-)
+from scalograph.questions.effective_cpus.truth import (Answer, any_serial_times, capped_times, is_least_level, model_result, search_model, amdahl_times, search_bisection)
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
 
 from .sequential import is_share
@@ -29,7 +20,7 @@ def share_and_runs(
     """Share of answers that cost at most `within` over the shortest time, and runs on average."""
     rng, right, runs = np.random.default_rng(41), 0, 0
     for _ in range(n_cases):
-        times = capped(rng, CPUS)
+        times = capped_times(rng, CPUS)
         answer, n = method(times, rng, noise)
         near = answer is not None and times[answer - 1] <= within * times.min()
         right, runs = right + bool(near), runs + n
@@ -43,10 +34,10 @@ def with_model_right(noise: Noise, runs: list[int]) -> Iterator[bool]:
     """
     rng = np.random.default_rng(41)
     while True:
-        times = capped(rng, CPUS)
-        answer, n = with_model(times, rng, noise)
+        times = capped_times(rng, CPUS)
+        answer, n = search_model(times, rng, noise)
         runs.append(n)
-        yield least_level(times, answer)
+        yield is_least_level(times, answer)
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
@@ -58,7 +49,7 @@ def test_with_the_model(noise: Noise) -> None:
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_without_the_model(noise: Noise) -> None:
-    share, runs = share_and_runs(without_model, noise, 1.07, 150)
+    share, runs = share_and_runs(search_bisection, noise, 1.07, 150)
     assert runs <= 25
     assert share >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 150)
 
@@ -71,9 +62,9 @@ def test_a_wrong_answer_is_counted_as_one() -> None:
 def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:
     rng, levels, found = np.random.default_rng(12), range(1, 5), []
     for case in range(120):
-        times = any_share(rng, levels, capped=bool(case % 2))
-        told = stated(times, rng, LOW)
-        found.append((told.probability, least_level(times, told.k_eff), told.misfit))
+        times = any_serial_times(rng, levels, capped=bool(case % 2))
+        told = model_result(times, rng, LOW)
+        found.append((told.probability, is_least_level(times, told.k_eff), told.misfit))
     said, right, misfit = np.array(found).T
     assert misfit.mean() <= 0.1
     for counted in (misfit >= 0, misfit == 0):
@@ -82,6 +73,6 @@ def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:
 
 
 def test_no_sure_answer_is_wrong_of_a_program_that_is_almost_serial() -> None:
-    rng, times = np.random.default_rng(13), with_share(2, 0.9, range(1, 3))
-    told = (stated(times, rng, LOW) for _ in count())
-    assert is_share((one.probability < 0.95 or least_level(times, one.k_eff) for one in told), 0.95, rather_than=0.8)
+    rng, times = np.random.default_rng(13), amdahl_times(2, 0.9, range(1, 3))
+    told = (model_result(times, rng, LOW) for _ in count())
+    assert is_share((one.probability < 0.95 or is_least_level(times, one.k_eff) for one in told), 0.95, rather_than=0.8)

@@ -3,13 +3,7 @@
 import numpy as np
 
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import (
-    asked,
-    axes,
-    errors,
-    fork_join,
-    search,
-)
+from scalograph.questions.break_even.truth import (simulate_search, axes, errors, fork_join, search)
 from scalograph.simulate.noise import HIGH
 
 
@@ -39,7 +33,7 @@ def test_what_the_mean_does_not_know_is_taken_by_the_rest() -> None:
 def test_a_search_ends_by_itself_and_tells_nothing_wrong() -> None:
     """Over two factors, at high noise: a quarter of the points or so, and none is wrong by more than what is even."""
     rng = np.random.default_rng(23)
-    found = [asked(fork_join(rng), 2, rng, HIGH) for _ in range(12)]
+    found = [simulate_search(fork_join(rng), 2, rng, HIGH) for _ in range(12)]
     assert sum(one.decided for one in found) >= 10
     assert np.mean([one.n for one in found]) <= 32
     assert np.mean([one.wrong for one in found]) <= 0.01

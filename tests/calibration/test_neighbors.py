@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.findings.curves import curves
-from scalograph.findings.sample import samples
-from scalograph.questions.scaling.answer import swept
+from scalograph.findings.curves import make_curves
+from scalograph.findings.sample import samples_by_configuration
+from scalograph.questions.scaling.answer import compare_levels
 from scalograph.questions.scaling.document import SweptCurve
-from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, simulated
+from scalograph.questions.scaling.truth import NOISES, SHAPES, Shape, simulate_study
 
 from .sequential import is_share
 
@@ -21,9 +21,9 @@ N_CURVES = 8
 def told(noise: str, shapes: Sequence[Shape]) -> Iterator[list[SweptCurve]]:
     rng = np.random.default_rng(3)
     while True:
-        table = simulated(rng, shapes, *NOISES[noise])
-        taken = samples(table)
-        found = swept(table, taken, curves(table, taken))
+        table = simulate_study(rng, shapes, *NOISES[noise])
+        taken = samples_by_configuration(table)
+        found = compare_levels(table, taken, make_curves(table, taken))
         assert found is not None
         yield found.curves
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
-from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decision
+from scalograph.questions.scaling.truth import CLAIMS, NOISES, WAYS, decide_claim
 
 from .sequential import is_share
 
@@ -16,7 +16,7 @@ def decisions(way: str, alone: bool, high: float = 1.0) -> Iterator[str]:
     """Each kind of claim in its turn, of three runs."""
     rng, kinds = np.random.default_rng(11), [*CLAIMS]
     for turn in range(2000):
-        yield decision(rng, kinds[turn % len(kinds)], way, 3, alone, high)
+        yield decide_claim(rng, kinds[turn % len(kinds)], way, 3, alone, high)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -13,7 +13,7 @@ def sequential(rule: Stopping, noise: Noise, n_cases: int, seed: int) -> tuple[f
     samples = run_scores(np.random.default_rng([31, seed]), (n_cases, 200), noise)
     truth, runs, held = noise.truth("median"), [], 0
     for sample in samples:
-        n = next(n for n in range(rule.first_look + 1, 201) if n == 200 or rule.enough(sample[:n]))
+        n = next(n for n in range(rule.first_look + 1, 201) if n == 200 or rule.is_precise(sample[:n]))
         runs.append(n)
         held += rule.estimate(sample[:n]).contains(truth)
     return float(np.mean(runs)), held / n_cases
@@ -31,5 +31,5 @@ def test_the_share_is_measured_and_not_assumed() -> None:
     """Against another truth the same intervals fail: the check can."""
     rule = Stopping(0.02, 16)
     samples = run_scores(np.random.default_rng(33), (100, 60), LOW)
-    ends = (next(n for n in range(9, 61) if n == 60 or rule.enough(s[:n])) for s in samples)
+    ends = (next(n for n in range(9, 61) if n == 60 or rule.is_precise(s[:n])) for s in samples)
     assert sum(rule.estimate(s[:n]).contains(1.05) for s, n in zip(samples, ends, strict=True)) < 20

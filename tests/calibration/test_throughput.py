@@ -8,18 +8,7 @@ import pytest
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (
-    ENDS,
-    QUIET,
-    Network,
-    answered,
-    is_named,
-    least_level,
-    levels,
-    network,
-    rates,
-    study,
-)
+from scalograph.questions.throughput.truth import (ENDS, QUIET, Network, answer_study, is_named, least_level, levels, network, rates, study)
 from scalograph.simulate.noise import LOW, Noise
 
 from .sequential import is_share
@@ -32,7 +21,7 @@ def asked(kind: str, noise: Noise = QUIET) -> Iterator[tuple[Network, dict[int, 
         net = network(rng, kind)
         clients = levels(net, kind)
         true = rates(net, clients)
-        yield net, true, answered(*study(rng, net, clients, noise=noise, carried=true))[1]
+        yield net, true, answer_study(*study(rng, net, clients, noise=noise, carried=true))[1]
 
 
 @pytest.mark.parametrize("kind", ENDS)

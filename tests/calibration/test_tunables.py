@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.questions.tunables.model_fit import confirmed, factorial, fit
+from scalograph.questions.tunables.model_fit import confirm_gain, factorial, fit
 from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio, sensitivity_ranks
 from scalograph.questions.tunables.search_state import TunablesCourse, array_block
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
@@ -38,7 +38,7 @@ def test_what_fresh_runs_confirm_holds_the_truth() -> None:
     def held() -> Iterator[bool]:
         for made, course in searched(LOW, 1):
             for one in factorial(course.candidates, N_FACTORS) if course.candidates else []:
-                yield confirmed(course.pairs, one, 0.95).contains(exp(made.log(one)))
+                yield confirm_gain(course.pairs, one, 0.95).contains(exp(made.log(one)))
 
     assert is_share(held(), 0.95, rather_than=0.7)
 

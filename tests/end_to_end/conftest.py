@@ -12,7 +12,7 @@ import pytest
 
 from scalograph.control.store import Store
 from scalograph.machine.proofs import run_proofs
-from scalograph.machine.proofs.proof_context import Bench
+from scalograph.machine.proofs.proof_context import ProofContext
 
 from ..servers import LOAD
 from .shell import LONG_S, in_process
@@ -27,16 +27,16 @@ class Sanity:
     code: int
     told: dict[str, Any]
     left: list[Path]
-    bench: Bench
+    bench: ProofContext
 
 
 @pytest.fixture(scope="session")
 def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
     """Every proof on this machine."""
-    folder, benches = tmp_path_factory.mktemp("sanity"), list[Bench]()
+    folder, benches = tmp_path_factory.mktemp("sanity"), list[ProofContext]()
 
-    class Kept(Bench):
-        def __enter__(self) -> Bench:
+    class Kept(ProofContext):
+        def __enter__(self) -> ProofContext:
             benches.append(self)
             return super().__enter__()
 
@@ -44,7 +44,7 @@ def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
         patch.setattr("tempfile.tempdir", str(folder))
         patch.setattr("scalograph.cli.pipeline.WAIT_S", LONG_S)
         patch.setattr(run_proofs, "Bench", Kept)
-        done = in_process("doctor", "--sanity", "--json", cwd=folder, store=Store.of_machine())
+        done = in_process("doctor", "--sanity", "--json", cwd=folder, store=Store.locate())
     return Sanity(done.returncode, json.loads(done.stdout), list(folder.iterdir()), *benches)
 
 

@@ -75,9 +75,9 @@ def in_process(
     argv = ["scalograph", *map(str, arguments)]
     with pytest.MonkeyPatch.context() as patch, _handlers(), redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", argv)
-        patch.setattr(Store, "of_machine", lambda: store)
-        patch.setattr("scalograph.system.quiet.LOOK_S", 0.01)
-        patch.setattr("scalograph.system.quiet.GLANCE_S", 0.01)
+        patch.setattr(Store, "locate", lambda: store)
+        patch.setattr("scalograph.system.quiet.SAMPLE_S", 0.01)
+        patch.setattr("scalograph.system.quiet.FIRST_SAMPLE_S", 0.01)
         patch.chdir(cwd)
         for name, value in environment(**(env or {})).items():
             patch.setenv(name, value)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings import table
-from scalograph.findings.run_log import residue
+from scalograph.findings.overview import list_undeclared_differences
 from scalograph.protocol import journal
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
@@ -193,7 +193,7 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     assert done.returncode in (0, 5), done.stderr
     read = table.load(tmp_path / "out" / "journal.jsonl")
     rows = read.rows
-    assert not [text for text in residue(read) if text.startswith("boot")]
+    assert not [text for text in list_undeclared_differences(read) if text.startswith("boot")]
     assert [row.block for row in rows] == [0, 0, 1, 1]
     assert sorted(str(row.treatment["n"]) for row in rows) == sorted(2 * KERNELS)
     asked = (state / "asked").read_text().split()

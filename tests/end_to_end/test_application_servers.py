@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from scalograph.study.shipped import shipped
-from scalograph.system.build_cache import cache
+from scalograph.study.shipped import shipped_workload
+from scalograph.system.build_cache import cache_folder
 
 from .shell import LONG_S
 
-BUSINESS = shipped("order-to-build")
+BUSINESS = shipped_workload("order-to-build")
 TRIAL = Path(__file__).parent / "application_server" / "Trial.java"
 # What the business is compiled by; where each server was unpacked, and what it calls a delivery that failed.
 LIBRARIES = ("jakarta.jakartaee-api-*.jar", "h2-*.jar")
@@ -32,7 +32,7 @@ DELIVERIES = 12
 
 
 def fetched(pattern: str) -> Path | None:
-    return next(iter(sorted((cache() / "fetched").glob(f"*/{pattern}"))), None)
+    return next(iter(sorted((cache_folder() / "fetched").glob(f"*/{pattern}"))), None)
 
 
 class Server(NamedTuple):

@@ -313,7 +313,7 @@ def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.M
         told.send_signal(signal.SIGTERM)
         assert told.wait(timeout=LONG_S) == 143
     monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", 0.2)
-    second = in_process("run", file, "-o", "second", cwd=tmp_path, store=Store.of_machine())
+    second = in_process("run", file, "-o", "second", cwd=tmp_path, store=Store.locate())
     first.send_signal(signal.SIGTERM)
     assert first.wait(timeout=LONG_S) == 143
     assert second.returncode == 3, second.stderr

@@ -15,7 +15,7 @@ import pytest
 
 from scalograph.run.build import build
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped, shipped_study
+from scalograph.study.shipped import shipped_workload, shipped_study
 from scalograph.study.workload import load_workload
 
 from .shell import in_process
@@ -54,15 +54,15 @@ think = "1ms"
 @cache
 def built(name: str, builds: Path) -> str:
     """Where its program is, built once; empty where there is nothing to build."""
-    return str(build(shipped(name), load_workload(shipped(name)), where=builds) or "")
+    return str(build(shipped_workload(name), load_workload(shipped_workload(name)), where=builds) or "")
 
 
 def command(name: str, builds: Path, **values: object) -> list[str]:
-    workload = load_workload(shipped(name))
+    workload = load_workload(shipped_workload(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     host = {
         "build": built(name, builds),
-        "here": shipped(name),
+        "here": shipped_workload(name),
         "python": sys.executable,
     }
     own = {key: str(value) for key, value in host.items()}

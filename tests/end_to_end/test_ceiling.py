@@ -13,17 +13,17 @@ import pytest
 
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
-from scalograph.machine.ceiling.kept_ceiling import ceiling
+from scalograph.machine.ceiling.saved_ceiling import measure_ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped, shipped_study
+from scalograph.study.shipped import shipped_workload, shipped_study
 from scalograph.study.workload import load_workload
 
 from .shell import LONG_S, machine
 
-WORKLOAD = load_workload(shipped("ceiling"))
+WORKLOAD = load_workload(shipped_workload("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+ \d+|value [a-z][a-z0-9_]{0,63} \d+", re.ASCII)
 MEMORY = 1 << 30
@@ -32,7 +32,7 @@ MEMORY = 1 << 30
 @pytest.fixture(scope="session")
 def built(builds: Path) -> Path:
     try:
-        folder = build(shipped("ceiling"), WORKLOAD, (), builds)
+        folder = build(shipped_workload("ceiling"), WORKLOAD, (), builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None
@@ -154,7 +154,7 @@ def test_by_the_real_path(built: Path, tmp_path: Path, monkeypatch: pytest.Monke
     host = connect()
     n_cpus = host.facts().n_cpus
     with lock_machine(LONG_S):
-        found = ceiling(host, [n_cpus], runs=1)
+        found = measure_ceiling(host, [n_cpus], runs=1)
     assert set(found.kinds) == set(WORDS)
     for parts in found.kinds.values():
         assert [part.n_cpus for part in parts] == sorted({1, n_cpus})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.analyze_steps import figures
+from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
@@ -22,7 +22,7 @@ FILLS = "all => all.map((point) => getComputedStyle(point).fill)"
 
 
 def report(folder: Path, findings: Findings) -> Path:
-    write(findings, figures(findings), folder / "report.html")
+    write(findings, draw_charts(findings), folder / "report.html")
     return folder / "report.html"
 
 

@@ -12,13 +12,13 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.run.build import build
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 
 from .shell import in_process
 from .test_workloads import JVMS, MASK, QUICK, Said, through_pipes
 
-HERE = shipped("fork-join")
+HERE = shipped_workload("fork-join")
 START = 0x9E3779B97F4A7C15
 SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": QUICK}
 STUDY = """\

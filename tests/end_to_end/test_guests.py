@@ -8,9 +8,9 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.protocol import journal
 from scalograph.run.hosts.guests.guest import DEFAULT_KERNEL, find_programs
-from scalograph.run.hosts.guests.kernel_packages import ABOUT, kernel
+from scalograph.run.hosts.guests.kernel_packages import ABOUT, fetch_kernel
 from scalograph.run.hosts.local.probe import find_probe
-from scalograph.system.build_cache import cache
+from scalograph.system.build_cache import cache_folder
 
 from .shell import in_process
 
@@ -57,7 +57,7 @@ def why_not() -> str:
     """What a guest lacks here; empty if nothing."""
     try:
         find_programs()
-        if not (cache() / "kernels" / KERNEL / ABOUT).exists():
+        if not (cache_folder() / "kernels" / KERNEL / ABOUT).exists():
             return f"kernel {KERNEL} was not fetched; fetch it: python scripts/fetch_test_kernel.py fetch"
     except HostError as error:
         return str(error)
@@ -73,7 +73,7 @@ def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     events = [*journal.read(tmp_path / "out" / "journal.jsonl")]
     booted, starved = sorted((e for e in events if e["event"] == "run"), key=lambda e: e["record"].run.status != "ok")
     record = booted["record"]
-    assert record.guest.kernel == kernel(KERNEL, print)[0].release
+    assert record.guest.kernel == fetch_kernel(KERNEL, print)[0].release
     assert record.guest.cpus == "0" and "nosmp" in record.guest.command_line
     assert record.values[0].values == {"output_cpus": [1.0]}
     assert [copy.stderr_tail for copy in record.copies] == ["mine\n", "kept\n"]

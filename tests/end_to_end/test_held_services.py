@@ -13,7 +13,7 @@ from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import run_unkept
+from scalograph.run.session import run_in_memory
 from scalograph.study.declare import declare
 
 from ..servers import needs_probe
@@ -39,9 +39,9 @@ def kept_up(folder: Path, mode: str, n_blocks: int, stop: str = "") -> tuple[lis
     with closing(LocalHost(find_probe())) as host:
         planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), str)
         runner = Runner(planned, host)
-        done = run_unkept(planned, runner)
-        ended = [*runner.ended(True)]
-        assert [*runner.ended(True)] == []
+        done = run_in_memory(planned, runner)
+        ended = [*runner.collect_service_ends(True)]
+        assert [*runner.collect_service_ends(True)] == []
     assert not [pid for pid, words in commands() if str(folder / "server.py") in words]
     return [finished.record for finished in done], ended
 

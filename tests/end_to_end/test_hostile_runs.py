@@ -14,7 +14,7 @@ from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, find_probe
 from scalograph.run.plan import plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
+from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare
 
 from .shell import machine, study
@@ -44,7 +44,7 @@ def probe(request: pytest.FixtureRequest) -> Sequence[str]:
     return (str(built[0]),)
 
 
-def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[Finished]:
+def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[FinishedRun]:
     """A study of this script, in declared order, by the loop that every study takes."""
     program = folder / "program"
     program.write_text(script)
@@ -52,7 +52,7 @@ def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -
     file = study(folder, '["./program", "{n}"]', runs=1, more=f'order = "declared"\nmax_reruns = 0\n{more}')
     facts = HostFacts(cpus=tuple(CpuFact(cpu=cpu, core=cpu) for cpu in CPUS))
     planned = plan(declare(file), facts)
-    return run_unkept(planned, Runner(planned, LocalHost(ProbeProgram(tuple(probe)))))
+    return run_in_memory(planned, Runner(planned, LocalHost(ProbeProgram(tuple(probe)))))
 
 
 ACTS = {

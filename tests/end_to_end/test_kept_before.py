@@ -14,11 +14,11 @@ import pytest
 from scalograph.control.kernel_files import KERNEL
 from scalograph.control.settings import Setting
 from scalograph.control.store import CHANGES, Store, lock_machine
-from scalograph.machine.ceiling.kept_ceiling import read_ceiling
-from scalograph.machine.floor.kept_floor import read_noise
+from scalograph.machine.ceiling.saved_ceiling import read_ceiling
+from scalograph.machine.floor.saved_noise import read_noise
 from scalograph.protocol.findings import Findings
-from scalograph.run.provenance import sources
-from scalograph.study.identity import journaled, study_hash
+from scalograph.run.provenance import sources_digest
+from scalograph.study.identity import parse_journaled_study, study_hash
 from scalograph.study.load import parse
 from scalograph.study.program import program
 from scalograph.study.shipped import shipped_study
@@ -271,8 +271,8 @@ def test_a_study_is_declared_as_it_was(file: Path) -> None:
 
 @pytest.mark.parametrize("kept_study", STUDIES, ids=lambda kept: f"{kept['study']['name']}-{kept['study_hash']}"[:40])
 def test_the_study_of_a_journal_has_the_hash_that_it_had(kept_study: dict[str, Any]) -> None:
-    study = journaled(kept_study["study"])
+    study = parse_journaled_study(kept_study["study"])
     assert study_hash(study) == kept_study["hash_without_sources"]
     if kept_study["study_hash"] is not None:
         started = program(study.workload, shipped_study(study.name))
-        assert study_hash(study, sources(started)) == kept_study["study_hash"]
+        assert study_hash(study, sources_digest(started)) == kept_study["study_hash"]

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 from scalograph.protocol.record import Record
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 from .test_workloads import QUICK
 
-MIX = shipped("order-to-build") / "mix.toml"
+MIX = shipped_workload("order-to-build") / "mix.toml"
 pytestmark = [needs_probe, needs_driver, needs_java]
 STUDY = """\
 version = 1

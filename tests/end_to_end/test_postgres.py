@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.session import Finished
+from scalograph.run.session import FinishedRun
 
 from ..servers import needs_probe, one_run
 
@@ -48,7 +48,7 @@ runs = 1
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = tmp_path_factory.mktemp("rows")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
@@ -58,18 +58,18 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return run
 
 
-def test_rows_are_read_and_times_told(finished: Finished) -> None:
+def test_rows_are_read_and_times_told(finished: FinishedRun) -> None:
     values = finished.record.values[0].values
     assert values["rate"][0] > 0 and values["errors"] == [0] and values["clients"] == [2]
     assert 0 < values["p50_ns"][0] <= values["p99_ns"][0] <= values["max_ns"][0]
 
 
-def test_each_part_has_used_cpu_time_of_its_own(finished: Finished) -> None:
+def test_each_part_has_used_cpu_time_of_its_own(finished: FinishedRun) -> None:
     used = {process.name: process.cpu_ns for process in finished.record.processes}
     assert set(used) == {"database", "driver"}
     assert all(ns is not None and ns > 1_000_000 for ns in used.values())
 
 
-def test_the_server_ends_as_it_was_told_to(finished: Finished) -> None:
+def test_the_server_ends_as_it_was_told_to(finished: FinishedRun) -> None:
     (server,) = (process for process in finished.record.processes if process.role == "service")
     assert server.stopped_by == "INT" and finished.record.run.n_survivors == 0

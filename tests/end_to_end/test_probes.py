@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import CopyEvent, Record
-from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, capabilities, find_probe, measure
+from scalograph.run.hosts.local.probe import (DEGRADED, PROGRAM, read_capabilities, find_probe, measure)
 from scalograph.verdict.judge import judge
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -765,7 +765,7 @@ def test_a_run_that_fails_ends_with_0(probe: Sequence[str]) -> None:
 
 
 def test_capabilities_say_why_and_what_to_do(probe: Sequence[str]) -> None:
-    found = capabilities(probe)
+    found = read_capabilities(probe)
     assert found["capabilities"]
     for entry in found["capabilities"]:
         assert entry["granted"] or (entry["why"] and entry["fix"])

@@ -10,8 +10,8 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.profile.recorder import refuse_unable
-from scalograph.profile.recording import refusal
-from scalograph.system.jvms import find
+from scalograph.profile.recording import why_unrecordable
+from scalograph.system.jvms import find_jvms
 
 from .shell import in_process
 from .test_workloads import QUICK as QUICK_JVM
@@ -66,8 +66,8 @@ int main(int argc, char **argv) { for (int i = 0; i < 100; i++) outer(atol(argv[
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a study that has ended; skips where its JVM cannot be recorded."""
-    jvms = find()
-    why = "no JVM was found" if not jvms else refusal(jvms[0])
+    jvms = find_jvms()
+    why = "no JVM was found" if not jvms else why_unrecordable(jvms[0])
     if why or not any(jvm.javac for jvm in jvms):
         pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
     folder = tmp_path_factory.mktemp("profiled")

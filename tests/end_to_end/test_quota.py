@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.capacity import refusal
+from scalograph.control.capacity import find_quota_refusal
 from scalograph.control.store import Store
-from scalograph.control.tasks import why_no_tasks
+from scalograph.control.tasks import find_tasks_refusal
 
 from .shell import in_process, machine
 
 pytestmark = [
     machine,
-    pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here"),
+    pytest.mark.skipif(find_quota_refusal() is not None or os.geteuid() != 0, reason="no quota is granted here"),
 ]
 STUDY = """\
 version = 1
@@ -53,7 +53,7 @@ max_reruns = 0
 
 def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.of_machine())
+    done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.locate())
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     made = [(line["treatment"], line["record"]["run"]) for line in lines if line["event"] == "run"]
@@ -63,6 +63,6 @@ def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     assert runs["none", "none"]["quota_cpus"] is None
     assert (0.05, 60) not in runs, "one cgroup at a time"
     assert {figures["status"] for figures in runs.values()} == {"ok"}
-    assert ("none", 60) in runs or why_no_tasks() is not None
+    assert ("none", 60) in runs or find_tasks_refusal() is not None
     causes = [cause["cause"] for line in lines if line["event"] == "verdict" for cause in line["causes"]]
     assert "quota" not in causes

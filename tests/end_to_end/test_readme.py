@@ -64,7 +64,7 @@ def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr("scalograph.study.declare.shipped_study", lambda name: folder)
     monkeypatch.setattr("scalograph.cli.pipeline.WAIT_S", LONG_S)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    return in_process("doctor", "--noise", "--quick", cwd=tmp_path, env=state, store=Store.of_machine()).returncode
+    return in_process("doctor", "--noise", "--quick", cwd=tmp_path, env=state, store=Store.locate()).returncode
 
 
 @machine

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.analyze_steps import figures
+from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
@@ -71,7 +71,7 @@ AS_NOW = """
   const text = getComputedStyle(document.documentElement).getPropertyValue("--muted").trim();
   const color = `rgb(${[1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16)).join()})`;
   const isNow = (p) => p.layout?.width === p.clientWidth && p.layout.font.color === color;
-  return [...document.querySelectorAll(".plot")].every(isNow);
+  return [...document.querySelectorAll(".plot")].succeeded(isNow);
 }
 """
 
@@ -162,7 +162,7 @@ def chooser(page: Any, label: str) -> Any:
 def report(tmp_path: Path) -> Any:
     def made(findings: Findings) -> Path:
         path = tmp_path / "report.html"
-        write(findings, figures(findings), path)
+        write(findings, draw_charts(findings), path)
         return path
 
     return made
@@ -194,7 +194,7 @@ def opened_full(browser: Any, full_report: Path) -> Iterator[Visit]:
 @pytest.fixture(scope="module")
 def opened_small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.small(), figures(sample.small()), path)
+    write(sample.small(), draw_charts(sample.small()), path)
     with Visit(browser, path) as visit:
         yield visit
 
@@ -202,7 +202,7 @@ def opened_small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.Temp
 @pytest.fixture(scope="module")
 def hostile(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.hostile(), figures(sample.hostile()), path)
+    write(sample.hostile(), draw_charts(sample.hostile()), path)
     with Visit(browser, path, viewport={"width": 400, "height": 900}) as visit:
         yield visit
 

@@ -11,7 +11,7 @@ import pytest
 
 from scalograph.cli.pipeline import StudyStart
 from scalograph.cli.reproduce import reproduce_parts
-from scalograph.cli.reproduce.reproduce_results import Reproducing
+from scalograph.cli.reproduce.reproduce_results import ReproductionRun
 from scalograph.control import store
 from scalograph.errors import HostError
 from scalograph.study.catalogue import OpenedCatalogue
@@ -229,7 +229,7 @@ def test_a_budget_is_what_a_part_may_take_beside_what_it_took(tmp_path: Path, mo
         asked.append(declared.study.protocol.budget_s)
         raise HostError("here", "nothing", "to run")
 
-    made = Reproducing(OpenedCatalogue(Path("published.toml"), (), {}), tmp_path, False, "")
+    made = ReproductionRun(OpenedCatalogue(Path("published.toml"), (), {}), tmp_path, False, "")
     monkeypatch.setattr(reproduce_parts, "run_declared", stopped)
     monkeypatch.setattr("scalograph.protocol.results.is_begun", lambda file: file.exists())
     monkeypatch.setattr(reproduce_parts, "spent_s", lambda file: 300.0)
@@ -250,15 +250,15 @@ def test_the_machine_is_held_between_parts(tmp_path: Path, monkeypatch: pytest.M
     """Another start that waits for it would else take it there, and all further parts would fail."""
     held: list[bool] = []
 
-    def parts(made: Reproducing, budget_s: float | None) -> int:
-        held.append(any(store._held.values()))
+    def parts(made: ReproductionRun, budget_s: float | None) -> int:
+        held.append(any(store._lock_counts.values()))
         return 0
 
     monkeypatch.setattr(reproduce_parts, "run_parts", parts)
     file, env = catalogue(tmp_path), simulated(tmp_path, WALLS)
     own = store.Store(tmp_path / "state", None)
     in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path, env=env, store=own)
-    assert held == [True] and not any(store._held.values())
+    assert held == [True] and not any(store._lock_counts.values())
 
 
 def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Path) -> None:

@@ -15,21 +15,21 @@ import pytest
 
 from scalograph.control.store import lock_machine
 from scalograph.machine.proofs.proof import DisprovedError
-from scalograph.machine.proofs.proof_context import Bench
-from scalograph.machine.proofs.proof_run import Ran
-from scalograph.machine.proofs.run_proofs import PROMISES, judged
+from scalograph.machine.proofs.proof_context import ProofContext
+from scalograph.machine.proofs.proof_run import ProofRun
+from scalograph.machine.proofs.run_proofs import GUARANTEES, judge
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.study.declare import check
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 
 from .conftest import Sanity
 from .shell import LONG_S, machine
 
 pytestmark = [pytest.mark.guarantee, machine]
-SANITY = shipped("sanity/pinning").parent
-CHECKS = {promise.name: promise.check for promise in PROMISES}
+SANITY = shipped_workload("sanity/pinning").parent
+CHECKS = {promise.name: promise.check for promise in GUARANTEES}
 Fields = dict[str, Any]
 
 
@@ -56,15 +56,15 @@ def test_nothing_is_wrong_with_this_machine(sanity: Sanity) -> None:
 
 
 @pytest.fixture
-def truth(sanity: Sanity) -> Bench:
+def truth(sanity: Sanity) -> ProofContext:
     """A bench that has run everything."""
     return sanity.bench
 
 
-def told(change: Callable[[Fields], object]) -> Callable[[Ran], Ran]:
+def told(change: Callable[[Fields], object]) -> Callable[[ProofRun], ProofRun]:
     """A run with another record."""
 
-    def lie(ran: Ran) -> Ran:
+    def lie(ran: ProofRun) -> ProofRun:
         fields = msgspec.to_builtins(ran.record)
         change(fields)
         return replace(ran, record=msgspec.convert(fields, Record))
@@ -72,31 +72,31 @@ def told(change: Callable[[Fields], object]) -> Callable[[Ran], Ran]:
     return lie
 
 
-def of_run(**figures: Any) -> Callable[[Ran], Ran]:
+def of_run(**figures: Any) -> Callable[[ProofRun], ProofRun]:
     return told(lambda fields: fields["run"].update(figures))
 
 
-def of_copy(**figures: Any) -> Callable[[Ran], Ran]:
+def of_copy(**figures: Any) -> Callable[[ProofRun], ProofRun]:
     return told(lambda fields: fields["copies"][0].update(figures))
 
 
-def of_values(**figures: Any) -> Callable[[Ran], Ran]:
+def of_values(**figures: Any) -> Callable[[ProofRun], ProofRun]:
     return told(lambda fields: fields["values"][0]["values"].update(figures))
 
 
-def in_force(**figures: Any) -> Callable[[Ran], Ran]:
+def in_force(**figures: Any) -> Callable[[ProofRun], ProofRun]:
     return told(lambda fields: fields["copies"][0]["in_force"].update(figures))
 
 
-def times(factor: float) -> Callable[[Ran], Ran]:
+def times(factor: float) -> Callable[[ProofRun], ProofRun]:
     return told(lambda fields: fields["run"].update(cpu_ns=int(fields["run"]["cpu_ns"] * factor)))
 
 
-def verdict(said: str) -> Callable[[Ran], Ran]:
+def verdict(said: str) -> Callable[[ProofRun], ProofRun]:
     return lambda ran: replace(ran, verdict=said)
 
 
-def survivor(ran: Ran) -> Ran:
+def survivor(ran: ProofRun) -> ProofRun:
     return replace(ran, left=(4711,))
 
 
@@ -177,7 +177,7 @@ LIES = [
     ("promise", "study", "lie"), LIES, ids=[f"{n}-{promise}" for n, (promise, *_) in enumerate(LIES)]
 )
 def test_a_lie_makes_its_proof_fail(
-    promise: str, study: str, lie: Callable[[Ran], Ran], truth: Bench, sanity: Sanity
+    promise: str, study: str, lie: Callable[[ProofRun], ProofRun], truth: ProofContext, sanity: Sanity
 ) -> None:
     folder = truth.folder / study
     # Copies that happen to be ready at the same moment prove no gate, and refute none.
@@ -196,11 +196,11 @@ def test_a_lie_makes_its_proof_fail(
     assert failed.value.found and failed.value.expected
 
 
-def _has_records(ran: Ran) -> bool:
+def _has_records(ran: ProofRun) -> bool:
     return ran.record.timeline is not None and ran.record.timeline.source == "records"
 
 
-def test_every_workload_proves_something(truth: Bench) -> None:
+def test_every_workload_proves_something(truth: ProofContext) -> None:
     used = {folder.name for folder in truth.done}
     assert {path.name for path in SANITY.iterdir() if path.is_dir()} <= {name.rpartition("-")[0] for name in used}
 
@@ -212,7 +212,7 @@ def test_every_study_can_be_run_by_hand(file: Path) -> None:
         assert (study.protocol.max_reruns, study.protocol.order) == (0, "declared")
 
 
-def test_exclusive_cpus_that_are_not_given_back_are_told(truth: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = truth.folder / "exit-code-settings"
     owned = [replace(ran, treatment={**ran.treatment, "isolation": "exclusive"}) for ran in truth.done[folder]]
     monkeypatch.setitem(truth.done, folder, owned)
@@ -229,7 +229,7 @@ def test_every_proof_is_lied_to() -> None:
     assert {promise for promise, *_ in LIES} | elsewhere == set(CHECKS)
 
 
-def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = truth.folder / "containment-study"
     lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
     monkeypatch.setitem(truth.done, folder, [lie(ran) for ran in truth.done[folder]])
@@ -241,7 +241,7 @@ def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
-    truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs._SETTLE_S", 0.0)
@@ -300,8 +300,8 @@ def test_a_broken_probe_is_found_out(
     probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
     probe.chmod(0o755)
     monkeypatch.setenv("LIE", lie)
-    with lock_machine(LONG_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
-        proof = judged(next(c for c in PROMISES if c.name == promise), bench, kept := set())
+    with lock_machine(LONG_S), ProofContext(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
+        proof = judge(next(c for c in GUARANTEES if c.name == promise), bench, kept := set())
     if proof.status == "not provable":
         pytest.skip(proof.found)
     assert (proof.status, found in proof.found) == ("failed", True), proof

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.capacity import refusal
-from scalograph.control.scheduler import granted_scheduling
+from scalograph.control.capacity import find_quota_refusal
+from scalograph.control.scheduler import find_granted_scheduling
 from scalograph.control.store import lock_machine
 from scalograph.system.cgroups import cpu_tree
 
@@ -151,7 +151,7 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
     # Levels are those of the servers: the driver has what they leave, and goes before others where that is granted.
     *servers, driver = [copy.in_force for copy in record.copies]
     assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
-    assert driver and driver.nice == (-10 if granted_scheduling().nice <= -10 else os.getpriority(os.PRIO_PROCESS, 0))
+    assert driver and driver.nice == (-10 if find_granted_scheduling().nice <= -10 else os.getpriority(os.PRIO_PROCESS, 0))
     assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
 
 
@@ -222,7 +222,7 @@ levels = [0.05]
 """
 
 
-@pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+@pytest.mark.skipif(find_quota_refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
 def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> None:
     head, tail = STUDY[: STUDY.index("[workload]")], STUDY[STUDY.index("[protocol]") :]
     (tmp_path / "study.toml").write_text(head + BURNING + tail)

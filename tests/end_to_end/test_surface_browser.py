@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.analyze_steps import figures
+from scalograph.cli.analyze_steps import draw_charts
 from scalograph.report.html import write
 
 from .test_report_browser import CONTRAST, Visit, chooser
@@ -29,7 +29,7 @@ def sample() -> ModuleType:
 
 
 def report(folder: Path, findings: Any) -> Path:
-    write(findings, figures(findings), folder / "report.html")
+    write(findings, draw_charts(findings), folder / "report.html")
     return folder / "report.html"
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.answer_output import short
-from scalograph.cli.ending import carried_out
+from scalograph.cli.answer_output import short_path
+from scalograph.cli.ending import execute
 from scalograph.errors import HostError
-from scalograph.system.build_cache import cache
+from scalograph.system.build_cache import cache_folder
 
 from .shell import environment, in_process, study
 
@@ -38,8 +38,8 @@ def test_a_user_without_name_and_home_can_measure(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nameless")
 def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(HostError, match=r"HOME: not set, .*; set HOME or XDG_CACHE_HOME"):
-        cache({})
-    assert short(tmp_path) == str(tmp_path)
+        cache_folder({})
+    assert short_path(tmp_path) == str(tmp_path)
 
 
 def test_a_folder_that_was_removed_under_us(
@@ -49,13 +49,13 @@ def test_a_folder_that_was_removed_under_us(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert carried_out(["study", "--list"]) == 3
+    assert execute(["study", "--list"]) == 3
     assert capsys.readouterr().err == "the current folder: was removed, expected one that exists; cd to another one\n"
     monkeypatch.chdir(tmp_path)
 
 
 def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
-    assert carried_out(["measure", "--", "echo", "caf\udce9"]) == 2
+    assert execute(["measure", "--", "echo", "caf\udce9"]) == 2
     said = "argument 4: 'caf\\udce9', bytes that are no UTF-8, expected text; give it another name\n"
     assert capsys.readouterr().err == said
 
@@ -71,7 +71,7 @@ def test_an_environment_that_is_no_text(tmp_path: Path, name: str, code: int) ->
 
 def test_long_arguments_are_shown_cut(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["x" * 100_000], ["check", "x" * 100_000], ["measure", "--", "x" * 100_000]):
-        assert carried_out(arguments) in (2, 3)
+        assert execute(arguments) in (2, 3)
         assert len(capsys.readouterr().err) < 5000
 
 
@@ -90,7 +90,7 @@ from pathlib import Path
 from scalograph.cli.main import main
 from scalograph.control.store import Store
 here = Path.cwd()
-Store.of_machine = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
+Store.locate = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
 main()
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.analyze_steps import figures
+from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.protocol.plain import Level
 from scalograph.report.html import write
@@ -30,7 +30,7 @@ def trace(workers: int, n: int, treatment: dict[str, Level]) -> TaskTrace:
 def report(folder: Path, traces: list[TaskTrace]) -> Path:
     found: Findings = sample.two_factors()
     found.parts, found.traces = {}, traces
-    write(found, figures(found), folder / "report.html")
+    write(found, draw_charts(found), folder / "report.html")
     return folder / "report.html"
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.store import Store
-from scalograph.control.tasks import limited_tasks, why_no_tasks
+from scalograph.control.tasks import limit_tasks, find_tasks_refusal
 from scalograph.errors import HostError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 from scalograph.system.cgroups import TASKS, controller_tree
-from scalograph.system.jvms import find
+from scalograph.system.jvms import find_jvms
 
-JVMS = find()
+JVMS = find_jvms()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)
 MASK = (1 << 64) - 1
 LOCKS = ("none", "method", "coarse", "object", "cas", "reentrant", "adder")
@@ -33,7 +33,7 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 def built(name: str, builds: Path) -> Path:
     """Built once: to ask a compiler for its version takes as long as most of the runs here."""
     try:
-        folder = build(shipped(name), load_workload(shipped(name)), JVMS, builds)
+        folder = build(shipped_workload(name), load_workload(shipped_workload(name)), JVMS, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None
@@ -48,7 +48,7 @@ def jvm(wanted: range) -> Jvm:
 
 
 def run(name: str, builds: Path, java: Jvm | None = None, **values: object) -> subprocess.CompletedProcess[str]:
-    workload = load_workload(shipped(name))
+    workload = load_workload(shipped_workload(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     own = {"build": str(built(name, builds)), "iterations": 2, "think_ns": 0, "jvm_options": QUICK}
     argv = fill(workload.argv, {**known, **own, **values, "java": java.java if java else "java"})
@@ -147,11 +147,11 @@ def test_virtual_threads_on_an_old_jvm_are_refused_in_one_sentence(builds: Path)
 
 
 @pytest.mark.xdist_group("machine")
-@pytest.mark.skipif(why_no_tasks() is not None or os.geteuid() != 0, reason="no limit of tasks is granted here")
+@pytest.mark.skipif(find_tasks_refusal() is not None or os.geteuid() != 0, reason="no limit of tasks is granted here")
 def test_threads_that_are_refused_leave_the_work_to_the_others(builds: Path, tmp_path: Path) -> None:
     java, alone = jvm(range(11, 1000)), {"threads": 200, "prerun": 0, "iterations": 1}
     built("java-threads", builds)
-    with limited_tasks(100, store=Store(tmp_path / "state", None, tasks=controller_tree(TASKS))):
+    with limit_tasks(100, store=Store(tmp_path / "state", None, tasks=controller_tree(TASKS))):
         said = threads(builds, java, refused="fewer", jvm_options=[*QUICK, "-Xlog:os+thread=off"], **alone)
         failed = run("java-threads", builds, java, **alone)
     (started,), (tasks,) = said.values["started"], said.values["tasks"]
@@ -237,7 +237,7 @@ def through_pipes(argv: Sequence[str]) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", ["java-threads", "java-priorities", "affinity", "fixed-work"])
 def test_waits_for_the_gate(builds: Path, name: str) -> None:
-    workload = load_workload(shipped(name))
+    workload = load_workload(shipped_workload(name))
     values = {parameter: each.default for parameter, each in workload.parameters.items()}
     values |= {"units": 1000, "prerun": 1000, "window_ms": 10, "iterations": 1, "think_ns": 0, "jvm_options": QUICK}
     java = jvm(range(11, 1000)).java if "{java}" in workload.argv else ""

@@ -23,7 +23,7 @@ from scalograph.errors import Exit
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.protocol.reproduction import Reproduction
-from scalograph.questions.registry import QUESTIONS, READINGS, having, role
+from scalograph.questions.registry import QUESTIONS, READINGS, roles_present, role
 from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.reader_names import READERS
@@ -85,8 +85,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 def _registries() -> Iterator[str]:
     named: dict[str, Iterable[str]] = {
-        "question": QUESTIONS, "reading": READINGS, "search of a command line": having("find"),
-        "source of published quantities": having("published"), "chart of": having("chart"),
+        "question": QUESTIONS, "reading": READINGS, "search of a command line": roles_present("find"),
+        "source of published quantities": roles_present("published"), "chart of": roles_present("chart"),
         "reader": READERS, "host": [*HOSTS, *(f"{name}:NAME" for name in ELSEWHERE)], "control": CONTROLS,
         "study": shipped_studies(), "workload": shipped_workloads(),
         "exit code": (f"{code.value} {code.name}" for code in Exit),
@@ -100,7 +100,7 @@ def _models() -> Iterator[str]:
     for name, model in {"findings": Findings, "reproduction": Reproduction}.items():
         yield from (f"key of {name}: {path}" for path in _keys(model.model_json_schema()))
     yield from (f"key of run record: {path}" for path in _keys(schema(Record)))
-    for question in having("document"):
+    for question in roles_present("document"):
         for model in _documents(question):
             yield from (f"key of {question}, {model.__name__}: {path}" for path in _keys(model.model_json_schema()))
 
@@ -146,7 +146,7 @@ def _printed_documents(folder: Path) -> Iterator[str]:
         paths = _printed(json.loads(done.stdout), "")
         paths = (path for path in paths if words[0] not in _RUNS or path.count(".") < _DEPTH_OF_RUNS)
         yield from (f"key of {words[0]} --json: {path}" for path in paths)
-    for question in having("find"):
+    for question in roles_present("find"):
         for found in filter(lambda found: found.study.question == question, _golden_findings()):
             paths = _printed(role(question, "find").figures(found), "")
             yield from (f"key of find {question} --json: {path}" for path in paths)

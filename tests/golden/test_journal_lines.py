@@ -66,7 +66,7 @@ def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     asked = requirements(found.study)
     judged = {e["run"]: judge(msgspec.convert(e["record"], Record), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
-    assert {name: (one.verdict, [cause.as_journaled() for cause in one.causes]) for name, one in judged.items()} == told
+    assert {name: (one.verdict, [cause.journal_entry() for cause in one.causes]) for name, one in judged.items()} == told
     assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}
 
 

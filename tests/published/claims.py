@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from scalograph.design.resolve import assumed
+from scalograph.design.resolve import assumed_host
 from scalograph.findings.table import load
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import DecidedClaim, Decision
@@ -56,7 +56,7 @@ def found(name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = Fal
         noise: standard deviation between runs, as a share.
     """
     declared = declare(name, quick) if isinstance(name, Path) else declare_shipped(name, quick)
-    planned = plan(declared, assumed(declared.study, n_cpus), starts=False)
+    planned = plan(declared, assumed_host(declared.study, n_cpus), starts=False)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "journal.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in _lines(planned, figures, n_cpus, noise)))

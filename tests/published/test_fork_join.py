@@ -9,7 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import load
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
 
@@ -27,7 +27,7 @@ def rows() -> dict[tuple[str, int], dict[str, str]]:
 def test_every_row_has_a_treatment_and_the_sequential_version_one() -> None:
     study = load(FOLDER / "study.toml")
     assert {(t["version"], t["p"]) for t in design(study, FACTS).treatments} == set(rows())
-    quick = {(t["version"], t["p"]) for t in design(quickened(study), FACTS).treatments}
+    quick = {(t["version"], t["p"]) for t in design(quick_form(study), FACTS).treatments}
     assert quick < set(rows()) and ("sequential", 1) in quick
 
 

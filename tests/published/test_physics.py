@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.physics import Observed, cpu_time_across, objections
-from scalograph.findings.published.published_file import read_rows
-from scalograph.findings.published.published_quantities import objected
+from scalograph.analysis.physics import ObservedLevel, cpu_time_across, physics_flags
+from scalograph.findings.published.published_quantities import read_rows
+from scalograph.findings.published.published_quantities import list_objections
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 
@@ -23,18 +23,18 @@ def printed(text: str, digit: float) -> Estimate:
     return Estimate(value, value - digit / 2, value + digit / 2, 0.95, 1, "printed")
 
 
-def tables() -> dict[str, list[Observed]]:
+def tables() -> dict[str, list[ObservedLevel]]:
     found = defaultdict(list)
     with (shipped_study("thread-scaling") / "published.csv").open(newline="") as stream:
         for row in csv.DictReader(stream):
             times = printed(row["wall_s"], 0.0001), printed(row["cpu_s"], 1)
-            level = Observed(int(row["threads"]), int(row["cpus"]), *times, printed(row["scaling_factor"], 0.01))
+            level = ObservedLevel(int(row["threads"]), int(row["cpus"]), *times, printed(row["scaling_factor"], 0.01))
             found[row["table"]].append(level)
     return dict(found)
 
 
 def test_objects_to_tables_8_and_12_to_14_of_thread_scaling_and_to_no_other() -> None:
-    objected = {name: objections(curve, 1, "total") for name, curve in tables().items()}
+    objected = {name: physics_flags(curve, 1, "total") for name, curve in tables().items()}
     assert {name for name, found in objected.items() if found} == {"8", "12", "13", "14"}
     for name in ("8", "12", "13", "14"):
         fast = [o.n for o in objected[name] if o.gate == "speedup above the CPUs"]
@@ -50,17 +50,17 @@ def test_cpu_time_of_one_thread_gives_the_same_four_tables_away() -> None:
         assert list(found) == [2]
 
 
-def loop() -> Iterator[Observed]:
+def loop() -> Iterator[ObservedLevel]:
     with LOOP.open(newline="") as stream:
         for row in csv.DictReader(stream):
             n, wall = int(row["processes"]), float(row["wall_s"])
             # Whole seconds, perhaps cut off: the true time may be up to a second longer.
             whole = Estimate(wall, wall - 1, wall + 1, 0.95, 1, "printed")
-            yield Observed(n, 1, whole) if n > 1 else Observed(1, 1, ONE_LOOP_S, ONE_LOOP_S)
+            yield ObservedLevel(n, 1, whole) if n > 1 else ObservedLevel(1, 1, ONE_LOOP_S, ONE_LOOP_S)
 
 
 def test_objects_to_five_rows_of_the_process_loop_and_to_no_other() -> None:
-    found = objections(list(loop()), 1, "per-worker")
+    found = physics_flags(list(loop()), 1, "per-worker")
     assert [o.n for o in found] == [10, 18, 21, 23, 24]
     assert {o.gate for o in found} == {"time below the CPU time"}
 
@@ -70,7 +70,7 @@ def test_the_report_objects_beside_the_published_rows() -> None:
     assert declared.published is not None
     names, rows = read_rows(declared.published, shipped_study("thread-scaling") / "published.csv")
     others = [name for name in names if name not in declared.published.values]
-    texts = objected(declared, declared.published, others, rows)
+    texts = list_objections(declared, declared.published, others, rows)
     assert {row["table"] for row, text in zip(rows, texts, strict=True) if text} == {"8", "12", "13", "14"}
     assert texts.count("speedup above the CPUs") == 20
 
@@ -80,4 +80,4 @@ def test_no_column_of_cpus_no_objection() -> None:
     assert declared.published is not None
     blind = declared.published.model_copy(update={"match": {"threads": "threads", "sync": "lock"}})
     names, rows = read_rows(blind, shipped_study("thread-scaling") / "published.csv")
-    assert set(objected(declared, blind, names, rows)) == {""}
+    assert set(list_objections(declared, blind, names, rows)) == {""}

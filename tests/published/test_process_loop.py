@@ -3,8 +3,8 @@
 import csv
 from pathlib import Path
 
-from scalograph.findings.published.published_file import read_rows
-from scalograph.findings.published.published_quantities import objected
+from scalograph.findings.published.published_quantities import read_rows
+from scalograph.findings.published.published_quantities import list_objections
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 
@@ -32,7 +32,7 @@ def test_the_report_objects_to_five_rows_and_to_no_other() -> None:
     assert declared.published is not None
     names, rows = read_rows(declared.published, folder / "published.csv")
     others = [name for name in names if name not in declared.published.values]
-    texts = objected(declared, declared.published, others, rows)
+    texts = list_objections(declared, declared.published, others, rows)
     found = {int(row["processes"] or 0): text for row, text in zip(rows, texts, strict=True) if text}
     too_fast = {10: "speedup above the CPUs"}  # of which more need not be said
     assert found == {n: too_fast.get(n, "time below the CPU time") for n in (10, 18, 21, 23, 24)}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scalograph.design.resolve import assumed, design
+from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import Exit, HostError
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
@@ -37,7 +37,7 @@ def test_each_further_task_is_a_thread_and_stacks_are_none() -> None:
 
 def test_a_host_that_grants_no_limit_skips_it_in_one_message() -> None:
     study = declare_shipped("thread-limit").study
-    bound = assumed(study, 2).model_copy(update={"refused": {"tasks": "no cgroup has the controller pids here"}})
+    bound = assumed_host(study, 2).model_copy(update={"refused": {"tasks": "no cgroup has the controller pids here"}})
     with pytest.raises(HostError, match=r"factors.tasks: tasks 100 is refused here \(no cgroup") as raised:
         design(study, bound)
     assert raised.value.exit_code == Exit.HOST

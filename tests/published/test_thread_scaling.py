@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 import pytest
 
 from scalograph.design.resolve import design
-from scalograph.findings.published.published_file import level
+from scalograph.findings.published.published_quantities import parse_level
 from scalograph.findings.published.published_quantities import why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.levels import Treatment
 from scalograph.study.load import load
 from scalograph.study.model import Study
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 from scalograph.study.shipped import shipped_study
 
 Row = dict[str, str]
@@ -98,7 +98,7 @@ def test_every_published_row_stands_beside_the_treatment_that_is_like_it() -> No
     published = study().published
     assert published is not None
     for row in rows():
-        wanted = {factor: level(published, column, row[column]) for column, factor in published.match.items()}
+        wanted = {factor: parse_level(published, column, row[column]) for column, factor in published.match.items()}
         like = [t for t in planned(study()) if wanted.items() <= t.items()]
         # The first of them is the one that is shown: taken seldom, held for an addition, platform threads.
         assert {"quantum": 400, "held": 0, "kind": "platform"}.items() <= like[0].items(), row
@@ -110,7 +110,7 @@ def test_ten_blocks_stay_below_half_an_hour_on_two_cpus() -> None:
     assert not any(t["quantum"] == 2 and t["threads"] > 8 for t in planned(study()))
 
 
-@pytest.mark.parametrize("asked", [study(), quickened(study())], ids=["in full", "quick"])
+@pytest.mark.parametrize("asked", [study(), quick_form(study())], ids=["in full", "quick"])
 def test_how_often_a_lock_is_taken_and_how_long_it_is_held_are_varied_one_at_a_time(asked: Study) -> None:
     on_two = [t for t in planned(asked) if t["cpus"] == 2 and t["kind"] == "platform" and t["threads"] in (1, 2, 8)]
     seen = {(t["lock"], t["quantum"], t["held"]) for t in on_two}

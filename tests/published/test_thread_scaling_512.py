@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from scalograph.design.resolve import assumed
+from scalograph.design.resolve import assumed_host
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
@@ -58,7 +58,7 @@ def test_its_rows_are_those_of_the_paper() -> None:
 
 def test_two_blocks_of_the_quick_form_fit_into_its_budget_and_a_tenth_more() -> None:
     declared = declare_shipped(STUDY, quick=True)
-    runs = plan(declared, assumed(declared.study, 2)).runs.planned_runs()
+    runs = plan(declared, assumed_host(declared.study, 2)).runs.planned_runs()
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
     block = [run.treatment for run in runs if run.block == 0]
     seconds = sum(1.9e-9 * int(t["units"]) / int(t["cpus"]) + 0.25 for t in block)

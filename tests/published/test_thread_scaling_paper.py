@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from scalograph.design.resolve import assumed
+from scalograph.design.resolve import assumed_host
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
@@ -90,7 +90,7 @@ def test_both_studies_have_the_same_published_rows() -> None:
 def test_the_quick_form_takes_ten_minutes_at_most_on_two_cpus() -> None:
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
     declared = declare_shipped(STUDY, quick=True)
-    runs = plan(declared, assumed(declared.study, 2)).runs.planned_runs()
+    runs = plan(declared, assumed_host(declared.study, 2)).runs.planned_runs()
     treatments = [run.treatment for run in runs]
     seconds = [1.9e-9 * int(t["units"]) / min(int(t["threads"]), int(t["cpus"])) + 0.25 for t in treatments]
     assert sum(seconds) <= 600

@@ -10,9 +10,9 @@ from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.run.build import build
 from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.system.jvms import find
+from scalograph.system.jvms import find_jvms
 
 CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(12))
 OLD = Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2")
@@ -35,11 +35,11 @@ def test_without_a_new_jvm_it_says_so() -> None:
 @pytest.fixture(scope="module")
 def command(builds: Path) -> list[str]:
     """What starts the program on a JVM that has virtual threads."""
-    new = [jvm for jvm in find() if jvm.release >= 21]
+    new = [jvm for jvm in find_jvms() if jvm.release >= 21]
     if not new:
         pytest.skip("no JVM of release 21 or later")
     try:
-        made = build(shipped("java-threads"), load_workload(shipped("java-threads")), new, builds)
+        made = build(shipped_workload("java-threads"), load_workload(shipped_workload("java-threads")), new, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     return [new[0].java, "-cp", str(made), "JavaThreads"]

@@ -1,6 +1,8 @@
-"""Estimates from arrays of numbers; knows nothing of runs on a machine.
+"""Statistics of scores: intervals, ratios, speedups, scaling laws, tests of drift and modes.
 
-Names for notebooks are available here and are imported on first use.
+In: arrays of scores (one number a run), grouped by level and block. Out: values with intervals, flags and warnings.
+Nothing here knows of machines, journals or studies. Types to know: `Estimate` (value, interval, warnings), `Contrast`
+(difference of mean logs) and `Usl` (fitted scaling law). Names for notebooks are imported on first use.
 """
 
 from importlib import import_module

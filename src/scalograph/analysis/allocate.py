@@ -1,4 +1,4 @@
-"""Where should the time go: more runs, more iterations, or more baselines?"""
+"""Allocation of measuring time to runs, iterations and baseline runs."""
 
 import math
 from collections.abc import Sequence
@@ -6,19 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.center import Scores, has_logs, present
+from scalograph.analysis.center import Scores, finite_scores, has_logs
 
 MOST = 1000  # iterations per run; a longer run is a soak test
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The number of iterations per run, or why it is unknown.
-
-    Attributes:
-        iterations: per run, after warm-up; None if the pilot was too small.
-        warnings: what was needed and what was available.
-    """
+    """Iterations per run after warm-up; None if the pilot was too small, with the reason in `warnings`."""
 
     iterations: int | None
     warnings: tuple[str, ...] = ()
@@ -26,7 +21,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The sources of noise, as standard deviations of logs (0.03 is 3 %).
+    """Noise within and between runs, as standard deviations of logs (0.03 is 3 %).
 
     Attributes:
         within: between iterations of a run.
@@ -71,25 +66,20 @@ def iterations_per_run(
 
 
 def spread(runs: Sequence[Scores]) -> tuple[Spread | None, tuple[str, ...]]:
-    """Estimate the noise within and between the runs of one treatment, from iterations after warm-up.
+    """Estimate the noise within and between the runs of one configuration, from iterations after warm-up.
 
     The variance between runs is that of the run means minus the part that iterations explain, at least zero.
-
-    Args:
-        runs: iterations of each run, above zero; lengths may differ.
-
-    Returns:
-        The spread, or None with the reason: two runs of two iterations are needed.
+    Without two runs of two iterations, None with the reason. Iterations are above zero; runs may differ in length.
 
     >>> spread([[1.0, 1.0]])[1]
     ('need >= 2 runs of 2 iterations for the noise between runs, have 1',)
     """
-    found = [x for x, _ in map(present, runs) if x.size >= 2]
-    if len(found) < 2:
-        return None, (f"need >= 2 runs of 2 iterations for the noise between runs, have {len(found)}",)
-    if not has_logs(*found):
+    values = [x for x, _ in map(finite_scores, runs) if x.size >= 2]
+    if len(values) < 2:
+        return None, (f"need >= 2 runs of 2 iterations for the noise between runs, have {len(values)}",)
+    if not has_logs(*values):
         return None, ("an iteration <= 0 has no log: no relative noise",)
-    logs = [np.log(x) for x in found]
+    logs = [np.log(x) for x in values]
     degrees = sum(x.size - 1 for x in logs)
     within = sum(float(np.square(x - x.mean()).sum()) for x in logs) / degrees
     harmonic = len(logs) / sum(1 / x.size for x in logs)
@@ -98,16 +88,9 @@ def spread(runs: Sequence[Scores]) -> tuple[Spread | None, tuple[str, ...]]:
 
 
 def baseline_repeats(repeats: int, columns: int) -> int:
-    """Return the runs of a baseline that `columns` other treatments are compared with: sqrt(columns) times as many.
+    """Return the runs of a baseline that is compared with `columns` configurations of `repeats` runs each.
 
-    Args:
-        repeats: runs of each other treatment, 0 or more.
-        columns: treatments compared with the baseline, 0 or more.
-
-    Raises:
-        ValueError: a count is negative.
-
-    Source: C. W. Dunnett, A multiple comparison procedure, J. Am. Statist. Assoc. 50 (1955).
+    It is sqrt(columns) times as many (C. W. Dunnett, J. Am. Statist. Assoc. 50, 1955). Raises ValueError below 0.
 
     >>> baseline_repeats(5, 4), baseline_repeats(5, 0)
     (10, 5)

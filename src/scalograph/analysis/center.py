@@ -1,4 +1,4 @@
-"""The scores of one treatment without the missing ones, their center and their spread."""
+"""Finite scores of one configuration, with their center and its standard error."""
 
 import math
 from collections.abc import Sequence
@@ -15,28 +15,20 @@ IDENTICAL = "all scores are identical: the interval has no width; the clock or c
 
 @dataclass(frozen=True, slots=True)
 class Center:
-    """A mean with its standard error.
-
-    Attributes:
-        value: the mean (of logs, or of plain scores; the caller knows).
-        se: standard error of `value`; NaN below two scores.
-        df: degrees of freedom of `se`; 0 below two scores.
-    """
+    """A mean of logs or scores, its standard error (NaN below two scores) and degrees of freedom (then 0)."""
 
     value: float
     se: float
     df: int
 
 
-def present(scores: Scores) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the finite scores, in order, shape (n,), and a warning that counts the missing ones.
+def finite_scores(scores: Scores) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the finite scores in order, and a warning that counts the others (None, NaN, infinities).
 
-    None, NaN and infinities are missing; 0.0 is a value.
-
-    >>> present([0.0, None, 2.0])
+    >>> finite_scores([0.0, None, 2.0])
     (array([0., 2.]), ('1 of 3 scores is missing',))
     """
-    values = as_array(scores)
+    values = score_array(scores)
     kept = values[np.isfinite(values)]
     n_missing = values.size - kept.size
     if n_missing == 0:
@@ -45,12 +37,8 @@ def present(scores: Scores) -> tuple[FloatArray, tuple[str, ...]]:
     return kept, (f"{n_missing} of {values.size} scores {verb} missing",)
 
 
-def as_array(scores: Scores) -> FloatArray:
-    """Return scores as floats, shape (n,), with NaN for None.
-
-    Raises:
-        ValueError: the scores are not one flat sequence.
-    """
+def score_array(scores: Scores) -> FloatArray:
+    """Return scores as floats, NaN for None. Raises ValueError unless they are one flat sequence."""
     values = np.asarray(scores, dtype=np.float64)  # None becomes NaN
     if values.ndim != 1:
         raise ValueError(f"scores: found {values.ndim} dimensions, expected 1: one score for each run")
@@ -63,10 +51,7 @@ def has_logs(*samples: FloatArray) -> bool:
 
 
 def n_trimmed(n: int, trim: float) -> int:
-    """Return the number of scores set aside at each end when a share `trim` is trimmed from `n` scores.
-
-    Raises:
-        ValueError: `trim` is outside [0, 0.25].
+    """Return how many of `n` scores a share `trim` trims at each end. Raises ValueError outside [0, 0.25].
 
     >>> n_trimmed(10, 0.1), n_trimmed(9, 0.1)
     (1, 0)
@@ -77,9 +62,7 @@ def n_trimmed(n: int, trim: float) -> int:
 
 
 def center(values: FloatArray, trim: float = 0.0) -> Center:
-    """Return the mean of `values`, shape (n >= 1,), with the standard error over runs.
-
-    With `trim`: the trimmed mean, and the standard error from the winsorized variance.
+    """Return the trimmed mean of one or more values, with its standard error from the winsorized variance.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974).
     """
@@ -101,7 +84,7 @@ def center(values: FloatArray, trim: float = 0.0) -> Center:
 
 
 def trim_note(n: int, trim: float) -> tuple[str, ...]:
-    """Warn if trimming was requested and there are too few scores to trim one."""
+    """Return a warning if trimming was requested and there are too few scores to trim one."""
     if trim > 0 and n_trimmed(n, trim) == 0:
         needed = math.ceil(1 / trim - 1e-9)
         return (f"need >= {needed} runs to trim {trim:.0%} at each end, have {n}: none trimmed",)
@@ -109,20 +92,13 @@ def trim_note(n: int, trim: float) -> tuple[str, ...]:
 
 
 def score(iterations: Scores, warmup: int = 0) -> float | None:
-    """Return the score of a run: the median of its iterations after the first `warmup` ones.
+    """Return the score of a run: the median of its iterations after warm-up; None if none is left.
 
-    The median, because one iteration disturbed by a collector or an interrupt should not move the run. The
-    variation between runs stays: statistics count runs, not iterations.
+    A median, so that one iteration disturbed by a collector or an interrupt does not move the run.
 
     Args:
-        iterations: one value for each iteration, in order, shape (m,); None and NaN are missing.
-        warmup: iterations left out at the start, counted before missing ones are dropped.
-
-    Returns:
-        The score in the unit of the iterations; None if none is left.
-
-    Raises:
-        ValueError: `warmup` is negative.
+        iterations: in order; None and NaN are missing.
+        warmup: iterations excluded at the start, counted before missing ones are dropped; ValueError below 0.
 
     >>> score([9.0, 2.0, 1.0, 3.0], warmup=1)
     2.0
@@ -133,19 +109,19 @@ def score(iterations: Scores, warmup: int = 0) -> float | None:
     """
     if warmup < 0:
         raise ValueError(f"warmup: found {warmup}, expected a count of iterations, 0 or more")
-    values, _ = present(iterations[warmup:])
+    values, _ = finite_scores(iterations[warmup:])
     return float(np.median(values)) if values.size else None
 
 
 def scores(runs: Sequence[Scores], warmup: int = 0) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the scores of several runs, shape (n_runs,), NaN for a run without one, and a warning that counts those.
+    """Return the scores of runs, shape (n_runs,), NaN for a run without one, and a warning that counts those.
 
     >>> scores([[1.0, 3.0], []])
     (array([ 2., nan]), ('1 of 2 runs without an iteration after a warm-up of 0',))
     """
-    found = [score(run, warmup) for run in runs]
-    n_without = sum(x is None for x in found)
-    values = np.array([np.nan if x is None else x for x in found], dtype=np.float64)
+    medians = [score(run, warmup) for run in runs]
+    n_without = sum(x is None for x in medians)
+    values = np.array([np.nan if x is None else x for x in medians], dtype=np.float64)
     if n_without == 0:
         return values, ()
-    return values, (f"{n_without} of {len(found)} runs without an iteration after a warm-up of {warmup}",)
+    return values, (f"{n_without} of {len(medians)} runs without an iteration after a warm-up of {warmup}",)

@@ -1,9 +1,8 @@
-"""At which places of a series does its level change?
+"""Change points of a series, by circular binary segmentation.
 
-Circular binary segmentation: the stretch that differs most from the rest, by the t statistic of the two means, is one
-of its own where chance seldom brings about as much, by the same values in random orders. Its ends are changes; then all
-parts are looked at. So a level that returns to what it was is found, too. Results that follow one another must be
-exchangeable where nothing changed: a machine that wanders slowly has changes of its own.
+The stretch whose mean differs most from the rest (t statistic) is split off if random orders of the same values seldom
+differ as much; then its parts are searched. A level that returns is found, too. Values must be exchangeable where
+nothing changed: a machine that drifts slowly has changes of its own.
 
 Source: A. B. Olshen, E. S. Venkatraman, R. Lucito and M. Wigler, Circular binary segmentation for the analysis of
 array-based DNA copy number data, Biostatistics 5 (2004).
@@ -24,24 +23,19 @@ _NO_SPREAD = 1e-12
 
 
 class ChangePoint(NamedTuple):
-    """Where a new level begins.
-
-    Attributes:
-        place: of its first value.
-        p: share of random orders in which a stretch differs as much, 0 to 1.
-    """
+    """Index of the first value of a new level, and the share of random orders that differ as much (p value)."""
 
     place: int
     p: float
 
 
 def change_points(values: Sequence[float], confidence: float = 0.95, seed: int = 0) -> list[ChangePoint]:
-    """Return where the level changes, in order.
+    """Return the change points of a series, in order.
 
     Args:
-        values: in the order in which they were measured, shape (n,), finite; logs where ratios matter.
-        confidence: one minus how often a series without any change is said to have one.
-        seed: of the random orders; the same seed gives the same result.
+        values: finite, in the order of measurement; logs where ratios matter.
+        confidence: one minus the probability of a change point in a series without any.
+        seed: of the random orders.
 
     >>> change_points([1.0, 1.1, 0.9, 1.0, 1.1, 2.0, 2.1, 1.9, 2.0, 2.1])[0].place
     5
@@ -49,8 +43,8 @@ def change_points(values: Sequence[float], confidence: float = 0.95, seed: int =
     []
     """
     rng = np.random.default_rng(seed)
-    found = _changes(np.asarray(values, dtype=np.float64), 0, 1 - confidence, rng)
-    return sorted(found, key=lambda change: change.place)
+    changes = _changes(np.asarray(values, dtype=np.float64), 0, 1 - confidence, rng)
+    return sorted(changes, key=lambda change: change.place)
 
 
 def _changes(values: FloatArray, begin: int, alpha: float, rng: np.random.Generator) -> Iterator[ChangePoint]:
@@ -58,7 +52,7 @@ def _changes(values: FloatArray, begin: int, alpha: float, rng: np.random.Genera
         return
     orders = np.tile(values, (1 + _ORDERS, 1))
     orders[1:] = rng.permuted(orders[1:], axis=1)
-    largest, (first, end) = _most(orders)
+    largest, (first, end) = _largest_statistics(orders)
     p = float((largest >= largest[0] * (1 - 1e-9)).mean())
     if p > alpha:
         return
@@ -68,12 +62,12 @@ def _changes(values: FloatArray, begin: int, alpha: float, rng: np.random.Genera
         yield from _changes(values[low:high], begin + low, alpha, rng)
 
 
-def _most(orders: FloatArray) -> tuple[FloatArray, tuple[int, int]]:
-    """The largest squared t statistic of each order, shape (n_orders,), and the stretch of that of the first."""
+def _largest_statistics(orders: FloatArray) -> tuple[FloatArray, tuple[int, int]]:
+    """Return the largest squared t statistic of each order, and the stretch that has it in the first."""
     n = orders.shape[1]
     away = orders - orders.mean(axis=1, keepdims=True)
     sums, whole = np.pad(np.cumsum(away, axis=1), ((0, 0), (1, 0))), np.square(away).sum(axis=1)
-    between, place = np.zeros(len(orders)), (0, 0)
+    between, stretch = np.zeros(len(orders)), (0, 0)
     for length in range(SIDE, n - SIDE + 1):
         inside = np.square(sums[:, length:] - sums[:, :-length]) * n / (length * (n - length))
         # A stretch ends at an end of the series, or leaves a level there.
@@ -81,6 +75,6 @@ def _most(orders: FloatArray) -> tuple[FloatArray, tuple[int, int]]:
         best = inside.max(axis=1)
         if best[0] > between[0]:
             first = int(inside[0].argmax())
-            place = (first, first + length)
+            stretch = (first, first + length)
         between = np.maximum(between, best)
-    return between * (n - 2) / np.maximum(whole - between, _NO_SPREAD), place
+    return between * (n - 2) / np.maximum(whole - between, _NO_SPREAD), stretch

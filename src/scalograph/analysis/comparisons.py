@@ -1,4 +1,4 @@
-"""Is a faster than b, slower, equivalent, or is that uncertain?"""
+"""Comparison of two samples: faster, slower, equivalent within a margin, or uncertain."""
 
 import math
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.center import Scores, has_logs, present
-from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.center import Scores, finite_scores, has_logs
+from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate, check_confidence
-from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes
 from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs, ratio
 
@@ -20,13 +20,12 @@ Better = Literal["lower", "higher"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is known about a against b.
+    """Result of comparing a with b.
 
     Attributes:
         ratio: a over b, with its interval.
-        p_value: two-sided, of "no difference at all"; None if there are too few runs.
-        label: faster or slower when the interval lies beyond the margin, equivalent when within it,
-            else uncertain.
+        p_value: two-sided, of no difference; None if there are too few runs.
+        label: faster or slower if the interval lies beyond the margin, equivalent if within it.
         margin: the smallest relative difference that matters; 0.01 is 1 %.
         minimum_detectable_effect: log ratio that these runs detect with 80 % power; None as for p.
     """
@@ -47,19 +46,16 @@ def compare(
     margin: float = 0.01,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare the runs of two treatments.
+    """Compare the runs of two configurations; too few data are "uncertain", with the reason on the ratio.
 
     Args:
-        a: scores, shape (n,).
-        b: scores, shape (m,), same unit; with `paired`, b[i] ran in the block of a[i].
+        a: scores.
+        b: scores in the same unit; with `paired`, b[i] ran in the block of a[i].
         paired: whether runs were interleaved in blocks.
         better: whether lower (a time) or higher (a rate) scores are faster.
         margin: relative difference that matters, 0 or more; faster means a ratio below 1 / (1 + margin) for
             times. At 0 only a ratio without any spread is equivalent.
         confidence: of the interval that decides the label.
-
-    Returns:
-        The comparison; "uncertain" if there are too few data, with the reason on the ratio.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -73,23 +69,19 @@ def compare(
         raise ValueError(f'better: found "{better}", expected lower or higher')
     if not margin >= 0:
         raise ValueError(f"margin: found {margin}, expected 0 or more (0.01 is 1 %)")
-    estimate = _guarded(paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence), a, b)
-    found = _contrast(a, b, paired)
-    return Comparison(
-        ratio=estimate,
-        p_value=None if found is None else found.p_value(),
-        label=label(estimate, margin, better),
-        margin=margin,
-        minimum_detectable_effect=None if found is None else _detectable(found, confidence),
-    )
+    estimate = _guard_bimodal(paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence), a, b)
+    c = _contrast(a, b, paired)
+    p_value = None if c is None else c.p_value()
+    effect = _quantiles(c.df, 0.8, confidence) * c.se if c and c.df > 0 else None
+    return Comparison(estimate, p_value, label(estimate, margin, better), margin, effect)
 
 
-def _guarded(estimate: Estimate, a: Scores, b: Scores) -> Estimate:
-    """Return the estimate, without an interval where few runs of one stand against two modes of the other."""
-    n = min(present(a)[0].size, present(b)[0].size)
-    if n >= FEWEST or not (modes(a) or modes(b)):
+def _guard_bimodal(estimate: Estimate, a: Scores, b: Scores) -> Estimate:
+    """Drop the interval where few runs of one stand against two modes of the other."""
+    n = min(finite_scores(a)[0].size, finite_scores(b)[0].size)
+    if n >= FEWEST or not (find_modes(a) or find_modes(b)):
         return estimate
-    return replace(estimate, low=None, high=None).warned(MODES_OF_FEW.format(n))
+    return replace(estimate, low=None, high=None).add_warnings(MODES_OF_FEW.format(n))
 
 
 def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") -> Label:
@@ -109,22 +101,16 @@ def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") ->
 
 
 def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confidence: float = 0.95) -> float | None:
-    """Return the smallest difference of two treatments that n runs of each detect with this power.
+    """Return the smallest log ratio of two configurations that n runs of each detect; None below 2 runs.
 
     (t(1 - alpha/2) + t(power)) sd sqrt(2/n) with 2n - 2 degrees of freedom. The true power at this effect is
-    79 % at n = 3 and within half a point of 80 % from 5 on.
+    79 % at n = 3 and within half a point of 80 % from 5 on. Raises ValueError if an argument is out of range.
 
     Args:
         sd_log: standard deviation of log scores between runs; 0.03 is 3 %.
-        n: runs of each treatment.
-        power: chance to detect it, between 0 and 1.
+        n: runs of each configuration.
+        power: probability to detect it, between 0 and 1.
         confidence: of the interval that must exclude 1.
-
-    Returns:
-        A log ratio (0.091: a ratio of exp(+-0.091)); None below 2 runs of each.
-
-    Raises:
-        ValueError: an argument is out of range.
 
     Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988, two-sample t.
 
@@ -139,34 +125,27 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust the p values of a family, in the given order: reject those <= alpha, and at most alpha err.
-
-    None stands for a comparison that could not be made; it stays None and is not counted.
+    """Adjust the p values of a family by Holm's method, in the given order; None stays None and is not counted.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
 
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    ranked = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
-    for rank, (p, i) in enumerate(known):
-        largest = max(largest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, i) in enumerate(ranked):
+        largest = max(largest, min(1.0, p * (len(ranked) - rank)))
         adjusted[i] = largest
     return adjusted
 
 
 def _contrast(a: Scores, b: Scores, is_paired: bool) -> Contrast | None:
-    """Return the contrast on logs; None if runs are missing or a score has no log."""
-    x, y = pairs(a, b)[:2] if is_paired else (present(a)[0], present(b)[0])
+    x, y = pairs(a, b)[:2] if is_paired else (finite_scores(a)[0], finite_scores(b)[0])
     if min(x.size, y.size) == 0 or not has_logs(x, y):
         return None
-    return paired(np.log(x), np.log(y)) if is_paired else welch(np.log(x), np.log(y))
-
-
-def _detectable(found: Contrast, confidence: float) -> float | None:
-    return _quantiles(found.df, 0.8, confidence) * found.se if found.df > 0 else None
+    return paired_contrast(np.log(x), np.log(y)) if is_paired else welch_contrast(np.log(x), np.log(y))
 
 
 def _quantiles(df: float, power: float, confidence: float) -> float:

@@ -1,12 +1,11 @@
-"""How does time grow with the size of the input? The classes of growth that the points do not refute.
+"""Time complexity: the confidence set of growth classes that times at sizes do not refute.
 
 y = a + b f(n) with a, b >= 0, f being 1, log n, n, n log n, n^2 or n^3, by least squares on the logs of y. A class is
 refuted if another one beside it, or a power of n that multiplies it, fits significantly better (F tests of nested
 models at Bonferroni's level: a J test), or if the points differ from its curve by more than runs of one size do from
-each other. The rest is a confidence set of the class; it is empty where time grows otherwise: its exponent is told
-then, the slope of log y over log n. Sources: R. Davidson and J. G. MacKinnon, Several tests for model specification in
-the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and H. Smith, Applied Regression Analysis
-(1998), sec. 2.1.
+each other. Where the set is empty the exponent remains, the slope of log y over log n. Sources: R. Davidson and J. G.
+MacKinnon, Several tests for model specification in the presence of alternative hypotheses, Econometrica 49 (1981);
+N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.analysis.estimate import Estimate, check_confidence, unknown
+from scalograph.analysis.estimate import Estimate, check_confidence, unknown_estimate
 from scalograph.analysis.growth_classes import (
     CLASSES,
     CONSTANT,
@@ -41,14 +40,13 @@ METHOD = "least squares on logs, profile interval"
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One class of growth, fitted.
+    """A fitted class of growth.
 
     Attributes:
-        name: of the class, a key of `CLASSES`.
+        name: key of `CLASSES`.
         start: time that does not grow, in the unit of the times.
-        cost: time for each f(n), logs to base 2; no value of the class `1`, no interval where it is refuted.
-        fit: to the logs of the times.
-        refuted: why the class is not the true one, in words; empty where it may be.
+        cost: time for each f(n), logs to base 2; no value for the class `1`, no interval where it is refuted.
+        refuted: reason why the class is not the true one; empty where it may be.
     """
 
     name: str
@@ -94,8 +92,8 @@ def fit_complexity(
     """Fit the classes of growth to times at sizes of the input.
 
     Args:
-        n: sizes, 1 or more. Several runs of a size are several points.
-        times: of each, above zero, in any unit.
+        n: sizes, 1 or more; several runs of a size are several points.
+        times: above zero, in any unit.
         confidence: of the set of classes, and of the intervals.
 
     Raises:
@@ -108,36 +106,33 @@ def fit_complexity(
     '1.50 [1.50, 1.50]'
     """
     check_confidence(confidence)
-    sizes, took = _checked(n, times)
+    sizes, took = _check_points(n, times)
     growths = tuple(_growth(name, sizes, took, confidence) for name in CLASSES)
     return Complexity(growths, power_law(sizes, took, confidence), confidence, sizes, took)
 
 
 def predict_time(fit: Complexity, n: float) -> Estimate:
-    """Predict the time at a size that was not measured: the intervals of all classes that may be true, together.
+    """Predict the time at a size above 1: the union of the intervals of all classes that are not refuted.
 
-    Args:
-        fit: the classes.
-        n: the size, above 1.
-
-    Returns:
-        The estimate; if it is refused, without a value and with a warning that says why.
+    A refused prediction has no value, and the reason as a warning.
     """
     method, largest = f"prediction: {METHOD}", float(fit.sizes.max())
-    refused = partial(unknown, method, fit.confidence, fit.times.size)
+    refused = partial(unknown_estimate, method, fit.confidence, fit.times.size)
     if not fit.possible:
         return refused("time grows by none of these classes")
     if n <= 1:
         return refused("only sizes above 1 are predicted")
     if n > FARTHEST * largest:
         return refused(f"predictions reach up to {FARTHEST:g} times the largest size, {largest:,.15g}")
-    ends = [_predicted(growth, fit, n) for growth in fit.possible]
+    ends = [_time_interval(growth, fit, n) for growth in fit.possible]
     best = min(fit.possible, key=lambda growth: growth.fit.rss)
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return Estimate(best.time(n), low, high, fit.confidence, fit.times.size, method)
 
 
-def _checked(n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArray) -> tuple[FloatArray, FloatArray]:
+def _check_points(
+    n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArray
+) -> tuple[FloatArray, FloatArray]:
     sizes, took = np.asarray(n, dtype=np.float64), np.asarray(times, dtype=np.float64)
     if sizes.ndim != 1 or sizes.shape != took.shape:
         raise ValueError(f"found {sizes.shape} sizes and {took.shape} times, expected two lists of one length")
@@ -147,8 +142,8 @@ def _checked(n: Sequence[float] | FloatArray, times: Sequence[float] | FloatArra
         raise ValueError(f"found {n_sizes} different sizes, expected at least {LEAST_SIZES}")
     low, high = float(sizes.min()), float(sizes.max())
     if high < LEAST_SPAN * low:
-        found = f"found sizes from {low:,.15g} to {high:,.15g}, a factor of {high / low:.2g}"
-        raise ValueError(f"{found}; expected a factor of {LEAST_SPAN:g} or more")
+        span = f"found sizes from {low:,.15g} to {high:,.15g}, a factor of {high / low:.2g}"
+        raise ValueError(f"{span}; expected a factor of {LEAST_SPAN:g} or more")
     return sizes, took
 
 
@@ -162,17 +157,16 @@ def _growth(name: str, sizes: FloatArray, times: FloatArray, confidence: float) 
 
 
 def _own(name: str) -> tuple[str, ...]:
-    """Return the column that a class has beside the fixed part."""
     return () if name == CONSTANT else (name,)
 
 
 def _cost(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confidence: float) -> Estimate:
     if name == CONSTANT:
-        return unknown(METHOD, confidence, sizes.size)
+        return unknown_estimate(METHOD, confidence, sizes.size)
     value, top = fit.coefficients[1], limit(fit.rss, sizes.size, 2, confidence)
     if top is None or is_exact(fit.rss, sizes.size):
         return Estimate(value, value, value, confidence, sizes.size, METHOD, ("all points lie on the curve",))
-    squares = Quadratic.of(fit.columns, fit.target)
+    squares = Quadratic.build(fit.columns, fit.target)
 
     def profile(cost: float) -> float:
         return squares.cone((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, cost, 0.0))
@@ -182,13 +176,13 @@ def _cost(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confiden
     return Estimate(value, low, high, confidence, sizes.size, METHOD)
 
 
-def _predicted(growth: Growth, fit: Complexity, n: float) -> tuple[float, float]:
-    """Return the ends of the profile interval of one class at a size."""
+def _time_interval(growth: Growth, fit: Complexity, n: float) -> tuple[float, float]:
+    """Return the profile interval of the time of one class at a size."""
     value, own = growth.time(n), _own(growth.name)
     top = limit(growth.fit.rss, fit.sizes.size, 1 + len(own), fit.confidence)
     if top is None or is_exact(growth.fit.rss, fit.sizes.size):
         return value, value
-    squares = Quadratic.of(growth.fit.columns, growth.fit.target)
+    squares = Quadratic.build(growth.fit.columns, growth.fit.target)
 
     def profile(time: float) -> float:
         edge = (0.0, time / growth_at(growth.name, n), 0.0) if own else (time, 0.0, 0.0)

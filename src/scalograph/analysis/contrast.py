@@ -1,4 +1,4 @@
-"""How far apart are two treatments on the log scale? Ratio, speedup and comparison build on this."""
+"""Contrasts: differences of mean logs of two configurations, unpaired (Welch) or paired within blocks."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,19 +12,17 @@ WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"
 NO_SPREAD = "the runs of each configuration are identical: the interval has no width; the clock may be too coarse"
 NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
-# Degrees of freedom of two or three runs.
-_FEW_DF = 2
+_FEW_DF = 2  # of two or three runs
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Difference of two mean logs: log(a / b).
+    """Difference `delta` of two mean logs: log(a / b).
 
     Attributes:
-        delta: the difference.
-        se: its standard error; NaN if there are too few runs.
+        se: standard error of `delta`; NaN if there are too few runs.
         df: degrees of freedom of `se` (Welch-Satterthwaite: not an integer); 0 if there is none.
-        n: runs behind it, or pairs.
+        n: number of runs, or of pairs.
         method: the procedure, in words.
         warnings: what was needed and what was available.
     """
@@ -42,10 +40,10 @@ class Contrast:
             return Estimate(exp(self.delta), None, None, confidence, self.n, self.method, self.warnings)
         half = (t_quantile(confidence, self.df) if quantile is None else quantile) * self.se
         low, high = exp(self.delta - half), exp(self.delta + half)
-        found = Estimate(exp(self.delta), low, high, confidence, self.n, self.method, self.warnings)
-        return found if high is not None else found.warned("the upper end exceeds what a number can hold")
+        estimate = Estimate(exp(self.delta), low, high, confidence, self.n, self.method, self.warnings)
+        return estimate if high is not None else estimate.add_warnings("the upper end exceeds what a number can hold")
 
-    def flipped(self) -> Self:
+    def invert(self) -> Self:
         """Return the contrast log(b / a)."""
         return replace(self, delta=-self.delta)
 
@@ -61,21 +59,21 @@ class Contrast:
         return float(2 * stdtr(self.df, -beyond / self.se))
 
 
-def welch(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
-    """Return the contrast log(a / b) of two independent samples of logs, shapes (n,) and (m,), both non-empty.
+def welch_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
+    """Return the contrast log(a / b) of two independent, non-empty samples of logs.
 
     Source: B. L. Welch, The generalization of Student's problem, Biometrika 34 (1947).
     """
-    one, two = center(a, trim), center(b, trim)
-    n, delta = a.size + b.size, one.value - two.value
-    if min(one.df, two.df) < 1:
+    x, y = center(a, trim), center(b, trim)
+    n, delta = a.size + b.size, x.value - y.value
+    if min(x.df, y.df) < 1:
         return Contrast(delta, math.nan, 0.0, n, WELCH, (need_runs(2, (a.size, b.size)),))
-    se = math.hypot(one.se, two.se)
-    return Contrast(delta, se, _df(one, two), n, WELCH, (NO_SPREAD,) if se == 0 else ())
+    se = math.hypot(x.se, y.se)
+    return Contrast(delta, se, _df(x, y), n, WELCH, (NO_SPREAD,) if se == 0 else ())
 
 
-def paired(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
-    """Return the contrast log(a / b) of pairs of logs, both of shape (n >= 1,); a[i] and b[i] share block i."""
+def paired_contrast(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
+    """Return the contrast log(a / b) of one or more pairs of logs; a[i] and b[i] share block i."""
     c = center(a - b, trim)
     if c.df < 1:
         short = f"need >= 2 pairs for an interval, have {a.size}"
@@ -83,10 +81,10 @@ def paired(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
     return Contrast(c.value, c.se, c.df, a.size, PAIRED, (NO_PAIR_SPREAD,) if c.se == 0 else ())
 
 
-def _df(one: Center, two: Center) -> float:
-    """Return Satterthwaite's degrees of freedom, but let no sample of two or three runs borrow those of many.
+def _df(x: Center, y: Center) -> float:
+    """Return Satterthwaite's degrees of freedom, bounded for a sample of two or three runs beside many.
 
     Without this rule the interval of 2 against 20 runs covers 88 %, of 3 against 10 93 %; with it 95 % and more.
     """
-    found, (least, most) = satterthwaite(one, two), sorted((one.df, two.df))
-    return min(found, least + 1) if least <= _FEW_DF and most >= 4 * least else found
+    df, (least, most) = satterthwaite(x, y), sorted((x.df, y.df))
+    return min(df, least + 1) if least <= _FEW_DF and most >= 4 * least else df

@@ -1,8 +1,8 @@
-"""Did the machine drift during a study? If so, successive blocks resemble each other.
+"""Test of drift: do successive blocks of a study resemble each other?
 
-Every block holds each treatment once, so a drift moves whole blocks and does not affect comparisons within blocks.
-It does affect the interval of a single treatment, which assumes independent runs. The series of all treatments are
-judged together by their common lag-1 autocorrelation, against the same blocks in random order.
+Every block holds each configuration once, so drift moves whole blocks and cancels in comparisons within blocks. It
+makes the interval of a single configuration too narrow. The series of all configurations are judged by their common
+lag-1 autocorrelation, against the same blocks in random order.
 
 Source: serial correlation by permutation, A. Wald and J. Wolfowitz, An exact test for randomness in the non-parametric
 case based on serial correlation, Annals of Mathematical Statistics 14 (1943); the variance of a mean under AR(1),
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 ORDERS = 1999
-# Of more blocks the moments of all orders stand for a draw of them: a cell for each two blocks is too much memory.
+# Of more blocks the moments of all orders replace random ones: a cell for each two blocks is too much memory.
 MOST_DRAWN = 1000
-FEWEST_BLOCKS = 6  # blocks: 720 orders; so few show little, and a step can be seen from ten on
+FEWEST_BLOCKS = 6  # 720 orders
 _HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
 
 Matrix = NDArray[np.float64]
@@ -27,30 +27,27 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How alike neighboring blocks are.
+    """Result of the test.
 
     Attributes:
-        p: share of random orders of the blocks whose neighbors are as alike, 0 to 1.
-        correlation: of a treatment's run with its run in the next block, minus the one due to chance.
-        too_narrow: factor by which the interval of a single treatment is too narrow if blocks follow an AR(1); 1 or
-            more, and too small if they drift slowly: a short series cannot show how slowly.
+        p: share of random orders of the blocks whose autocorrelation is as large, 0 to 1.
+        correlation: of a configuration's run with its run in the next block, minus the one due to chance.
+        interval_factor: factor by which the interval of a single configuration is too narrow under an AR(1), at least
+            1; too small if blocks drift slowly, since a short series cannot show how slowly.
     """
 
     p: float
     correlation: float
-    too_narrow: float
+    interval_factor: float
 
 
 def drift(scores: Sequence[Sequence[float]] | Matrix, seed: int = 0) -> Drift | None:
-    """Test whether scores move together from block to block.
+    """Test whether scores move together from block to block; None below six blocks or without variation.
 
     Args:
-        scores: a row for each treatment, a column for each block in the order of measurement, above zero in any
-            unit; nan if a treatment has no run that counts there.
-        seed: of the random orders; the same seed gives the same result.
-
-    Returns:
-        None if there are fewer than six blocks or nothing varies.
+        scores: a row for each configuration, a column for each block in the order of measurement, above zero in any
+            unit; NaN without a run that counts.
+        seed: of the random orders.
 
     >>> slow = [[1.0 + 0.01 * block for block in range(10)]] * 3
     >>> drift(slow).p < 0.01
@@ -62,13 +59,12 @@ def drift(scores: Sequence[Sequence[float]] | Matrix, seed: int = 0) -> Drift | 
     n, total = moves.shape[1], float(np.square(moves).sum())
     if n < FEWEST_BLOCKS or total <= 0:
         return None
-    p, correlation = _drawn(moves, total, seed) if n <= MOST_DRAWN else _by_moments(moves, total)
+    p, correlation = _test_by_permutation(moves, total, seed) if n <= MOST_DRAWN else _test_by_moments(moves, total)
     bounded = min(max(correlation, 0.0), _HIGHEST)
     return Drift(p, correlation, math.sqrt((1 + bounded) / (1 - bounded)))
 
 
-def _drawn(moves: Matrix, total: float, seed: int) -> tuple[float, float]:
-    """Return p and the correlation, from a draw of random orders of the blocks."""
+def _test_by_permutation(moves: Matrix, total: float, seed: int) -> tuple[float, float]:
     likeness = moves.T @ moves  # of each pair of blocks
     n, rng = len(likeness), np.random.default_rng(seed)
     orders = np.tile(np.arange(n), (1 + ORDERS, 1))
@@ -77,10 +73,10 @@ def _drawn(moves: Matrix, total: float, seed: int) -> tuple[float, float]:
     return float((lag >= lag[0] - 1e-12).mean()), float(lag[0] - lag[1:].mean())
 
 
-def _by_moments(moves: Matrix, total: float) -> tuple[float, float]:
+def _test_by_moments(moves: Matrix, total: float) -> tuple[float, float]:
     """Return p and the correlation of many blocks: over all orders the sum over neighbors is nearly normal.
 
-    Each treatment sums to 0 over the blocks, so that sums over pairs, triples and quadruples of distinct blocks follow
+    Each configuration sums to 0 over the blocks, so that sums over pairs, triples and quadruples of distinct blocks follow
     from the squares of all likenesses (the same for treatments as for blocks) and those of blocks with themselves.
     """
     n = moves.shape[1]
@@ -94,10 +90,10 @@ def _by_moments(moves: Matrix, total: float) -> tuple[float, float]:
 
 
 def _moves(logs: Matrix) -> Matrix:
-    """Center each treatment on its own mean and scale it by its standard deviation; a missing run is on the mean."""
-    known = ~np.isnan(logs)
-    n = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    away = np.where(known, logs - np.where(known, logs, 0.0).sum(axis=1, keepdims=True) / n, 0.0)
+    """Standardize each configuration by its mean and standard deviation; a missing run is on the mean."""
+    present = ~np.isnan(logs)
+    n = np.maximum(present.sum(axis=1, keepdims=True), 1)
+    away = np.where(present, logs - np.where(present, logs, 0.0).sum(axis=1, keepdims=True) / n, 0.0)
     sd = np.sqrt((away**2).sum(axis=1, keepdims=True) / n)
     # A difference within rounding is no variation.
     moves: Matrix = np.divide(away, sd, out=np.zeros_like(away), where=sd > 1e-9)

@@ -1,4 +1,4 @@
-"""What is an estimate? A value that never travels without its interval, its method and its warnings."""
+"""The estimate: a value with its interval, method and warnings; and the digits that an interval supports."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,40 +11,40 @@ UNITS_PER_HALF_WIDTH = 3.0  # the last digit shown is at most a third of the int
 
 
 def decimals(value: float | None, low: float | None, high: float | None) -> int:
-    """Return how many decimals an interval supports: its half-width is at least 3 units of the last one.
+    """Return the decimals that an interval supports: its half-width is at least 3 units of the last one.
 
     >>> decimals(1.92, 1.88, 1.96), decimals(512.0, 400.0, 640.0)
     (2, 0)
     """
-    known = [x for x in (value, low, high) if x is not None]
-    half_width = (max(known) - min(known)) / 2 if low is not None and high is not None else 0.0
-    largest = max((abs(x) for x in known), default=0.0)
+    numbers = [x for x in (value, low, high) if x is not None]
+    half_width = (max(numbers) - min(numbers)) / 2 if low is not None and high is not None else 0.0
+    largest = max((abs(x) for x in numbers), default=0.0)
     most = decimals_of(largest, MAX_DIGITS)
     if half_width <= 0:
         return decimals_of(largest, 4)
-    return min(max(step(-half_width, half_width), 0), most)
+    return min(max(interval_decimals(-half_width, half_width), 0), most)
 
 
-def enough(x: float | None, digits: int) -> int:
-    """Return the decimals for `x` beside numbers with `digits`: at least two significant ones, so that it is never 0.
+def decimals_beside(x: float | None, digits: int) -> int:
+    """Return the decimals of `x` beside numbers with `digits`: enough for two significant digits.
 
-    >>> enough(0.0029, 0), enough(142.0, 0), enough(0.64, 3)
+    >>> decimals_beside(0.0029, 0), decimals_beside(142.0, 0), decimals_beside(0.64, 3)
     (4, 0, 3)
     """
     return max(digits, decimals_of(x, 2)) if x is not None and x > 0 else digits
 
 
-def step(low: float, high: float) -> int:
-    """Return the decimals that an interval supports; below 0 for tens and hundreds.
+def interval_decimals(low: float, high: float) -> int:
+    """Return the decimals that the ends of an interval support; below 0 for tens and hundreds.
 
-    >>> step(1.88, 1.96), step(28329.0, 32593.0)
+    >>> interval_decimals(1.88, 1.96), interval_decimals(28329.0, 32593.0)
     (2, -2)
     """
     return -math.floor(math.log10((high - low) / 2 / UNITS_PER_HALF_WIDTH) + 1e-9)
 
 
 def decimals_of(x: float, digits: int) -> int:
-    """Return the decimals with which `x` shows so many digits in all, at most 12.
+    """Return the decimals with which `x` shows `digits` significant digits, at most 12.
 
     >>> decimals_of(0.0123, 3), decimals_of(1234.0, 2)
     (4, 0)
@@ -56,14 +56,14 @@ def decimals_of(x: float, digits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, its interval, and what a reader must know about both.
+    """A value with its confidence interval.
 
     Attributes:
-        value: the estimate, or None if there were no data for one.
+        value: None if there were no data for one.
         low: lower end of the interval; None if it is unknown or unbounded (a warning says which).
         high: upper end of the interval; None as for `low`.
         confidence: nominal coverage of the interval, between 0 and 1.
-        n: runs behind the estimate (pairs, if the method is paired).
+        n: number of runs (of pairs, if the method is paired).
         method: the estimand and the procedure, in words.
         warnings: what was needed and what was available.
 
@@ -80,7 +80,7 @@ class Estimate:
     warnings: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[float | None]:
-        """Yield lower end, value and upper end: `low, value, high = estimate`."""
+        """Yield low, value and high."""
         return iter((self.low, self.value, self.high))
 
     def __float__(self) -> float:
@@ -90,7 +90,7 @@ class Estimate:
         return self.value
 
     def __format__(self, spec: str) -> str:
-        """Format value and interval, with the digits that the interval supports, or each by `spec`.
+        """Format value and interval with the digits that the interval supports, or by `spec`.
 
         >>> f"{Estimate(1.8312, 1.6803, 1.9911)}", f"{Estimate(1.8312, 1.6803, 1.9911):.1f}"
         ('1.83 [1.68, 1.99]', '1.8 [1.7, 2.0]')
@@ -99,26 +99,25 @@ class Estimate:
         """
         digits = decimals(self.value, self.low, self.high)
         none, ends = "?" if spec else "\N{EN DASH}", (self.value, self.low, self.high)
-        value, low, high = (none if x is None else format(x, spec or f",.{enough(x, digits)}f") for x in ends)
+        value, low, high = (none if x is None else format(x, spec or f",.{decimals_beside(x, digits)}f") for x in ends)
         return value if self.low is None and self.high is None else f"{value} [{low}, {high}]"
 
     def contains(self, x: float) -> bool:
-        """Tell whether the interval covers `x`; an estimate without an interval covers nothing."""
+        """Tell whether the interval covers `x`; without an interval it does not."""
         return self.low is not None and self.high is not None and self.low <= x <= self.high
 
-    def from_zero(self) -> Self:
-        """Return the estimate of what is never negative: its interval begins at 0 where it would begin below.
+    def clip_at_zero(self) -> Self:
+        """Return the estimate with an interval that begins at 0 at least, for quantities that are never negative.
 
-        The intervals of times are on logs; where a run took 0 there are none, and a t interval of the mean may reach
-        below. Truth does not lie there, so coverage is the same.
+        A t interval of a mean of times may reach below 0; the truth does not lie there, so coverage is the same.
 
         >>> Estimate(1.0, -0.5, 2.5).from_zero().low
         0.0
         """
         return self if self.low is None or self.low >= 0 else replace(self, low=0.0)
 
-    def scaled(self, factor: float) -> Self:
-        """Return the estimate in another unit: value and interval times `factor`, which is above zero."""
+    def rescale(self, factor: float) -> Self:
+        """Return the estimate times `factor`, above zero: the same in another unit."""
         if not factor > 0:
             raise ValueError(f"scaled: found factor {factor}, expected a number above zero")
         ends = (self.value, self.low, self.high)
@@ -126,18 +125,16 @@ class Estimate:
         return replace(self, value=value, low=low, high=high)
 
     def plus(self, amount: float) -> Self:
-        """Return the estimate moved by `amount`: a ratio minus one is a gain."""
+        """Return the estimate plus an amount."""
         value, low, high = (None if x is None else x + amount for x in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high)
 
-    def warned(self, *warnings: str) -> Self:
+    def add_warnings(self, *warnings: str) -> Self:
         """Return the estimate with further warnings, none of them twice."""
-        if not warnings:
-            return self
-        return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings))))
+        return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings)))) if warnings else self
 
 
-def unknown(method: str, confidence: float, n: int, *warnings: str) -> Estimate:
+def unknown_estimate(method: str, confidence: float, n: int, *warnings: str) -> Estimate:
     """Return an estimate without a value, with the reason as a warning."""
     return Estimate(None, None, None, confidence, n, method, tuple(warnings))
 
@@ -166,8 +163,7 @@ def finite(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None
 
 
-# A log beyond this is of no ratio that anything is measured with.
-MOST_LOG = 300.0
+MOST_LOG = 300.0  # larger logs are of no measured ratio
 
 
 def exp(x: float) -> float | None:
@@ -183,16 +179,16 @@ def check_confidence(confidence: float) -> None:
 
 # Codes of the flags of a law that does not hold on its curve.
 NO_LAW = ("lack of fit", "superlinear")
-# Of a law that was fitted to more workers than CPUs: its sigma is no serial share.
+# Code of a law that was fitted to more workers than CPUs: its sigma is no serial share.
 BEYOND_CPUS = "beyond the CPUs"
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A remark on a point, a law or a cell.
+    """A warning beside a value.
 
     Attributes:
-        code: the same for all remarks of a kind; empty if a document of protocol 1 has none.
+        code: the same for all flags of a kind; empty if a document of protocol 1 has none.
         text: for people; no program reads it.
         amount: its size in the unit that the text names; None if it has no size.
     """
@@ -202,10 +198,10 @@ class Flag:
     amount: float | None = None
 
 
-def in_words(flags: Iterable[Flag]) -> str:
-    """Join the texts of flags, as a cell of a table shows them.
+def join_flags(flags: Iterable[Flag]) -> str:
+    """Join the texts of flags for a cell of a table.
 
-    >>> in_words([Flag("a", "one"), Flag("b", "two", 2)])
+    >>> join_flags([Flag("a", "one"), Flag("b", "two", 2)])
     'one; two'
     """
     return "; ".join(flag.text for flag in flags)
@@ -215,23 +211,17 @@ METHOD = "share of observations, Wilson's interval"
 
 
 def proportion(n_least: int, n_most: int, n: int, confidence: float) -> Estimate:
-    """Estimate a share from `n` observations, of which between `n_least` and `n_most` have the property.
+    """Estimate a share from `n` independent observations, of which `n_least` to `n_most` have the property.
 
-    Observations count as independent. Source: E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference, Journal of the American Statistical Association 22 (1927), 209-212.
-
-    Args:
-        n_least: observations that are known to have the property.
-        n_most: those that may have it; more than `n_least` where some were not looked at.
-        n: of all; 0 gives no value.
-        confidence: of the interval, between 0 and 1.
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
+    Statistical Association 22 (1927), 209-212.
 
     >>> estimate = proportion(5, 5, 10, 0.95)
     >>> estimate.value, round(estimate.low, 3), round(estimate.high, 3)
     (0.5, 0.237, 0.763)
     """
     if not n:
-        return unknown(METHOD, confidence, 0, "no observation")
+        return unknown_estimate(METHOD, confidence, 0, "no observation")
     low, high = _wilson(n_least / n, n, confidence)[0], _wilson(n_most / n, n, confidence)[1]
     # Exactly so, where rounding leaves 3e-17.
     low, high = low if n_least else 0.0, high if n_most < n else 1.0

@@ -19,7 +19,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.quadratic import Vector, least
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.analysis.usl import MANY_SIZES, few_runs, limit, upper_end
+from scalograph.analysis.usl import MANY_SIZES, limit, runs_test, upper_end
 
 CLASSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1": np.ones_like,
@@ -83,14 +83,14 @@ def least_growth(sizes: FloatArray, times: FloatArray, *names: str, is_bent: boo
     for i, name in enumerate((CONSTANT, *names)):
         columns[:, i] = CLASSES[name](sizes)
     trend = np.log(sizes) / np.linalg.norm(np.log(sizes)) if is_bent else np.zeros_like(logs)
-    at = partial(_linear, columns, logs, trend)
-    if (found := at(_start(columns, logs, trend))) is None:
+    at = partial(_linearize, columns, logs, trend)
+    if (fit := at(_start(columns, logs, trend))) is None:
         raise ValueError("found times so far apart that no curve has a log at each")
     for _ in range(_MOST_STEPS):
-        if (nearer := _nearer(found, at)) is None:
+        if (nearer := _improve(fit, at)) is None:
             break
-        found = nearer
-    return found
+        fit = nearer
+    return fit
 
 
 def is_exact(rss: float, n: int) -> bool:
@@ -117,7 +117,7 @@ def _shares(column: FloatArray) -> FloatArray:
     return np.asarray(1 / np.geomspace(above.min() / _BEYOND, above.max() * _BEYOND, _STARTS))
 
 
-def _linear(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: FloatArray) -> LogFit | None:
+def _linearize(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: FloatArray) -> LogFit | None:
     """Return the fit at these coefficients, with its trend taken out; None where the curve has no log."""
     curve = columns @ at
     if not (curve > 0).all():
@@ -127,10 +127,10 @@ def _linear(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: FloatA
     return LogFit((a, b, c), scaled - np.outer(trend, trend @ scaled), target - trend * (trend @ target))
 
 
-def _nearer(found: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit | None:
+def _improve(fit: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit | None:
     """Step to the least squares of the linear fit, or less far; None where no step makes the squares smaller."""
-    here, there = np.asarray(found.coefficients), np.asarray(least(found.columns, found.target))
-    left, most = found.target - found.columns @ there, found.rss * (1 - _LAST)
+    here, there = np.asarray(fit.coefficients), np.asarray(least(fit.columns, fit.target))
+    left, most = fit.target - fit.columns @ there, fit.rss * (1 - _LAST)
     if not left @ left < most:
         return None
     for halving in range(_HALVINGS):
@@ -199,7 +199,7 @@ def misfits(sizes: FloatArray, residuals: FloatArray, n_parameters: int) -> Iter
     free, left = len(groups) - n_parameters, residuals.size - len(groups)
     if left >= 1 and pure > 0 and fdtrc(free, left, missed / free / (pure / left)) < _MISFIT_ALPHA:
         yield "its curve misses the points by more than runs of one size differ"
-    if len(groups) >= MANY_SIZES and few_runs([bool(group.mean() > 0) for group in groups]) < _MISFIT_ALPHA:
+    if len(groups) >= MANY_SIZES and runs_test([bool(group.mean() > 0) for group in groups]) < _MISFIT_ALPHA:
         yield "the points lie above its curve, then below it, for many sizes in a row"
 
 

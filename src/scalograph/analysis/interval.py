@@ -16,17 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.center import (
-    IDENTICAL,
-    Center,
-    FloatArray,
-    Scores,
-    center,
-    has_logs,
-    present,
-    trim_note,
-)
-from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown
+from scalograph.analysis.center import IDENTICAL, Center, FloatArray, Scores, center, finite_scores, has_logs, trim_note
+from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown_estimate
 from scalograph.analysis.quantiles import t_quantile
 
 Estimand = Literal["typical", "mean"]
@@ -60,38 +51,38 @@ def summarize(
     check_confidence(confidence)
     if estimand not in ("typical", "mean"):
         raise ValueError(f'estimand: found "{estimand}", expected typical or mean')
-    values, notes = present(scores)
+    values, notes = finite_scores(scores)
     if values.size == 0:
         method = MEAN if estimand == "mean" else _typical(trim)
-        return unknown(method, confidence, 0, *notes, need_runs(1, 0, "a value"))
-    found = _mean(values, confidence) if estimand == "mean" else _typical_run(values, confidence, trim)
-    return found.warned(*notes)
+        return unknown_estimate(method, confidence, 0, *notes, need_runs(1, 0, "a value"))
+    estimate = _mean(values, confidence) if estimand == "mean" else _typical_run(values, confidence, trim)
+    return estimate.add_warnings(*notes)
 
 
 def _mean(values: FloatArray, confidence: float) -> Estimate:
-    return _plain(values, confidence).warned(*_unseen(values.size))
+    return _arithmetic_mean(values, confidence).add_warnings(*_rare_run_warning(values.size))
 
 
 def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate:
     if has_logs(values):
-        return _on_logs(values, confidence, trim).warned(*trim_note(values.size, trim))
+        return _geometric_mean(values, confidence, trim).add_warnings(*trim_note(values.size, trim))
     n_bad = int(np.count_nonzero(values <= 0))
-    why = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
-    return _plain(values, confidence).warned(why)
+    reason = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
+    return _arithmetic_mean(values, confidence).add_warnings(reason)
 
 
 def _typical(trim: float) -> str:
     return f"{TYPICAL}, {round(100 * trim)}% trimmed at each end" if trim > 0 else TYPICAL
 
 
-def _unseen(n: int) -> tuple[str, ...]:
+def _rare_run_warning(n: int) -> tuple[str, ...]:
     """Warn by the rule of three: what happens in fewer than 3/n of n runs may not have happened."""
     if n >= 60:
         return ()
     return (f"{n} runs: slow runs that are rarer than {min(1.0, 3 / n):.0%} can be missing from this mean",)
 
 
-def _on_logs(values: FloatArray, confidence: float, trim: float) -> Estimate:
+def _geometric_mean(values: FloatArray, confidence: float, trim: float) -> Estimate:
     c = center(np.log(values), trim)
     low, high = _ends(c, confidence)
     estimate = Estimate(
@@ -102,14 +93,14 @@ def _on_logs(values: FloatArray, confidence: float, trim: float) -> Estimate:
         values.size,
         _typical(trim),
     )
-    return estimate.warned(*_why(c, estimate))
+    return estimate.add_warnings(*_interval_warnings(c, estimate))
 
 
-def _plain(values: FloatArray, confidence: float) -> Estimate:
+def _arithmetic_mean(values: FloatArray, confidence: float) -> Estimate:
     c = center(values)
     low, high = _ends(c, confidence)
     estimate = Estimate(finite(c.value), low, high, confidence, values.size, MEAN)
-    return estimate.warned(*_why(c, estimate))
+    return estimate.add_warnings(*_interval_warnings(c, estimate))
 
 
 def _ends(c: Center, confidence: float) -> tuple[float | None, float | None]:
@@ -119,7 +110,7 @@ def _ends(c: Center, confidence: float) -> tuple[float | None, float | None]:
     return finite(c.value - half), finite(c.value + half)
 
 
-def _why(c: Center, estimate: Estimate) -> tuple[str, ...]:
+def _interval_warnings(c: Center, estimate: Estimate) -> tuple[str, ...]:
     """Tell why the interval is missing or has no width."""
     if c.df < 1:
         return (need_runs(2, estimate.n),)

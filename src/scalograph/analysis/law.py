@@ -1,7 +1,7 @@
 """Sums of squares of the universal scalability law: all parameters free, or one of them held."""
 
+from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -21,69 +21,17 @@ _ROUNDING = 1e-12
 _EXACT = 1e-20
 
 
-class Law(Protocol):
-    """The law and the points it is fitted to."""
-
-    @property
-    def best(self) -> Parameters:
-        """The parameters that fit best."""
-
-    @property
-    def rss(self) -> float:
-        """The sum of squares of the best fit."""
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-
-    @property
-    def unit(self) -> float:
-        """The unit that makes a residual relative."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether all points lie on the curve."""
-
-    def value(self, name: str) -> float:
-        """Return one of the best parameters."""
-
-    def throughput(self, n: float) -> float:
-        """Return the throughput of the fitted curve at a size."""
-
-    def step(self, name: str) -> float:
-        """Return a step size for a parameter whose estimate is zero."""
-
-    def profile(self, name: str, value: float) -> float:
-        """Return the least sum of squares with one parameter held."""
-
-    @property
-    def largest(self) -> float:
-        """The largest size."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether there is a curve at all: one whose throughput at size one is finite."""
-
-    def reduced(self, shape: str) -> Parameters:
-        """Return the best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
-
-    def optimum_profile(self, z: float) -> float:
-        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
-
-    def prediction_profile(self, n: float, throughput: float) -> float:
-        """Return the least sum of squares of all curves through this point."""
-
-    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
-
-
 def curve(parameters: Parameters, n: float | FloatArray) -> FloatArray:
     """Return the throughputs of a law at sizes `n`, of any shape."""
     gamma, sigma, kappa = parameters
     return np.asarray(gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
 
 
-class _Points:
+class Law(ABC):
+    """The law fitted to points: the best parameters, and least sums of squares with something held."""
+
+    unit = 1.0  # that makes a residual relative
+
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
         self._sizes, self._rates = sizes, rates
 
@@ -97,6 +45,26 @@ class _Points:
         """The largest size."""
         return float(self._sizes.max())
 
+    @cached_property
+    @abstractmethod
+    def best(self) -> Parameters:
+        """The parameters that fit best."""
+
+    @cached_property
+    @abstractmethod
+    def rss(self) -> float:
+        """The sum of squares of the best fit."""
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether all points lie on the curve."""
+
+    @property
+    @abstractmethod
+    def sound(self) -> bool:
+        """Whether there is a curve at all: one whose throughput at size one is finite."""
+
     def value(self, name: str) -> float:
         """Return one of the best parameters."""
         return self.best[_NAMES.index(name)]
@@ -109,22 +77,35 @@ class _Points:
         """Return a step size for a parameter whose estimate is zero: it halves the throughput at the largest size."""
         return {"gamma": self.best[0], "sigma": 1 / self.largest, "kappa": 1 / self.largest**2}[name]
 
-    @property
-    def best(self) -> Parameters:
-        """The parameters that fit best."""
-        raise NotImplementedError
+    @abstractmethod
+    def fit_shape(self, shape: str) -> Parameters:
+        """Return the best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
+
+    @abstractmethod
+    def profile(self, name: str, value: float) -> float:
+        """Return the least sum of squares with one parameter held."""
+
+    @abstractmethod
+    def optimum_profile(self, z: float) -> float:
+        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
+
+    @abstractmethod
+    def prediction_profile(self, n: float, throughput: float) -> float:
+        """Return the least sum of squares of all curves through this point."""
+
+    @abstractmethod
+    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
+        """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
 
 
-class Relative(_Points):
+class Relative(Law):
     """Errors proportional to the point: N/X over its measured value, linear in a = 1/gamma, sigma a, kappa a."""
-
-    unit = 1.0
 
     def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
         super().__init__(sizes, rates)
         self._columns = linear_columns(sizes) / (sizes / rates)[:, None]
         self._target = np.ones_like(sizes)
-        self._squares = Quadratic.of(self._columns, self._target)
+        self._squares = Quadratic.build(self._columns, self._target)
 
     @cached_property
     def _coefficients(self) -> Vector:
@@ -132,12 +113,10 @@ class Relative(_Points):
 
     @property
     def sound(self) -> bool:
-        """Whether there is a curve at all."""
         return self._coefficients[0] > 0
 
     @cached_property
     def best(self) -> Parameters:
-        """The parameters that fit best."""
         a, b, c = self._coefficients
         return 1 / a, b / a, c / a
 
@@ -149,11 +128,9 @@ class Relative(_Points):
 
     @property
     def exact(self) -> bool:
-        """Whether all points lie on the curve."""
         return self.rss < 1e-13 * self.n
 
-    def reduced(self, shape: str) -> Parameters:
-        """Return the best parameters with one of the two costs alone."""
+    def fit_shape(self, shape: str) -> Parameters:
         kept = [0, 1] if shape == "contention" else [0, 2]
         columns = np.zeros_like(self._columns)
         columns[:, kept] = self._columns[:, kept]
@@ -161,7 +138,6 @@ class Relative(_Points):
         return (1 / a, b / a, c / a) if a > 0 else self.best
 
     def profile(self, name: str, value: float) -> float:
-        """Return the least sum of squares with one parameter held."""
         if name == "gamma":
             return self._squares.cone((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1 / value, 0.0, 0.0))
         if name == "sigma":
@@ -210,61 +186,53 @@ def linear_columns(sizes: FloatArray) -> FloatArray:
     return np.stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)], axis=1)
 
 
-class Plain(_Points):
+class Plain(Law):
     """Errors of the same size for all points: least squares on X itself, started from the linear fit."""
 
-    @property
-    def unit(self) -> float:
-        """The unit that makes a residual relative."""
-        return float(self._rates.mean())
+    def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
+        super().__init__(sizes, rates)
+        self.unit = float(rates.mean())
 
     @property
     def sound(self) -> bool:
-        """Whether there is a curve at all."""
         return bool(np.isfinite(self.best).all()) and self.best[0] > 0
 
     @cached_property
     def best(self) -> Parameters:
-        """The parameters that fit best."""
         a, b, c = least(linear_columns(self._sizes), self._sizes / self._rates)
         start = (1 / a, b / a, c / a) if a > 0 else (float(self._rates.max()), 0.1, 0.0)
         return self._fit(start, (None, None, None))
 
     @cached_property
     def rss(self) -> float:
-        """The sum of squares of the best fit."""
         return self._squares(self.best)
 
     @property
     def exact(self) -> bool:
-        """Whether all points lie on the curve."""
         return self.rss < _EXACT * float(self._rates @ self._rates)
 
-    def reduced(self, shape: str) -> Parameters:
-        """Return the best parameters with one of the two costs alone."""
+    def fit_shape(self, shape: str) -> Parameters:
         gamma, sigma, kappa = self.best
         if shape == "contention":
             return self._fit((gamma, sigma, 0.0), (None, None, 0.0))
         return self._fit((gamma, 0.0, kappa), (None, 0.0, None))
 
     def profile(self, name: str, value: float) -> float:
-        """Return the least sum of squares with one parameter held."""
         held = tuple(value if other == name else None for other in _NAMES)
         return self._squares(self._fit(self.best, held))
 
     def optimum_profile(self, z: float) -> float:
-        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
         from scipy.optimize import least_squares
 
         def residuals(x: FloatArray) -> FloatArray:
             return self._residuals((float(x[0]), float(x[1]), z * (1 - float(x[1]))))
 
         gamma, sigma, _ = self.best
-        found = least_squares(residuals, (gamma, min(sigma, 0.99)), bounds=((0, 0), (np.inf, 1)), x_scale="jac")
-        return float(2 * found.cost)
+        result = least_squares(residuals, (gamma, min(sigma, 0.99)), bounds=((0, 0), (np.inf, 1)), x_scale="jac")
+        return float(2 * result.cost)
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        """Return the least sum of squares of all curves through a point: gamma follows from the other two."""
+        # gamma follows from the other two.
         from scipy.optimize import least_squares
 
         def residuals(x: FloatArray) -> FloatArray:
@@ -272,8 +240,8 @@ class Plain(_Points):
             gamma = throughput * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n
             return self._residuals((gamma, sigma, kappa))
 
-        found = least_squares(residuals, self.best[1:], bounds=((0, 0), (np.inf, np.inf)), x_scale="jac")
-        return float(2 * found.cost)
+        result = least_squares(residuals, self.best[1:], bounds=((0, 0), (np.inf, np.inf)), x_scale="jac")
+        return float(2 * result.cost)
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
         """Return the least sum of squares along the two rays of coefficients that have this ratio."""
@@ -289,8 +257,8 @@ class Plain(_Points):
         a, b, _ = least(np.column_stack([y, np.zeros(len(y))]), self._sizes / self._rates)
         if not (a > 0 or b > 0):
             return float(self._rates @ self._rates)
-        found = least_squares(residuals, (a, b), bounds=(0, np.inf), x_scale="jac")
-        return float(2 * found.cost)
+        result = least_squares(residuals, (a, b), bounds=(0, np.inf), x_scale="jac")
+        return float(2 * result.cost)
 
     def _fit(self, start: Parameters, held: tuple[float | None, ...]) -> Parameters:
         from scipy.optimize import least_squares
@@ -306,11 +274,11 @@ class Plain(_Points):
         def residuals(x: FloatArray) -> FloatArray:
             return self._residuals(whole(x))
 
-        found = least_squares(
+        result = least_squares(
             residuals, [start[i] for i in free], bounds=(0, np.inf), x_scale="jac",
             ftol=1e-15, xtol=1e-15, gtol=1e-15,
         )  # fmt: skip
-        return whole(found.x)
+        return whole(result.x)
 
     def _residuals(self, parameters: Parameters) -> FloatArray:
         return curve(parameters, self._sizes) - self._rates

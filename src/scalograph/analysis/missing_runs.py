@@ -67,32 +67,32 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
     names = sorted({attempt.treatment for attempt in attempts}, key=lambda name: (length[name], str(name)))
     if len(names) < 2 or not any(attempt.lost for attempt in attempts):
         return None
-    place = {name: index for index, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
     blocks: dict[Hashable, list[tuple[int, bool]]] = {}
     for attempt in attempts:
-        blocks.setdefault(attempt.block, []).append((place[attempt.treatment], attempt.lost))
-    n_runs, n_lost = _counted(blocks.values(), len(names))
-    shares, counts = n_lost / n_runs, _dealt(list(blocks.values()), len(names), seed)
-    unequal, trend = _unequal(counts), _trend(counts, _ranks(np.asarray([length[name] for name in names])))
+        blocks.setdefault(attempt.block, []).append((index_of[attempt.treatment], attempt.lost))
+    n_runs, n_lost = _count_runs(blocks.values(), len(names))
+    shares, counts = n_lost / n_runs, _deal_lost_runs(list(blocks.values()), len(names), seed)
+    unequal, trend = _inequality(counts), _trend(counts, _ranks(np.asarray([length[name] for name in names])))
     return Fairness(
-        p_equal=_p(unequal, unequal[0]),
-        p_trend=_p(trend, trend[0]),
-        p_least=min(_p(unequal, unequal.max()), _p(trend, trend.max())),
+        p_equal=_p_value(unequal, unequal[0]),
+        p_trend=_p_value(trend, trend[0]),
+        p_least=min(_p_value(unequal, unequal.max()), _p_value(trend, trend.max())),
         spread=(float(shares.min()), float(shares.max())),
         by_length=_thirds(n_runs, n_lost),
     )
 
 
-def _counted(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[Counts, Counts]:
+def _count_runs(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[Counts, Counts]:
     """Count the runs and the lost runs of each of n treatments."""
     runs = [run for block in blocks for run in block]
-    places = np.array([place for place, _ in runs], dtype=int)
+    indices = np.array([index for index, _ in runs], dtype=int)
     lost = np.array([lost for _, lost in runs], dtype=float)
-    runs_of, lost_of = np.bincount(places, minlength=n), np.bincount(places, lost, minlength=n)
+    runs_of, lost_of = np.bincount(indices, minlength=n), np.bincount(indices, lost, minlength=n)
     return runs_of.astype(np.float64), lost_of.astype(np.float64)
 
 
-def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> Counts:
+def _deal_lost_runs(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> Counts:
     """Deal the lost runs of each treatment, shape (deals + 1, n); the first row is what happened."""
     # A block that lost none or all of its runs is the same in every deal.
     mixed = [block for block in blocks if len({lost for _, lost in block}) == 2]
@@ -100,24 +100,24 @@ def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> C
     deals = 1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS))
     counts, rng, dealt = np.zeros((deals, n)), np.random.default_rng(seed), np.arange(1, deals)
     for block in mixed:
-        places = np.array([place for place, _ in block])
-        happened = places[[lost for _, lost in block]]
+        indices = np.array([index for index, _ in block])
+        happened = indices[[lost for _, lost in block]]
         np.add.at(counts[0], happened, 1)
-        for rank in _ranked(rng.random((deals, len(block)))[1:], happened.size):
-            counts[dealt, places[rank]] += 1
+        for rank in _rank_rows(rng.random((deals, len(block)))[1:], happened.size):
+            counts[dealt, indices[rank]] += 1
     return counts
 
 
-def _ranked(drawn: Counts, n: int) -> Iterable[NDArray[np.intp]]:
+def _rank_rows(drawn: Counts, n: int) -> Iterable[NDArray[np.intp]]:
     """Rank each of the first n numbers of each row within it, from 0."""
     if n > _FEW:
         ranks = np.empty(drawn.shape, dtype=np.intp)
         np.put_along_axis(ranks, drawn.argsort(axis=1), np.arange(drawn.shape[1])[None], axis=1)
         return ranks[:, :n].T
-    return (np.count_nonzero(drawn < drawn[:, place, None], axis=1) for place in range(n))
+    return (np.count_nonzero(drawn < drawn[:, column, None], axis=1) for column in range(n))
 
 
-def _unequal(counts: Counts) -> Counts:
+def _inequality(counts: Counts) -> Counts:
     """Sum squared deviations, each over its variance under chance; what chance cannot move counts nothing."""
     spread = counts.var(axis=0)
     moved = spread > 0
@@ -131,7 +131,7 @@ def _trend(counts: Counts, ranks: Counts) -> Counts:
     return np.asarray(np.abs(scored - scored.mean()))
 
 
-def _p(statistic: Counts, extreme: float) -> float:
+def _p_value(statistic: Counts, extreme: float) -> float:
     """Return the share of the deals, the real one included, that are as extreme as this."""
     return float((statistic >= extreme * (1 - 1e-9)).mean())
 
@@ -144,7 +144,7 @@ def _thirds(n_runs: Counts, n_lost: Counts) -> tuple[float, float]:
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank values from 1 for the least; equal values share the mean of their ranks."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    _, index, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[place]
+    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[index]
     return ranks

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scalograph.analysis.center import FloatArray, Scores, has_logs, present
+from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.estimate import MOST_LOG, Estimate
 
 # Numbers are multiples of a step if they are within this of one, as a share of the largest.
@@ -32,7 +32,7 @@ def common_step(*samples: Scores) -> float | None:
     >>> common_step([120, 130, 120], [110]), common_step([5, 5]), round(common_step([0.12, 0.16]), 9)
     (10.0, None, 0.04)
     """
-    values = np.sort(np.abs(np.concatenate([present(scores)[0] for scores in samples])))
+    values = np.sort(np.abs(np.concatenate([finite_scores(scores)[0] for scores in samples])))
     least, step = EXACT * float(values[-1]) if values.size else 0.0, 0.0
     gaps = [gap for gap in np.diff(values).tolist() if gap > least]
     for value in [*gaps, *values[:1].tolist()] if gaps else ():
@@ -48,31 +48,33 @@ def common_step(*samples: Scores) -> float | None:
 
 def rounding(scores: Scores, step: float | None) -> float:
     """Return by how much, as a share, rounding to a step may have moved the mean of these scores."""
-    values, _ = present(scores)
+    values, _ = finite_scores(scores)
     if step is None or not values.size or not np.mean(values):
         return 0.0
     spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return 0.0 if spread >= BLURRED * step else step / 2 / float(np.mean(np.abs(values)))
 
 
-def widened(found: Estimate, *samples: Scores) -> Estimate:
+def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
     """Return the estimate with an interval that holds what the step of its scores hides.
 
     One value throughout hides all: there is no interval then.
     """
-    if found.low is None or found.high is None:
-        return found
+    if estimate.low is None or estimate.high is None:
+        return estimate
     step = common_step(*samples)
     if step is None:
-        return Estimate(found.value, None, None, found.confidence, found.n, found.method, found.warnings).warned(
-            IDENTICAL_RUNS
-        )
+        return Estimate(
+            estimate.value, None, None, estimate.confidence, estimate.n, estimate.method, estimate.warnings
+        ).add_warnings(IDENTICAL_RUNS)
     hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
     if hidden < MATTERS:
-        return found
-    low, high = found.low * math.exp(-hidden), found.high * math.exp(hidden)
-    told = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g} %"
-    return Estimate(found.value, low, high, found.confidence, found.n, found.method, found.warnings).warned(told)
+        return estimate
+    low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
+    warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g} %"
+    return Estimate(
+        estimate.value, low, high, estimate.confidence, estimate.n, estimate.method, estimate.warnings
+    ).add_warnings(warning)
 
 
 # Fewer runs show no modes, a mode has at least this share of them and three; fewer are outliers.
@@ -96,7 +98,7 @@ T = TypeVar("T")
 Counts = NDArray[np.int64]
 
 
-class Modes(NamedTuple):
+class Bimodality(NamedTuple):
     """Two groups of runs with empty space between them.
 
     Attributes:
@@ -124,15 +126,15 @@ class CommonModes(NamedTuple):
     apart: float
 
 
-def modes(scores: Scores) -> Modes | None:
+def find_modes(scores: Scores) -> Bimodality | None:
     """Return the two modes of runs in the order in which they were made; None where no two are shown.
 
-    >>> modes([100, 101, 77, 99, 100, 78, 101, 77, 100, 99])
+    >>> find_modes([100, 101, 77, 99, 100, 78, 101, 77, 100, 99])
     Modes(low=77.0, high=100.0, share_low=0.3, n=10)
-    >>> modes(range(100, 120)) is None
+    >>> find_modes(range(100, 120)) is None
     True
     """
-    values, _ = present(scores)
+    values, _ = finite_scores(scores)
     n = values.size
     if n < FEWEST or not has_logs(values):
         return None
@@ -144,10 +146,10 @@ def modes(scores: Scores) -> Modes | None:
     step = common_step(values)
     if step is not None and ordered[n_low] - ordered[n_low - 1] < STEPS_APART * step:
         return None
-    return Modes(float(np.median(ordered[:n_low])), float(np.median(ordered[n_low:])), n_low / n, n)
+    return Bimodality(float(np.median(ordered[:n_low])), float(np.median(ordered[n_low:])), n_low / n, n)
 
 
-def common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonModes | None:
+def find_common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonModes | None:
     """Return the two modes that the typical configuration of a study has; None where none are shown.
 
     A few odd configurations are not the study. How much empty space there is by chance follows from normal scores of
@@ -157,30 +159,32 @@ def common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonModes 
         logs: logs of scores, a sequence for each configuration.
         seed: of the normal scores; the same seed gives the same result.
 
-    >>> common_modes([[0.0, 0.01, 0.3, 0.31, 0.005]] * 4)
+    >>> find_common_modes([[0.0, 0.01, 0.3, 0.31, 0.005]] * 4)
     CommonModes(share_high=0.4, apart=0.3)
     """
-    differing = [one for one in logs if len(one) > 2 and max(one) - min(one) > _NO_WIDTH]
-    groups = [np.sort(np.asarray(_some(one, MOST_RUNS), dtype=float)) for one in _some(differing, MOST_GROUPS)]
+    differing = [sample for sample in logs if len(sample) > 2 and max(sample) - min(sample) > _NO_WIDTH]
+    groups = [
+        np.sort(np.asarray(_thin_out(sample, MOST_RUNS), dtype=float)) for sample in _thin_out(differing, MOST_GROUPS)
+    ]
     if not groups:
         return None
-    found = [_split(group) for group in groups]
-    parts = [(group[: int(low)], group[int(low) :]) for group, (_, low) in zip(groups, found, strict=True)]
+    splits = [_split(group) for group in groups]
+    parts = [(group[: int(low)], group[int(low) :]) for group, (_, low) in zip(groups, splits, strict=True)]
     share = sum(high.size for _, high in parts) / sum(group.size for group in groups)
     apart = float(np.median([np.median(high) - np.median(low) for low, high in parts]))
-    seen = float(np.median([float(empty) for empty, _ in found]))
-    is_shown = LEAST_SHARE <= share <= 1 - LEAST_SHARE and apart >= APART and _by_chance(groups, seen, seed) <= RARE
+    seen = float(np.median([float(empty) for empty, _ in splits]))
+    is_shown = LEAST_SHARE <= share <= 1 - LEAST_SHARE and apart >= APART and _chance_share(groups, seen, seed) <= RARE
     return CommonModes(share, apart) if is_shown else None
 
 
-def _by_chance(groups: Sequence[FloatArray], seen: float, seed: int) -> float:
+def _chance_share(groups: Sequence[FloatArray], seen: float, seed: int) -> float:
     """Share of studies with one mode whose runs leave as much empty space."""
     rng, sizes = np.random.default_rng(seed), Counter(group.size for group in groups)
     dealt = [_split(np.sort(rng.standard_normal((DEALS, times, n)), axis=-1))[0] for n, times in sizes.items()]
     return (1 + int((np.median(np.concatenate(dealt, axis=-1), axis=-1) >= seen).sum())) / (1 + DEALS)
 
 
-def _some(every: Sequence[T], most: int) -> Sequence[T]:
+def _thin_out(every: Sequence[T], most: int) -> Sequence[T]:
     return every[:: max(1, -(-len(every) // most))]
 
 

@@ -27,7 +27,7 @@ CPU_TIME_PLAY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedLevel:
     """One level of a curve, as the gates see it.
 
     Attributes:
@@ -49,13 +49,13 @@ class Observed:
     believed_cpus: int | None = None
 
     @property
-    def in_use(self) -> int:
+    def usable_cpus(self) -> int:
         """CPUs that n workers can use."""
         return min(self.n, self.n_cpus)
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
+class PhysicsFlag:
     """What a gate objects to at one level, in words."""
 
     gate: PhysicsGate
@@ -63,7 +63,7 @@ class Objection:
     text: str
 
 
-def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Objection]:
+def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> list[PhysicsFlag]:
     """Find what cannot be true, or is not what was declared, along one curve.
 
     Args:
@@ -71,33 +71,33 @@ def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Obj
         baseline: the level that speedup is taken over.
         work: what the declared work belongs to.
 
-    >>> one, two = Observed(1, 1, work=100), Observed(2, 2, work=150)
-    >>> [o.text for o in objections([one, two], 1, "total")]
+    >>> one, two = ObservedLevel(1, 1, work=100), ObservedLevel(2, 2, work=150)
+    >>> [o.text for o in physics_flags([one, two], 1, "total")]
     ['does 150 units of work where 1 does 100: more workers, other work: not the same program']
     """
     levels = sorted(curve, key=lambda level: level.n)
     base = next((level for level in levels if level.n == baseline), None)
-    found = [*_above_the_cpus(levels, baseline), *_believes(levels)]
-    fast = {objection.n for objection in found if objection.gate == "speedup above the CPUs"}
+    flags = [*_flag_speedups(levels, baseline), *_flag_cpu_counts(levels)]
+    fast = {objection.n for objection in flags if objection.gate == "speedup above the CPUs"}
     slower = [level for level in levels if level.n not in fast]  # the others already have this objection
-    found += _rising(slower)
+    flags += _flag_rising_efficiency(slower)
     if base is not None:
-        found += [*_baseline_off_cpu(base), *_too_short(slower, base, work), *_other_work(levels, base, work)]
-    return sorted(found, key=lambda objection: objection.n)
+        flags += [*_flag_idle_baseline(base), *_flag_short_times(slower, base, work), *_flag_work(levels, base, work)]
+    return sorted(flags, key=lambda objection: objection.n)
 
 
-def _above_the_cpus(levels: Iterable[Observed], baseline: int) -> Iterator[Objection]:
+def _flag_speedups(levels: Iterable[ObservedLevel], baseline: int) -> Iterator[PhysicsFlag]:
     for level in levels:
-        growth = level.in_use / min(baseline, level.n_cpus)
+        growth = level.usable_cpus / min(baseline, level.n_cpus)
         low = level.speedup.low if level.speedup else None
         if low is not None and low > growth * (1 + PLAY):
             text = f"a speedup of at least {low:.3g} on {growth:g} times the CPUs: the baseline is slow, or caches grow"
-            yield Objection("speedup above the CPUs", level.n, text)
+            yield PhysicsFlag("speedup above the CPUs", level.n, text)
 
 
-def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
+def _flag_rising_efficiency(levels: Sequence[ObservedLevel]) -> Iterator[PhysicsFlag]:
     """Object to rising efficiency, for n <= CPUs only: beyond that, more workers balance better."""
-    best: Observed | None = None
+    best: ObservedLevel | None = None
     for level in levels:
         gain = level.speedup
         if gain is None or gain.low is None or gain.high is None or level.n > level.n_cpus:
@@ -105,41 +105,41 @@ def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
         ceiling = best.speedup.high / best.n if best and best.speedup and best.speedup.high is not None else None
         if best is not None and ceiling is not None and gain.low / level.n > ceiling * (1 + PLAY):
             text = f"efficiency rises from at most {ceiling:.3g} at {best.n} to at least {gain.low / level.n:.3g}"
-            yield Objection("efficiency rises", level.n, text)
+            yield PhysicsFlag("efficiency rises", level.n, text)
         if ceiling is None or gain.high / level.n < ceiling:
             best = level
 
 
-def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
+def _flag_short_times(levels: Iterable[ObservedLevel], base: ObservedLevel, work: Work) -> Iterator[PhysicsFlag]:
     """Object to a time in which the CPUs could not have spent the CPU time of the baseline, as often as it was done."""
-    needed = _busy(base)
+    needed = _worker_cpu_time(base)
     for level in levels:
         wall = level.wall.high if level.wall else None
         if needed is None or wall is None or level.n == base.n:
             continue
         times = level.n / base.n if work == "per-worker" else 1.0
-        if wall * level.in_use < needed * times:
+        if wall * level.usable_cpus < needed * times:
             need = f"{times:g} x {needed:.3g}" if work == "per-worker" else f"{needed:.3g}"
-            had = f"{wall:.3g} s on {level.in_use} CPU{'s' * (level.in_use > 1)}"
-            yield Objection("time below the CPU time", level.n, f"needs {need} s of CPU time and had at most {had}")
+            had = f"{wall:.3g} s on {level.usable_cpus} CPU{'s' * (level.usable_cpus > 1)}"
+            yield PhysicsFlag("time below the CPU time", level.n, f"needs {need} s of CPU time and had at most {had}")
 
 
-def _busy(base: Observed) -> float | None:
+def _worker_cpu_time(base: ObservedLevel) -> float | None:
     """Return the CPU seconds of the workers alone: helpers (a compiler, a collector) need not repeat theirs."""
     cpu, wall = _low(base.cpu), _low(base.wall)
-    return cpu if cpu is None or wall is None else min(cpu, wall * base.in_use)
+    return cpu if cpu is None or wall is None else min(cpu, wall * base.usable_cpus)
 
 
-def _baseline_off_cpu(base: Observed) -> Iterator[Objection]:
+def _flag_idle_baseline(base: ObservedLevel) -> Iterator[PhysicsFlag]:
     wall, cpu = _low(base.wall), base.cpu.high if base.cpu else None
-    if wall is None or cpu is None or cpu >= BUSY * wall * base.in_use:
+    if wall is None or cpu is None or cpu >= BUSY * wall * base.usable_cpus:
         return
-    share = 100 * cpu / (wall * base.in_use)
+    share = 100 * cpu / (wall * base.usable_cpus)
     text = f"the baseline was on a CPU for at most {share:.3g} % of its time: speedup over it contains its waiting"
-    yield Objection("baseline off the CPU", base.n, text)
+    yield PhysicsFlag("baseline off the CPU", base.n, text)
 
 
-def _other_work(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
+def _flag_work(levels: Iterable[ObservedLevel], base: ObservedLevel, work: Work) -> Iterator[PhysicsFlag]:
     for level in levels:
         if level.work is None or base.work is None:
             continue
@@ -150,17 +150,17 @@ def _other_work(levels: Iterable[Observed], base: Observed, work: Work) -> Itera
             done = f"{round(level.work / level.n, 3):,.15g}" if whose else f"{level.work:,}"
             declared = f"{round(base.work / base.n, 3):,.15g}" if whose else f"{base.work:,}"
             text = f"does {done} units of work{whose} where {base.n} does {declared}: "
-            yield Objection("work differs", level.n, text + "more workers, other work: not the same program")
+            yield PhysicsFlag("work differs", level.n, text + "more workers, other work: not the same program")
 
 
-def _believes(levels: Iterable[Observed]) -> Iterator[Objection]:
+def _flag_cpu_counts(levels: Iterable[ObservedLevel]) -> Iterator[PhysicsFlag]:
     for level in levels:
         if level.believed_cpus is not None and level.believed_cpus != level.n_cpus:
             text = f"the program believes in {level.believed_cpus} CPUs and was given {level.n_cpus}"
-            yield Objection("believes in other CPUs", level.n, text)
+            yield PhysicsFlag("believes in other CPUs", level.n, text)
 
 
-def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, Objection]:
+def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, PhysicsFlag]:
     """Compare the baseline's CPU time on each CPU count with that on the fewest: one program needs one CPU time.
 
     Args:
@@ -171,7 +171,7 @@ def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, Objection]:
         CPUs.
     """
     counts = sorted(baselines)
-    found: dict[int, Objection] = {}
+    flags: dict[int, PhysicsFlag] = {}
     for n_cpus in counts[1:]:
         fewest, here = baselines[counts[0]], baselines[n_cpus]
         if fewest.low is None or fewest.high is None or here.low is None or here.high is None:
@@ -179,8 +179,8 @@ def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, Objection]:
         if here.low > fewest.high * (1 + CPU_TIME_PLAY) or here.high < fewest.low * (1 - CPU_TIME_PLAY):
             text = f"the baseline takes {here.value:.3g} s of CPU time on {n_cpus} CPUs and {fewest.value:.3g} s on "
             text += f"{counts[0]}: the same program should take the same"
-            found[n_cpus] = Objection("CPU time depends on the CPUs", n_cpus, text)
-    return found
+            flags[n_cpus] = PhysicsFlag("CPU time depends on the CPUs", n_cpus, text)
+    return flags
 
 
 def _low(estimate: Estimate | None) -> float | None:

@@ -23,25 +23,25 @@ class Quadratic:
     total: float
 
     @staticmethod
-    def of(columns: FloatArray, target: FloatArray) -> "Quadratic":
+    def build(columns: FloatArray, target: FloatArray) -> "Quadratic":
         """Build the sum of squares from `columns`, shape (n, 3), and `target`, shape (n,)."""
         m, h = columns.T @ columns, columns.T @ target
         rows = tuple((float(row[0]), float(row[1]), float(row[2])) for row in m)
         return Quadratic((rows[0], rows[1], rows[2]), (float(h[0]), float(h[1]), float(h[2])), float(target @ target))
 
-    def at(self, x: Vector) -> float:
+    def sum_at(self, x: Vector) -> float:
         """Return the sum of squares at these coefficients; rounding never makes it negative."""
         return max(0.0, self.total - 2 * _dot(self.h, x) + _dot(x, self._times(x)))
 
     def cone(self, p: Vector, q: Vector, origin: Vector = (0.0, 0.0, 0.0)) -> float:
         """Return the least sum of squares over origin + u p + v q with u, v >= 0."""
-        return min(self.at(x) for x in self._candidates(p, q, origin, None))
+        return min(self.sum_at(x) for x in self._candidates(p, q, origin, None))
 
     def triangle(self, a: Vector, b: Vector, c: Vector) -> float:
         """Return the least sum of squares over the triangle with these corners."""
         p, q = _minus(b, a), _minus(c, a)
         third = self._line(b, _minus(c, b), 1.0)
-        return min(self.at(third), *(self.at(x) for x in self._candidates(p, q, a, 1.0)))
+        return min(self.sum_at(third), *(self.sum_at(x) for x in self._candidates(p, q, a, 1.0)))
 
     def _candidates(self, p: Vector, q: Vector, origin: Vector, limit: float | None) -> Sequence[Vector]:
         """Return the points where the least can be: inside if it is there, else on an edge."""

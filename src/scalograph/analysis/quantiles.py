@@ -52,13 +52,13 @@ def _whole_student_t(p: float, df: int) -> float:
 
     def step(t: float) -> float:
         density = scale * math.pow(1 + t * t / df, -(df + 1) / 2)
-        return (2 * p - 1 - _within(t, df)) / (2 * density)
+        return (2 * p - 1 - _central_probability(t, df)) / (2 * density)
 
     # The normal quantile is the smaller one, and from below Newton's method never oversteps.
     return _newton(NormalDist().inv_cdf(p), step)
 
 
-def _within(t: float, df: int) -> float:
+def _central_probability(t: float, df: int) -> float:
     """Return the probability between -t and t: a sum over powers of the cosine of atan(t / sqrt(df))."""
     angle = math.atan(t / math.sqrt(df))
     cosine, odd = math.cos(angle), df % 2
@@ -121,11 +121,11 @@ def t_quantile(confidence: float, df: float) -> float:
     return student_t(0.5 + confidence / 2, df)
 
 
-def satterthwaite(one: Center, two: Center) -> float:
+def satterthwaite(x: Center, y: Center) -> float:
     """Return the degrees of freedom of the difference of two means with their own variances."""
-    largest = max(one.se, two.se)
+    largest = max(x.se, y.se)
     if largest == 0:
-        return float(one.df + two.df)
+        return float(x.df + y.df)
     # Scaled by the larger, because the fourth power of a small standard error underflows.
-    u, v = (one.se / largest) ** 2, (two.se / largest) ** 2
-    return (u + v) ** 2 / (u**2 / one.df + v**2 / two.df)
+    u, v = (x.se / largest) ** 2, (y.se / largest) ** 2
+    return (u + v) ** 2 / (u**2 / x.df + v**2 / y.df)

@@ -4,22 +4,9 @@ import math
 
 import numpy as np
 
-from scalograph.analysis.center import (
-    FloatArray,
-    Scores,
-    as_array,
-    center,
-    has_logs,
-    present,
-    trim_note,
-)
-from scalograph.analysis.contrast import (
-    PAIRED,
-    WELCH,
-    paired,
-    welch,
-)
-from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
+from scalograph.analysis.center import FloatArray, Scores, center, finite_scores, has_logs, score_array, trim_note
+from scalograph.analysis.contrast import PAIRED, WELCH, paired_contrast, welch_contrast
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown_estimate
 from scalograph.analysis.quantiles import t_quantile
 
 FIELLER = "ratio of means, Fieller interval"
@@ -50,14 +37,14 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
     (2.0, 1.91, 2.09)
     """
     check_confidence(confidence)
-    (x, notes_x), (y, notes_y) = present(a), present(b)
+    (x, notes_x), (y, notes_y) = finite_scores(a), finite_scores(b)
     notes = (*notes_x, *notes_y)
     if min(x.size, y.size) == 0:
-        return unknown(WELCH, confidence, x.size + y.size, *notes, need_runs(1, (x.size, y.size), "a ratio"))
+        return unknown_estimate(WELCH, confidence, x.size + y.size, *notes, need_runs(1, (x.size, y.size), "a ratio"))
     if not has_logs(x, y):
-        return _fieller(x, y, 0.0, confidence, x.size + y.size).warned(*notes)
-    found = welch(np.log(x), np.log(y), trim).estimate(confidence)
-    return found.warned(*notes, *trim_note(min(x.size, y.size), trim))
+        return _fieller(x, y, 0.0, confidence, x.size + y.size).add_warnings(*notes)
+    estimate = welch_contrast(np.log(x), np.log(y), trim).estimate(confidence)
+    return estimate.add_warnings(*notes, *trim_note(min(x.size, y.size), trim))
 
 
 def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
@@ -83,11 +70,13 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
     check_confidence(confidence)
     x, y, notes = pairs(a, b)
     if x.size == 0:
-        return unknown(PAIRED, confidence, 0, *notes, "no pair of runs that count")
+        return unknown_estimate(PAIRED, confidence, 0, *notes, "no pair of runs that count")
     if not has_logs(x, y):
         covariance = float(np.cov(x, y)[0, 1]) / x.size if x.size > 1 else 0.0
-        return _fieller(x, y, covariance, confidence, x.size).warned(*notes)
-    return paired(np.log(x), np.log(y), trim).estimate(confidence).warned(*notes, *trim_note(x.size, trim))
+        return _fieller(x, y, covariance, confidence, x.size).add_warnings(*notes)
+    return (
+        paired_contrast(np.log(x), np.log(y), trim).estimate(confidence).add_warnings(*notes, *trim_note(x.size, trim))
+    )
 
 
 def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
@@ -96,7 +85,7 @@ def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]
     Raises:
         ValueError: the lengths differ.
     """
-    x, y = as_array(a), as_array(b)
+    x, y = score_array(a), score_array(b)
     if x.size != y.size:
         raise ValueError(f"pairs: found {x.size} and {y.size} scores, expected one of each for every block")
     both = np.isfinite(x) & np.isfinite(y)
@@ -108,19 +97,19 @@ def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]
 def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float, n: int) -> Estimate:
     """Return the ratio of arithmetic means; `covariance` is that of the two means (0 for independent samples)."""
     warning = "a score <= 0 has no log: ratio of means instead"
-    one, two = center(x), center(y)
-    if two.value == 0:
-        return unknown(FIELLER, confidence, n, warning, "the denominator is zero: no ratio")
-    value = one.value / two.value
+    above, below = center(x), center(y)
+    if below.value == 0:
+        return unknown_estimate(FIELLER, confidence, n, warning, "the denominator is zero: no ratio")
+    value = above.value / below.value
     point = Estimate(finite(value), None, None, confidence, n, FIELLER, (warning,))
-    if min(one.df, two.df) < 1:
-        return point.warned(need_runs(2, (x.size, y.size)))
-    t = t_quantile(confidence, min(one.df, two.df))  # the smaller one is the safe side; logs are the rule
-    square = two.value**2 - (t * two.se) ** 2
+    if min(above.df, below.df) < 1:
+        return point.add_warnings(need_runs(2, (x.size, y.size)))
+    t = t_quantile(confidence, min(above.df, below.df))  # the smaller one is the safe side; logs are the rule
+    square = below.value**2 - (t * below.se) ** 2
     if square <= 0:
-        return point.warned("the denominator cannot be told from zero: the ratio has no bounded interval")
-    middle = one.value * two.value - t**2 * covariance
-    rest = one.value**2 - (t * one.se) ** 2
+        return point.add_warnings("the denominator cannot be told from zero: the ratio has no bounded interval")
+    middle = above.value * below.value - t**2 * covariance
+    rest = above.value**2 - (t * above.se) ** 2
     root = math.sqrt(max(0.0, middle**2 - square * rest))
     low, high = finite((middle - root) / square), finite((middle + root) / square)
     return Estimate(finite(value), low, high, confidence, n, FIELLER, (warning,))

@@ -16,17 +16,12 @@ from scalograph.analysis.baseline import (
     Means,
     block_logs,
     blocked_columns,
-    unpaired,
+    missing_pairs,
     unpaired_columns,
 )
-from scalograph.analysis.center import (
-    FloatArray,
-    Scores,
-    has_logs,
-    present,
-)
+from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.comparisons import Better
-from scalograph.analysis.estimate import Estimate, check_confidence, unknown
+from scalograph.analysis.estimate import Estimate, check_confidence, unknown_estimate
 from scalograph.analysis.ratios import ratio
 
 
@@ -51,7 +46,7 @@ def karp_flatt(gain: Estimate, growth: float) -> Estimate:
     method = "serial fraction (Karp-Flatt)"
     if growth <= 1:
         short = "need more CPUs than the baseline uses for a serial fraction"
-        return unknown(method, gain.confidence, gain.n, short)
+        return unknown_estimate(method, gain.confidence, gain.n, short)
 
     def fraction(s: float | None) -> float | None:
         return None if s is None or s <= 0 else (1 / s - 1 / growth) / (1 - 1 / growth)
@@ -125,17 +120,17 @@ def speedup(
     (1.0, 2.0, 1.0)
     """
     _check([*scores, baseline], work, better, cpus, confidence)
-    cleaned = {n: present(scores.get(n, ())) for n in sorted({*scores, baseline})}
+    cleaned = {n: finite_scores(scores.get(n, ())) for n in sorted({*scores, baseline})}
     samples = {n: values for n, (values, _) in cleaned.items()}
     paired, bands, reasons = dict[int, Estimate](), dict[int, Estimate](), dict[int, str]()
     if samples[baseline].size and has_logs(*samples.values()):
         means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
         columns = _columns(samples, means, baseline, confidence)
-        columns = columns.flipped() if better == "higher" else columns
-        reasons = unpaired(means, baseline) if means is not None else {}
+        columns = columns.invert() if better == "higher" else columns
+        reasons = missing_pairs(means, baseline) if means is not None else {}
         paired, bands = columns.singles(), columns.bands()
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
-    singles = paired | {n: e.warned(reasons[n]) if n in reasons else e for n, e in alone.items()}
+    singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
 
 
@@ -164,7 +159,7 @@ def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Be
     """Return the gain over the baseline with its own interval; exactly 1 at the baseline."""
     if samples[baseline].size == 0:
         reason = f"need runs of the baseline level {baseline}, have 0"
-        return unknown("speedup over the baseline", confidence, samples[n].size, reason)
+        return unknown_estimate("speedup over the baseline", confidence, samples[n].size, reason)
     if n == baseline:
         return Estimate(1.0, 1.0, 1.0, confidence, samples[n].size, "the baseline, 1 by definition")
     if better == "higher":
@@ -173,23 +168,17 @@ def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Be
 
 
 def _point(
-    n: int,
-    single: Estimate,
-    band: Estimate | None,
-    baseline: int,
-    work: Work,
-    cpus: int | None,
-    notes: tuple[str, ...],
+    n: int, single: Estimate, band: Estimate | None, baseline: int, work: Work, cpus: int | None, notes: tuple[str, ...]
 ) -> SpeedupPoint:
     if n == baseline and single.value is not None:
         band = single
     if band is None:
-        band = replace(single, low=None, high=None).warned(NO_BAND)
+        band = replace(single, low=None, high=None).add_warnings(NO_BAND)
     if work == "per-worker":
-        single, band = single.scaled(n / baseline), band.scaled(n / baseline)
+        single, band = single.rescale(n / baseline), band.rescale(n / baseline)
     n_cpus = n if cpus is None else min(n, cpus)
     growth = n_cpus / (baseline if cpus is None else min(baseline, cpus))
-    share = replace(single.scaled(1 / growth), method=f"{single.method}, over {growth:g} times the CPUs")
+    share = replace(single.rescale(1 / growth), method=f"{single.method}, over {growth:g} times the CPUs")
     return SpeedupPoint(
         n=n,
         n_cpus=n_cpus,

@@ -16,12 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.center import (
-    FloatArray,
-    Scores,
-    has_logs,
-    present,
-)
+from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 
 Kind = Literal["flat", "warm-up", "slowdown", "no steady state", "not assessed"]
 
@@ -63,16 +58,16 @@ def steady(iterations: Scores) -> Steady:
     >>> found.kind, found.warmup
     ('warm-up', 10)
     """
-    values, _ = present(iterations)
+    values, _ = finite_scores(iterations)
     if values.size < NEED:
         return Steady("not assessed", None, f"need >= {NEED} iterations to see a steady state, have {values.size}")
     if not has_logs(values):
         return Steady("not assessed", None, "times of zero or below have no log")
     size = math.ceil(values.size / MOST)
-    logs = _pulled_in(np.log(_medians(values, size)))
-    found = _classified(logs, _states(logs), size)
+    logs = _clip_outliers(np.log(_medians(values, size)))
+    result = _classify(logs, _states(logs), size)
     # Iterations that did not fill a block were left out at the start, before the first state.
-    return replace(found, warmup=found.warmup + values.size % size) if found.warmup else found
+    return replace(result, warmup=result.warmup + values.size % size) if result.warmup else result
 
 
 def _medians(values: FloatArray, size: int) -> FloatArray:
@@ -81,7 +76,7 @@ def _medians(values: FloatArray, size: int) -> FloatArray:
     return np.median(whole.reshape(-1, size), axis=1)
 
 
-def _pulled_in(logs: FloatArray) -> FloatArray:
+def _clip_outliers(logs: FloatArray) -> FloatArray:
     from scipy.ndimage import median_filter  # only runs of many iterations need it
 
     middle = median_filter(logs, _WINDOW, mode="mirror")  # a first outlier must not repeat itself
@@ -110,7 +105,7 @@ def _states(logs: FloatArray) -> list[tuple[int, int, float]]:
     return [(a, b, float(logs[a:b].mean())) for a, b in zip([0, *ends], ends, strict=False)]
 
 
-def _classified(logs: FloatArray, states: list[tuple[int, int, float]], size: int) -> Steady:
+def _classify(logs: FloatArray, states: list[tuple[int, int, float]], size: int) -> Steady:
     last = states[-1][2]
     play = max(SAME, _noise(logs))
     begin = logs.size

@@ -14,13 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.center import (
-    FloatArray,
-    Scores,
-    center,
-    has_logs,
-    present,
-)
+from scalograph.analysis.center import FloatArray, Scores, center, finite_scores, has_logs
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.quantiles import t_quantile
@@ -50,13 +44,13 @@ class Stopping:
         """Runs before which nothing is decided."""
         return max(FIRST_LOOK, self.planned // SHARE_OF_PLAN)
 
-    def enough(self, scores: Scores) -> bool:
+    def is_precise(self, scores: Scores) -> bool:
         """Tell whether the runs so far, in order, are enough: the rule passed twice in a row.
 
-        >>> Stopping(0.01, 16).enough([1.0, 1.001] * 4), Stopping(0.01, 16).enough([1.0, 1.001] * 5)
+        >>> Stopping(0.01, 16).is_precise([1.0, 1.001] * 4), Stopping(0.01, 16).is_precise([1.0, 1.001] * 5)
         (False, True)
         """
-        values, _ = present(scores)
+        values, _ = finite_scores(scores)
         return values.size > self.first_look and self._narrow(values[:-1]) and self._narrow(values)
 
     def _narrow(self, values: FloatArray) -> bool:
@@ -65,16 +59,16 @@ class Stopping:
 
     def estimate(self, scores: Scores) -> Estimate:
         """Return the interval of a treatment, trimmed as in the rule; it says whether the rule ended its runs."""
-        found = summarize(scores, self.confidence, trim=TRIM)
-        return found.warned(SEQUENTIAL if self.enough(scores) else self._not_ended(scores, found.n))
+        estimate = summarize(scores, self.confidence, trim=TRIM)
+        return estimate.add_warnings(SEQUENTIAL if self.is_precise(scores) else self._not_ended(scores, estimate.n))
 
-    def missed(self, scores: Scores) -> bool:
+    def misses_precision(self, scores: Scores) -> bool:
         """Tell whether there is an interval wider than requested; a narrow one is good whatever ended its runs.
 
         >>> Stopping(0.01, 16).missed([1.0, 1.1] * 5), Stopping(0.01, 16).missed([1.0, 1.001] * 2)
         (True, False)
         """
-        values, _ = present(scores)
+        values, _ = finite_scores(scores)
         return half_width(values, self.confidence) is not None and not self._narrow(values)
 
     def _not_ended(self, scores: Scores, n: int) -> str:
@@ -92,8 +86,8 @@ def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
     >>> half_width([1.0]) is None
     True
     """
-    values, _ = present(scores)
+    values, _ = finite_scores(scores)
     if values.size < 2 or not has_logs(values):
         return None
-    found = center(np.log(values), TRIM)
-    return t_quantile(confidence, found.df) * found.se
+    middle = center(np.log(values), TRIM)
+    return t_quantile(confidence, middle.df) * middle.se

@@ -46,19 +46,19 @@ class Histogram:
 def histogram(values: Sequence[float]) -> Histogram | None:
     """Return the finite values above 0 as a histogram; None if there is none."""
     counts = Counter(floor(log(x) / WIDTH) for x in values if 0 < x < inf)
-    return _made(counts, max(x for x in values if x < inf)) if counts else None
+    return _make_histogram(counts, max(x for x in values if x < inf)) if counts else None
 
 
-def merged(parts: Iterable[Histogram]) -> Histogram | None:
+def merge_histograms(parts: Iterable[Histogram]) -> Histogram | None:
     """Return all values of several histograms as one; None if there is none."""
     counts: Counter[int] = Counter()
     largest = 0.0
     for part in parts:
         counts.update(dict(zip(part.bins, part.counts, strict=True)))
         largest = max(largest, part.largest)
-    return _made(counts, largest) if counts else None
+    return _make_histogram(counts, largest) if counts else None
 
 
-def _made(counts: Counter[int], largest: float) -> Histogram:
+def _make_histogram(counts: Counter[int], largest: float) -> Histogram:
     ordered = sorted(counts)
     return Histogram(array("i", ordered), array("q", [counts[i] for i in ordered]), largest)

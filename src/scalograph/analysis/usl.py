@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.analysis.estimate import Estimate, Flag, need_runs, unknown
+from scalograph.analysis.estimate import Estimate, Flag, need_runs, unknown_estimate
 from scalograph.analysis.law import Law, Plain, Relative, curve
 from scalograph.analysis.ratios import ratio
 
@@ -132,7 +132,7 @@ def fit_usl(
     >>> round(fit.sigma.value, 3)
     0.102
     """
-    sizes, rates = _checked(n, throughput)
+    sizes, rates = _check_points(n, throughput)
     law: Law = Relative(sizes, rates) if weights == "relative" else Plain(sizes, rates)
     if not law.sound:
         raise ValueError("found points through which no such curve goes, expected throughputs of one program")
@@ -143,11 +143,11 @@ def fit_usl(
     residual = math.sqrt(law.rss / max(1, sizes.size - N_PARAMETERS)) / law.unit
     pass
 
-    found = flags(sizes, rates, law, parts["gamma"], optimum)
-    return Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, found)
+    fit_flags = flags(sizes, rates, law, parts["gamma"], optimum)
+    return Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, fit_flags)
 
 
-def _checked(
+def _check_points(
     n: Sequence[float] | FloatArray, throughput: Sequence[float] | FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     sizes, rates = np.asarray(n, dtype=float), np.asarray(throughput, dtype=float)
@@ -181,7 +181,9 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
     """Estimate N* = sqrt((1 - sigma) / kappa) by its own profile, because sigma and kappa are not independent."""
     _, sigma, kappa = law.best
     if sigma >= 1:
-        return unknown(f"optimum, {method}", confidence, law.n, _ONE if _surely_above_one(law, top) else _PERHAPS_ONE)
+        return unknown_estimate(
+            f"optimum, {method}", confidence, law.n, _ONE if _surely_above_one(law, top) else _PERHAPS_ONE
+        )
     z = kappa / (1 - sigma)  # 1 / N*^2: zero is an optimum at infinity
     value = _size(z)
     if top is None or law.exact:
@@ -231,39 +233,41 @@ FAR, FAR_AND_SURE = 0.1, 0.05
 def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
-    unfit = [*_unfit(groups, law)] or [*_bent(groups, law)]
+    unfit = [*_flag_lack_of_fit(groups, law)] or [*_flag_sign_runs(groups, law)]
     return (
-        *_superlinear(groups),
+        *_flag_superlinear(groups),
         *unfit,
-        *_few(groups, law),
-        *_far(groups, gamma),
-        *_elsewhere(groups, optimum),
-        *_bounds(law),
+        *_flag_few_sizes(groups, law),
+        *_flag_gamma(groups, gamma),
+        *_flag_peak(groups, optimum),
+        *_flag_bounds(law),
     )
 
 
-def _superlinear(groups: Groups) -> Iterator[Flag]:
+def _flag_superlinear(groups: Groups) -> Iterator[Flag]:
     first, base = groups[0]
-    over = [(n, found) for n, found in groups[1:] if found.mean() / base.mean() > SUPERLINEAR * n / first]
-    sure = [n for n, found in over if _at_least(found, base) > SUPERLINEAR * n / first]
-    told = ", ".join(f"{n:,g}" for n in (sure or [n for n, _ in over])[:4])
+    over = [(n, sample) for n, sample in groups[1:] if sample.mean() / base.mean() > SUPERLINEAR * n / first]
+    sure = [n for n, sample in over if _least_ratio(sample, base) > SUPERLINEAR * n / first]
+    sizes = ", ".join(f"{n:,g}" for n in (sure or [n for n, _ in over])[:4])
     if sure:
         yield Flag(
             "superlinear",
-            f"superlinear at {told}: throughput grew by more than the size did, which no such law allows",
+            f"superlinear at {sizes}: throughput grew by more than the size did, which no such law allows",
         )
     elif over:
-        text = f"perhaps superlinear at {told}: throughput grew by more than the size did, by less than the runs differ"
+        text = (
+            f"perhaps superlinear at {sizes}: throughput grew by more than the size did, by less than the runs differ"
+        )
         yield Flag("perhaps superlinear", text)
 
 
-def _at_least(found: FloatArray, base: FloatArray) -> float:
+def _least_ratio(sample: FloatArray, base: FloatArray) -> float:
     """Return the low end of the ratio; with a single run at a size the noise is unknown, and the ratio counts."""
-    low = ratio(found, base).low
-    return float(found.mean() / base.mean()) if low is None else low
+    low = ratio(sample, base).low
+    return float(sample.mean() / base.mean()) if low is None else low
 
 
-def _unfit(groups: Groups, law: Law) -> Iterator[Flag]:
+def _flag_lack_of_fit(groups: Groups, law: Law) -> Iterator[Flag]:
     """Flag a lack of fit: points of a size scatter less around their mean than the means around the curve (F test).
 
     Source: N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
@@ -274,29 +278,29 @@ def _unfit(groups: Groups, law: Law) -> Iterator[Flag]:
         return
     from scipy.special import fdtrc  # it takes a tenth of a second
 
-    pure = sum(float(((found - found.mean()) ** 2 / _scale(found, law)).sum()) for _, found in groups)
+    pure = sum(float(((sample - sample.mean()) ** 2 / _scale(sample, law)).sum()) for _, sample in groups)
     lack = max(0.0, law.rss - pure) / free
     if pure > 0 and fdtrc(free, left, lack / (pure / left)) < ALPHA:
         text = "lack of fit: the points differ from the curve by more than runs of one size do from each other"
         yield Flag("lack of fit", text)
 
 
-def _bent(groups: Groups, law: Law) -> Iterator[Flag]:
+def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:
     """Flag residuals that change their sign too seldom along the sizes, also where each size has one run.
 
     Source: A. Wald and J. Wolfowitz, On a test whether two samples are from the same population (1940).
     """
     if len(groups) < MANY_SIZES or law.exact:
         return
-    above = [bool(found.mean() > law.throughput(n)) for n, found in groups]
-    if few_runs(above) < RUNS_ALPHA:
+    above = [bool(sample.mean() > law.throughput(n)) for n, sample in groups]
+    if runs_test(above) < RUNS_ALPHA:
         yield Flag("lack of fit", "lack of fit: the points lie above the curve, then below it, for many sizes in a row")
 
 
-def few_runs(signs: Sequence[bool]) -> float:
+def runs_test(signs: Sequence[bool]) -> float:
     """Return the probability of so few runs of equal signs if their order were random.
 
-    >>> round(few_runs([True] * 5 + [False] * 5), 3)
+    >>> round(runs_test([True] * 5 + [False] * 5), 3)
     0.008
     """
     n, m = sum(signs), len(signs) - sum(signs)
@@ -310,7 +314,7 @@ def few_runs(signs: Sequence[bool]) -> float:
     return sum(ways) / comb(n + m, n)
 
 
-def _few(groups: Groups, law: Law) -> Iterator[Flag]:
+def _flag_few_sizes(groups: Groups, law: Law) -> Iterator[Flag]:
     if len(groups) < LEAST_SIZES:
         text = f"only {len(groups)} sizes: it takes {LEAST_SIZES} or more to tell this law from others"
         yield Flag("few sizes", text, len(groups))
@@ -319,11 +323,11 @@ def _few(groups: Groups, law: Law) -> Iterator[Flag]:
         yield Flag("not checked", text, len(groups))
 
 
-def _scale(found: FloatArray, law: Law) -> float:
-    return float(found.mean() ** 2) if law.unit == 1.0 else 1.0
+def _scale(sample: FloatArray, law: Law) -> float:
+    return float(sample.mean() ** 2) if law.unit == 1.0 else 1.0
 
 
-def _far(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
+def _flag_gamma(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
     n, measured = groups[0]
     if n == 1 and gamma.value and gamma.low is not None and gamma.high is not None:
         mean = float(measured.mean())
@@ -333,7 +337,7 @@ def _far(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
             yield Flag("gamma", text, mean / gamma.value)
 
 
-def _elsewhere(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
+def _flag_peak(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
     """Flag a best size that is neither in the interval of the maximum nor, where no size is, next to it."""
     sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
     if optimum.low is None:
@@ -348,7 +352,7 @@ def _elsewhere(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
         yield Flag("peak elsewhere", f"throughput was largest at {best:g}, where the law has no maximum", best)
 
 
-def _bounds(law: Law) -> Iterator[Flag]:
+def _flag_bounds(law: Law) -> Iterator[Flag]:
     _, sigma, kappa = law.best
     if sigma > 1 + ZERO:
         yield Flag("no share", f"sigma is {sigma:.3g}: above 1 it is no share", sigma)

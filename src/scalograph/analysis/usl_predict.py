@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scalograph.analysis.estimate import NO_LAW, Estimate, unknown
+from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.usl import N_PARAMETERS, Usl, limit, lower_end, upper_end
 
 # A prediction goes up to this multiple of the largest measured size.
@@ -39,17 +39,17 @@ def predict(
         The estimate; if it is refused, without a value and with a warning that says why.
     """
     largest = fit.law.largest
-    if why := _refusal(n, largest, boundaries) or _no_law(fit):
-        return unknown(METHOD, confidence, fit.law.n, why)
-    value, top = _best(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
+    if reason := _refusal(n, largest, boundaries) or _misfit_reason(fit):
+        return unknown_estimate(METHOD, confidence, fit.law.n, reason)
+    value, top = _curve_value(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None:
         return Estimate(value, None, None, confidence, fit.law.n, METHOD, ("one more size or run makes an interval",))
     low, high = (value, value) if fit.law.exact else _profile_ends(fit, n, value, top, over)
-    found = Estimate(value, low, high, confidence, fit.law.n, METHOD)
-    return found if found.high is not None else found.warned(UNBOUNDED)
+    estimate = Estimate(value, low, high, confidence, fit.law.n, METHOD)
+    return estimate if estimate.high is not None else estimate.add_warnings(UNBOUNDED)
 
 
-def on_curve(fit: Usl, n: float, confidence: float = 0.95, over: float | None = None) -> Estimate:
+def fitted_throughput(fit: Usl, n: float, confidence: float = 0.95, over: float | None = None) -> Estimate:
     """Return the throughput at a size within the measured range: the fitted curve, with its profile interval.
 
     With `over`, a size, it is the ratio to the throughput there: 1, by definition, if the sizes are equal.
@@ -58,37 +58,37 @@ def on_curve(fit: Usl, n: float, confidence: float = 0.95, over: float | None = 
         return Estimate(1.0, 1.0, 1.0, confidence, fit.law.n, "1 by definition")
     if n == 1 and over is None:
         return fit.gamma
-    value, top = _best(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
+    value, top = _curve_value(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None or fit.law.exact:
         end = None if top is None else value
         return Estimate(value, end, end, confidence, fit.law.n, fit.gamma.method, fit.gamma.warnings)
     low, high = _profile_ends(fit, n, value, top, over)
-    found = Estimate(value, low, high, confidence, fit.law.n, fit.gamma.method)
-    return found if high is not None else found.warned(UNBOUNDED)
+    estimate = Estimate(value, low, high, confidence, fit.law.n, fit.gamma.method)
+    return estimate if high is not None else estimate.add_warnings(UNBOUNDED)
 
 
-def reach(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
+def largest_prediction(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
     """Return the largest size that may be predicted, and in words what ends it there."""
     largest = fit.law.largest
-    if why := _no_law(fit):
-        return largest, why
+    if reason := _misfit_reason(fit):
+        return largest, reason
     end = REACH * largest
-    first = crossed(largest, end, boundaries)
+    first = first_boundary(largest, end, boundaries)
     if first:
-        return float(first.after), _beyond(first)
+        return float(first.after), _boundary_reason(first)
     return end, f"{REACH:g} times the largest size measured"
 
 
-def crossed(largest: float, n: float, boundaries: Sequence[Boundary]) -> Boundary | None:
+def first_boundary(largest: float, n: float, boundaries: Sequence[Boundary]) -> Boundary | None:
     """Return the first boundary between the measured sizes and `n`; one that was measured across is none."""
     return min((b for b in boundaries if largest <= b.after < n), default=None)
 
 
-def _beyond(boundary: Boundary) -> str:
+def _boundary_reason(boundary: Boundary) -> str:
     return f"beyond {boundary.after} {boundary.begins}; nothing was measured there"
 
 
-def _best(fit: Usl, n: float, over: float | None) -> float:
+def _curve_value(fit: Usl, n: float, over: float | None) -> float:
     return fit.throughput(n) / (1.0 if over is None else fit.throughput(over))
 
 
@@ -107,11 +107,11 @@ def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
         return f"found size {n:,.15g}, expected one above 1"
     if n > REACH * largest:
         return f"{n:,.15g} is more than {REACH:g} times the largest size measured ({largest:,.15g}): measure further"
-    first = crossed(largest, n, boundaries)
-    return _beyond(first) if first else ""
+    first = first_boundary(largest, n, boundaries)
+    return _boundary_reason(first) if first else ""
 
 
-def _no_law(fit: Usl) -> str:
+def _misfit_reason(fit: Usl) -> str:
     """Tell why a curve that the points do not follow predicts nothing."""
     bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""

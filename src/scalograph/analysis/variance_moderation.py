@@ -21,7 +21,7 @@ SHARED = 0.5
 _STEPS = 50
 
 
-def borrowed(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) -> list[Contrast]:
+def moderate_variances(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) -> list[Contrast]:
     """Return the contrasts with standard errors and degrees of freedom that the others support.
 
     Args:
@@ -34,20 +34,20 @@ def borrowed(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) ->
     Source: G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression in microarray
     experiments, Statist. Appl. Genet. Mol. Biol. 3 (2004), section 6.2; unlike there, no variance is made smaller.
 
-    >>> [one] = borrowed([Contrast(0.1, 0.01, 4, 5, "t")])
+    >>> [one] = moderate_variances([Contrast(0.1, 0.01, 4, 5, "t")])
     >>> one.df
     4
     """
-    known = [c for c in lenders or contrasts if c.df > 0 and c.se > 0]
-    if len(known) < FEWEST:
+    basis = [c for c in lenders or contrasts if c.df > 0 and c.se > 0]
+    if len(basis) < FEWEST:
         return list(contrasts)
-    df = np.array([c.df for c in known])
-    middle, further = _prior(np.array([c.se**2 * c.n for c in known]), df)
+    df = np.array([c.df for c in basis])
+    middle, further = _prior(np.array([c.se**2 * c.n for c in basis]), df)
     most = max(float(df.sum()) * SHARED, float(df.max()))
-    return [c if c.df <= 0 else _lent(c, middle, further, most) for c in contrasts]
+    return [c if c.df <= 0 else _moderate(c, middle, further, most) for c in contrasts]
 
 
-def _lent(c: Contrast, middle: float, further: float, most: float) -> Contrast:
+def _moderate(c: Contrast, middle: float, further: float, most: float) -> Contrast:
     own = c.se**2 * c.n
     whole = min(c.df + further, most)
     share = 1.0 if math.isinf(further) else further / (c.df + further)

@@ -7,7 +7,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes, widened
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_for_rounding
 from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
 
@@ -17,7 +17,7 @@ TRIM, TRIM_OF_MODES = 0.1, 0.25
 # A ratio whose whole interval is this near to 1 is one of equals.
 SAME = 0.02
 
-Said = Literal["less", "more", "same", "not shown"]
+RatioClass = Literal["less", "more", "same", "not shown"]
 
 
 def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
@@ -38,23 +38,23 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
     >>> found = versus([96.0, 96.1, 95.8, 96.3, 95.9], [100.1, 99.9, 100.2, 100.0, 100.3])
-    >>> said(found), round(found.value, 3)
+    >>> classify_ratio(found), round(found.value, 3)
     ('less', 0.959)
     """
     x, y, _ = pairs(a, b)
     bimodal = _bimodal(x, y)
     trim = TRIM_OF_MODES if bimodal and x.size >= FEWEST else TRIM
-    found = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)
+    estimate = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)
     if bimodal and x.size < FEWEST:
-        why = (*found.warnings, MODES_OF_FEW.format(x.size))
-        return Estimate(found.value, None, None, confidence, found.n, found.method, why)
-    return widened(found, x, y)
+        warnings = (*estimate.warnings, MODES_OF_FEW.format(x.size))
+        return Estimate(estimate.value, None, None, confidence, estimate.n, estimate.method, warnings)
+    return widen_for_rounding(estimate, x, y)
 
 
-def said(ratio: Estimate, same: float = SAME) -> Said:
+def classify_ratio(ratio: Estimate, same: float = SAME) -> RatioClass:
     """Return what a ratio shows: the same only if its whole interval is near to 1.
 
-    >>> [said(Estimate(1.0, *ends)) for ends in ((0.99, 1.01), (0.95, 1.01), (1.03, 1.04), (None, None))]
+    >>> [classify_ratio(Estimate(1.0, *ends)) for ends in ((0.99, 1.01), (0.95, 1.01), (1.03, 1.04), (None, None))]
     ['same', 'not shown', 'more', 'not shown']
     """
     if ratio.low is None or ratio.high is None:
@@ -64,10 +64,10 @@ def said(ratio: Estimate, same: float = SAME) -> Said:
     return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "not shown"
 
 
-def visible(ratio: Estimate, power: float = 0.8) -> float | None:
+def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
     """Return the smallest relative effect that these pairs show with this power; None without an interval.
 
-    >>> round(visible(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
+    >>> round(detectable_effect(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
     0.028
     """
     if ratio.low is None or ratio.high is None or min(ratio.low, ratio.high) <= 0 or ratio.n < 2:
@@ -79,5 +79,5 @@ def visible(ratio: Estimate, power: float = 0.8) -> float | None:
 def _bimodal(x: FloatArray, y: FloatArray) -> bool:
     """Whether either has two modes; few runs are looked at together, each over its median."""
     if x.size >= FEWEST or not x.size or not has_logs(x, y):
-        return modes(x) is not None or modes(y) is not None
-    return modes(np.column_stack([x / np.median(x), y / np.median(y)]).ravel()) is not None
+        return find_modes(x) is not None or find_modes(y) is not None
+    return find_modes(np.column_stack([x / np.median(x), y / np.median(y)]).ravel()) is not None

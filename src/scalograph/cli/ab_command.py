@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
-from scalograph.cli.options import CommandOptions, bundled
+from scalograph.cli.options import CommandOptions, group_options
 from scalograph.cli.sweep_options import LEVELS, VERSION
 from scalograph.errors import Exit, StudyError
 
@@ -55,99 +55,105 @@ def _ab(versions: AbOptions, options: CommandOptions) -> int:
     """
     from scalograph.cli.command_line_study.declaration import study_text
     from scalograph.cli.comparing import share_of
-    from scalograph.cli.measure_output import carried_out
+    from scalograph.cli.measure_output import run_command_study
 
     margin = share_of("--margin", versions.margin)
     if versions.build is None:
         study = _study(versions, options)
     else:
-        versions, study = _revised(versions, versions.build, options)
-    return carried_out(study_text(study), options, lambda session: _tell(session, versions, margin, options))
+        versions, study = _build_versions(versions, versions.build, options)
+    return run_command_study(
+        study_text(study), options, lambda session: _print_answer(session, versions, margin, options)
+    )
 
 
 def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
-    from scalograph.cli.command_line_study.built_revisions import refuse_without_place
-    from scalograph.cli.command_line_study.option_texts import swept_study
+    from scalograph.cli.command_line_study.built_revisions import require_placeholder
+    from scalograph.cli.command_line_study.option_texts import sweep_study
     from scalograph.cli.sweep_options import SweepOptions
     from scalograph.study.levels import LevelsError, parse_levels
 
-    refuse_without_place(options.command, "ab --a ./old --b ./new -- {version}")
+    require_placeholder(options.command, "ab --a ./old --b ./new -- {version}")
     levels = f"{versions.a},{versions.b}"
     try:
-        known = parse_levels(levels)
+        parsed = parse_levels(levels)
     except LevelsError as error:
         raise StudyError.one("--a, --b", str(error), "two texts that differ") from error
-    if [str(level) for level in known] != [versions.a, versions.b]:
+    if [str(level) for level in parsed] != [versions.a, versions.b]:
         raise StudyError.one("--a, --b", f'"{levels}"', "two texts without commas, colons or blanks at their ends")
     sweep = SweepOptions(
         factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
     )
-    return replace(swept_study(sweep, options), asked="ab")
+    return replace(sweep_study(sweep, options), subcommand="ab")
 
 
-def _revised(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
+def _build_versions(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
     """Two revisions by the names of their folders, and the study whose {version} is the folder."""
-    from scalograph.cli.command_line_study.built_revisions import placed
-    from scalograph.run.revisions import named, repository
+    from scalograph.cli.command_line_study.built_revisions import insert_build_folders
+    from scalograph.run.revisions import find_repository, resolve_revisions
 
-    every = named(repository(Path()), [versions.a, versions.b])
+    every = resolve_revisions(find_repository(Path()), [versions.a, versions.b])
     versions = replace(versions, a=every[0].name, b=every[1].name)
-    return versions, placed(_study(versions, options), every, build, options)
+    return versions, insert_build_folders(_study(versions, options), every, build, options)
 
 
-def _tell(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
+def _print_answer(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
     """Print the answer, and return its exit code."""
     from scalograph.cli.analyze_steps import report
-    from scalograph.cli.measure_output import close
+    from scalograph.cli.measure_output import print_results
     from scalograph.exchange.markdown import summary
     from scalograph.report.screen import screen
 
-    found, _ = report(session.results.folder)
-    title, claim, document, own = _answered(found, versions, margin)
-    told = replace(screen(found), title=title, claim=claim)
+    findings, _ = report(session.results.folder)
+    title, claim, document, own = _make_answer(findings, versions, margin)
+    shown = replace(screen(findings), title=title, claim=claim)
     if versions.summary is not None:
-        append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[document["answer"]]))
-    code = close(session, found, told, options, document)
+        append_summary(versions.summary, summary(replace(shown, tables=()), SIGNS[document["answer"]]))
+    code = print_results(session, findings, shown, options, document)
     return code if code == Exit.TREATMENT_FAILED else own
 
 
-def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> tuple[str, "Claim", dict[str, Any], int]:
+def _make_answer(
+    findings: "Findings", versions: AbOptions, margin: float | None
+) -> tuple[str, "Claim", dict[str, Any], int]:
     """Return the question, what is said, the document for machines, and the exit code."""
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels
     from scalograph.exchange.compare.compare_claim import compare_claim
-    from scalograph.exchange.compare.from_findings import counts_disturbed, from_findings
-    from scalograph.exchange.compare.paired_versions import paired_versions, unpaired
+    from scalograph.exchange.compare.findings_source import counts_disturbed, findings_source
+    from scalograph.exchange.compare.paired_versions import explain_unpaired, paired_versions
     from scalograph.protocol.findings import Claim
     from scalograph.study.levels import parse_levels
 
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
-    source = from_findings(found, found.study.name)
+    source = findings_source(findings, findings.study.name)
     # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
-    refused = source.refused if counts_disturbed(found, "cpu") else ""
+    refused = source.refused if counts_disturbed(findings, "cpu") else ""
     if refused:
-        source = from_findings(found, found.study.name, "cpu")
+        source = findings_source(findings, findings.study.name, "cpu")
     reference, other = names.values()
     title = f"Is {other} faster than {reference}?"
-    if why := unpaired(source, VERSION, names):
-        claim = Claim(sentences=[f"Cannot be said: {why}."], answered=False)
-        document = {"reference": reference, "other": other, "answer": "not measurable", "why": why}
+    if reason := explain_unpaired(source, VERSION, names):
+        claim = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        document = {"reference": reference, "other": other, "answer": "not measurable", "why": reason}
         return title, claim, document, Exit.TREATMENT_FAILED
-    made = paired_versions(source, VERSION, names, margin)
-    claim = compare_claim(made)
+    comparisons = paired_versions(source, VERSION, names, margin)
+    claim = compare_claim(comparisons)
     if refused:
-        made, claim = _of_cpu_time(made, claim, refused)
-    return title, claim, made.results[0].model_dump(mode="json"), exit_code(made)
+        comparisons, claim = _limit_to_cpu_time(comparisons, claim, refused)
+    return title, claim, comparisons.results[0].model_dump(mode="json"), exit_code(comparisons)
 
 
-def _of_cpu_time(made: "ResultComparisons", claim: "Claim", refused: str) -> "tuple[ResultComparisons, Claim]":
+def _limit_to_cpu_time(
+    comparisons: "ResultComparisons", claim: "Claim", refused: str
+) -> "tuple[ResultComparisons, Claim]":
     """An answer of CPU time alone, which is none of time unless it is slower: who waits longer needs no more of it."""
-    (found,), (first, *more) = made.results, claim.sentences
+    (result,), (first, *more) = comparisons.results, claim.sentences
     sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
-    if made.answer != "slower":
-        found = found.model_copy(update={"answer": "not measurable", "why": f"time: {refused}"})
-    made = made.model_copy(update={"answer": found.answer, "results": [found]})
-    return made, claim.model_copy(update={"sentences": sentences, "answered": made.answer == "slower"})
+    if comparisons.answer != "slower":
+        result = result.model_copy(update={"answer": "not measurable", "why": f"time: {refused}"})
+    comparisons = comparisons.model_copy(update={"answer": result.answer, "results": [result]})
+    return comparisons, claim.model_copy(update={"sentences": sentences, "answered": comparisons.answer == "slower"})
 
 
-command = bundled(_ab, AbOptions, CommandOptions)
+command = group_options(_ab, AbOptions, CommandOptions)

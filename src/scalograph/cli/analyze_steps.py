@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from scalograph.errors import Exit
 from scalograph.protocol import results, saved_documents
 from scalograph.protocol.findings import Findings
-from scalograph.questions.registry import having, role
-from scalograph.study.model import with_claims
+from scalograph.questions.registry import role, roles_present
+from scalograph.study.model import replace_claims
 from scalograph.study.published_claim import PublishedClaim
 
 if TYPE_CHECKING:
@@ -32,22 +32,22 @@ def analyze(
         HostError: the disk refuses.
     """
     from scalograph.findings import table
-    from scalograph.findings.reproduce import reproduce
-    from scalograph.findings.table import without_collection
-    from scalograph.machine.ceiling.joined import joined
-    from scalograph.profile.profile_tables import profiled
+    from scalograph.findings.reproduce import reproduction_commands
+    from scalograph.findings.table import pause_gc
+    from scalograph.machine.ceiling.compare_ceiling import add_ceiling
+    from scalograph.profile.profile_tables import add_profile
     from scalograph.questions.assemble import findings
 
     read = table.load(results.journal_of(source), keep_observations=False)
-    read = read if claims is None else replace(read, study=with_claims(read.study, claims))
+    read = read if claims is None else replace(read, study=replace_claims(read.study, claims))
     folder = results.at(source)
-    with without_collection():
-        found = findings(read, folder.folder, reproduce(read.study, folder.study, read.machine))
-    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
+    with pause_gc():
+        result = findings(read, folder.folder, reproduction_commands(read.study, folder.study, read.machine))
+    result = add_profile(add_ceiling(result, read.ceiling) if read.ceiling else result, folder.folder, read)
     file = to or folder.findings
     if keep:
-        saved_documents.write_findings(found, file)
-    return found, file
+        saved_documents.write_findings(result, file)
+    return result, file
 
 
 def report(
@@ -68,20 +68,22 @@ def report(
     from scalograph.report.html import write
 
     folder = results.at(source)
-    made = _made_anew if to is None else _in_memory  # a page that goes elsewhere leaves the results as they are
+    compute = (
+        _refresh_findings if to is None else _compute_findings
+    )  # a page that goes elsewhere leaves the results as they are
     if claims is not None or not is_current(source):
-        found = made(source, claims)
+        findings = compute(source, claims)
     else:
-        found = saved_documents.read_findings(folder.findings)
-        if found.protocol != saved_documents.LATEST and folder.journal.exists():
-            found = made(source, None)
+        findings = saved_documents.read_findings(folder.findings)
+        if findings.protocol != saved_documents.LATEST and folder.journal.exists():
+            findings = compute(source, None)
     page = to or folder.report
     if keep:
-        write(found, figures(found), page)
-    return found, page
+        write(findings, draw_charts(findings), page)
+    return findings, page
 
 
-def learned(source: Path) -> Findings:
+def load_findings(source: Path) -> Findings:
     """Give the findings of results, those on the disk where the journal has no more to say; writes nothing.
 
     A file of findings is read as it is.
@@ -92,13 +94,13 @@ def learned(source: Path) -> Findings:
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
     if is_current(source):
-        found = saved_documents.read_findings(results.at(source).findings)
-        if found.protocol == saved_documents.LATEST or not results.at(source).journal.exists():
-            return found
-    return _in_memory(source)
+        findings = saved_documents.read_findings(results.at(source).findings)
+        if findings.protocol == saved_documents.LATEST or not results.at(source).journal.exists():
+            return findings
+    return _compute_findings(source)
 
 
-def loaded(source: Path, keep_observations: bool = True) -> "Table":
+def load_table(source: Path, keep_observations: bool = True) -> "Table":
     """Read the journal of results as a table, and say what is odd about it.
 
     Args:
@@ -117,21 +119,23 @@ def loaded(source: Path, keep_observations: bool = True) -> "Table":
     return read
 
 
-def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
+def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
         return saved_documents.read_findings(analyze(source, claims)[1])
-    return _in_memory(source, claims)
+    return _compute_findings(source, claims)
 
 
-def _in_memory(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
+def _compute_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
 
 
-def figures(found: Findings) -> "list[Figure | Overlay]":
+def draw_charts(findings: Findings) -> "list[Figure | Overlay]":
     """Draw what the questions, and the readings, that say something have to draw."""
-    said = [name for name in having("chart") if name in found.parts and found.parts[name].data is not None]
-    return [one for name in said for one in role(name, "chart").figures(found)]
+    names = [
+        name for name in roles_present("chart") if name in findings.parts and findings.parts[name].data is not None
+    ]
+    return [chart for name in names for chart in role(name, "chart").figures(findings)]
 
 
 def is_current(source: Path) -> bool:
@@ -144,19 +148,19 @@ def is_current(source: Path) -> bool:
     if source.is_file() and source != folder.journal:  # a second journal in one folder
         return False
     others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))
-    made = folder.findings.stat().st_mtime_ns
-    return all(file.stat().st_mtime_ns <= made for file in others if file.is_file())
+    made_ns = folder.findings.stat().st_mtime_ns
+    return all(file.stat().st_mtime_ns <= made_ns for file in others if file.is_file())
 
 
-def exit_code(found: Findings) -> Exit:
+def exit_code(findings: Findings) -> Exit:
     """Return 4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
 
     5 also where a search ended without its answer.
 
     Undecided runs count as clean (`findings.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
     """
-    if found.runs.n_empty:
+    if findings.runs.n_empty:
         return Exit.TREATMENT_FAILED
-    asked = found.parts.get(found.study.question)
+    asked = findings.parts.get(findings.study.question)
     is_open = asked is not None and asked.decided is False
-    return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE
+    return Exit.SHORT_OF_RUNS if findings.runs.n_short or is_open else Exit.DONE

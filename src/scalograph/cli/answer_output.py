@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.console import emit_json, out
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -35,8 +35,8 @@ def answer(
         StudyError: no table has that name; the answer is printed nevertheless.
     """
     if document is not None:
-        told = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
-        return emit_json({**document, **{name: part.model_dump(mode="json") for name, part in told.items()}})
+        parts = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
+        return emit_json({**document, **{name: part.model_dump(mode="json") for name, part in parts.items()}})
     from scalograph.report.terminal_first import render_first
     from scalograph.report.terminal_table import render, render_table
 
@@ -45,8 +45,8 @@ def answer(
     is_missing = table is not None and not tables and not render_table(screen, table, out())
     render_first(screen, out(), places)
     if is_missing:
-        names = [one.id for one in screen.tables]
-        raise no_such("--table", f'"{table}"', table, names, empty="no table here")
+        names = [listed.id for listed in screen.tables]
+        raise unknown_name_error("--table", f'"{table}"', table, names, empty="no table here")
 
 
 def tables_place() -> list[tuple[str, str]]:
@@ -55,12 +55,14 @@ def tables_place() -> list[tuple[str, str]]:
     return [("tables", shlex.join(["scalograph", *words, "--tables"]))]
 
 
-def study_places(source: Path, found: "Findings", again: str = "", page: Path | None = None) -> list[tuple[str, str]]:
+def study_places(
+    source: Path, findings: "Findings", again: str = "", page: Path | None = None
+) -> list[tuple[str, str]]:
     """Return where the rest of a study is: its page, its tables, and the command that makes it again.
 
     Args:
         source: its folder, or the journal.
-        found: what was found.
+        findings: what was found.
         again: the command; that of the findings where empty.
         page: where it was made elsewhere.
     """
@@ -68,19 +70,19 @@ def study_places(source: Path, found: "Findings", again: str = "", page: Path | 
 
     latest = source.parent / "latest"
     source = latest if latest.is_symlink() and latest.resolve() == source.resolve() else source
-    page, command = page or at(source).report, f"scalograph report {short(source)}"
-    places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
-    again = again or _from_here(next(iter(found.reproduce), ""), at(source).study)
+    page, command = page or at(source).report, f"scalograph report {short_path(source)}"
+    places = [("report", short_path(page) if page.exists() else command), ("tables", f"{command} --tables")]
+    again = again or _localize_command(next(iter(findings.reproduce), ""), at(source).study)
     return places + ([("again", again)] if again else [])
 
 
-def _from_here(command: str, study: Path) -> str:
+def _localize_command(command: str, study: Path) -> str:
     """A command that names the copy of a study as its folder does, as it is given here, or elsewhere if it says so."""
-    place = shlex.quote(str(study.resolve())) if "#" in command else short(study)
-    return re.sub(r" (RESULTS/)?study\.toml", lambda _: f" {place}", command)
+    path = shlex.quote(str(study.resolve())) if "#" in command else short_path(study)
+    return re.sub(r" (RESULTS/)?study\.toml", lambda _: f" {path}", command)
 
 
-def short(path: Path) -> str:
+def short_path(path: Path) -> str:
     """Return a path as a person would type it: from here, or from home; it can be pasted."""
     for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
         if base and path.absolute().is_relative_to(base):

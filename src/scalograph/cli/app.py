@@ -44,8 +44,8 @@ class LateCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Name the command that was probably meant, if there is none of this name."""
-        known = self.list_commands(ctx)
-        if args[0] not in known and (near := get_close_matches(args[0], known, n=1)):
+        names = self.list_commands(ctx)
+        if args[0] not in names and (near := get_close_matches(args[0], names, n=1)):
             ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
         return super().resolve_command(ctx, args)
 

@@ -25,7 +25,7 @@ def command(
     """
     from scalograph.errors import StudyError
     from scalograph.study.declare import check
-    from scalograph.study.identity import as_journaled
+    from scalograph.study.identity import dump_study
     from scalograph.study.model import study_schema
 
     if schema:
@@ -35,15 +35,15 @@ def command(
         raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")
     study = check(file)
     if json:
-        emit_json(as_journaled(study))
+        emit_json(dump_study(study))
         return
     tell(f"{file}: a valid study")
     tell(f"  {study.title}")
     for name, factor in study.factors.items():
-        tell(f"  {name}: {_listed(factor.levels)}" + (f"   ({factor.control})" if factor.control else ""))
+        tell(f"  {name}: {_format_levels(factor.levels)}" + (f"   ({factor.control})" if factor.control else ""))
 
 
-def _listed(levels: str | Sequence[object]) -> str:
+def _format_levels(levels: str | Sequence[object]) -> str:
     """Levels in one line: of very many, the first and the last."""
     if isinstance(levels, str):
         return levels

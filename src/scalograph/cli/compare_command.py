@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer, short, tables_place
+from scalograph.cli.answer_output import answer, short_path, tables_place
 from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import Exit, StudyError
 
@@ -66,20 +66,20 @@ def command(
     scalograph compare old.json new.json                     files of hyperfine, pyperf, JMH .. : the format is found
     scalograph compare gobench:a1.txt,a2.txt,a3.txt gobench:b1.txt,b2.txt,b3.txt
     """
-    from scalograph.cli.comparing import compare_sources, compared_screen
+    from scalograph.cli.comparing import compare_sources, comparison_screen
 
     if len(sources) < 2:
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
-    found = compare_sources(sources, margin, response, per, mhz, where or (), allow_missing or ())
-    shown = compared_screen(found, sources)
+    comparisons = compare_sources(sources, margin, response, per, mhz, where or (), allow_missing or ())
+    shown = comparison_screen(comparisons, sources)
     places = tables_place()
     if page is not None:
         from scalograph.report.compared_page import write
 
-        write(found.results[0], shown, _html(page, len(sources)))
-        places = [("page", short(page)), *places]
-    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
-    return exit_code(found)
+        write(comparisons.results[0], shown, _html(page, len(sources)))
+        places = [("page", short_path(page)), *places]
+    answer(shown, places, tables, table, comparisons.model_dump(mode="json") if json else None)
+    return exit_code(comparisons)
 
 
 def _html(page: Path, n_sources: int) -> Path:
@@ -90,8 +90,8 @@ def _html(page: Path, n_sources: int) -> Path:
     return page
 
 
-def exit_code(found: "ResultComparisons") -> Exit:
+def exit_code(comparisons: "ResultComparisons") -> Exit:
     """Return 4 where a configuration failed that the first has, 7 where one is slower, 8 if not measurable, else 0."""
-    if any(one.why == "failed" and not one.allowed for result in found.results for one in result.lost):
+    if any(lost.why == "failed" and not lost.allowed for result in comparisons.results for lost in result.lost):
         return Exit.TREATMENT_FAILED
-    return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(found.answer, Exit.DONE)
+    return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(comparisons.answer, Exit.DONE)

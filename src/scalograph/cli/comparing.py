@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -44,39 +44,39 @@ def compare_sources(
         ProtocolError: one cannot be read.
     """
     pass
-    from scalograph.exchange.compare.measured_source import PER, divided, narrowed
-    from scalograph.exchange.compare.result_answer import compared
+    from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
+    from scalograph.exchange.compare.result_answer import compare_sources
 
     if per is not None and per not in PER:
-        raise no_such("--per", f'"{per}"', per, PER)
+        raise unknown_name_error("--per", f'"{per}"', per, PER)
     clocks = _clocks(mhz, len(sources), per)
-    opened = [compared_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
-    opened = narrowed(opened, where)
+    opened = [read_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
+    opened = select_levels(opened, where)
     if per:
-        opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
-    found = compared(
+        opened = [divide_scores(item, per, clock) for item, clock in zip(opened, clocks, strict=True)]
+    comparisons = compare_sources(
         opened[0], opened[1:], share_of("--margin", margin), floor=_floor(opened), allow_missing=allow_missing
     )
-    for one in found.results:
-        one.per = per or ""
-    return found
+    for item in comparisons.results:
+        item.per = per or ""
+    return comparisons
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
     """The kept noise floor, as a share, where all were measured on its machine; else 0."""
-    from scalograph.machine.floor.kept_floor import read_noise
+    from scalograph.machine.floor.saved_noise import read_noise
 
     kept = read_noise()
-    if kept is None or not all(kept.is_of_machine(one.machine) for one in sources):
+    if kept is None or not all(kept.is_of_machine(source.machine) for source in sources):
         return 0.0
     return kept.minimum_detectable_percent / 100
 
 
-def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Screen":
+def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) -> "Screen":
     """Lay out what was compared.
 
     Args:
-        found: what it came to.
+        comparisons: what it came to.
         sources: as they were named.
     """
     from scalograph.exchange.compare.compare_claim import (
@@ -84,16 +84,16 @@ def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Scre
         compare_tables,
         compare_trust,
         differences,
-        margin_told,
+        margin_remarks,
     )
     from scalograph.report.screen import Screen
 
     named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
-    causes = list(dict.fromkeys(text for one in found.results for text in one.causes))
+    causes = list(dict.fromkeys(text for result in comparisons.results for text in result.causes))
     return Screen(
-        title=found.results[0].title or "Is it faster?",
-        machine="; ".join([*named, differences(found), *margin_told(found)]),
-        claim=compare_claim(found), trust=compare_trust(found), tables=compare_tables(found),
+        title=comparisons.results[0].title or "Is it faster?",
+        machine="; ".join([*named, differences(comparisons), *margin_remarks(comparisons)]),
+        claim=compare_claim(comparisons), trust=compare_trust(comparisons), tables=compare_tables(comparisons),
         remarks={"Left out, or unverified": causes} if causes else {},
     )  # fmt: skip
 
@@ -108,9 +108,9 @@ def labels(sources: Sequence[str]) -> list[str]:
     """
     parts = [text.rstrip("/").split("/") for text in sources]
     for n in range(1, max(map(len, parts)) + 1):
-        found = ["/".join(part[-n:]) for part in parts]
-        if len({*found}) == len(found) and max(map(len, found)) <= LONGEST:
-            return found
+        ends = ["/".join(part[-n:]) for part in parts]
+        if len({*ends}) == len(ends) and max(map(len, ends)) <= LONGEST:
+            return ends
     return [chr(ord("A") + i) if i < 26 else f"result {i + 1}" for i in range(len(sources))]
 
 
@@ -120,12 +120,12 @@ def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
     if per != "clock":
         raise StudyError.one("--mhz", f'"{mhz}"', "--per clock beside it")
     try:
-        found = [float(part) for part in mhz.split(",")]
+        clocks = [float(part) for part in mhz.split(",")]
     except ValueError:
-        found = []
-    if len(found) != n or not all(0 < clock < 1e9 for clock in found):
+        clocks = []
+    if len(clocks) != n or not all(0 < clock < 1e9 for clock in clocks):
         raise StudyError.one("--mhz", f'"{mhz}"', f"{n} clocks above 0, such as 2000,2330")
-    return [*found]
+    return [*clocks]
 
 
 def share_of(option: str, text: str | None) -> float | None:
@@ -146,7 +146,7 @@ def share_of(option: str, text: str | None) -> float | None:
 _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 
 
-def compared_source(text: str, label: str, response: str | None) -> "MeasuredSource":
+def read_source(text: str, label: str, response: str | None) -> "MeasuredSource":
     """Read a source; the format of a path that holds no results is found by reading it.
 
     Args:
@@ -158,40 +158,40 @@ def compared_source(text: str, label: str, response: str | None) -> "MeasuredSou
         StudyError: it has no such response, or is none of the format that was named.
         ProtocolError: the path cannot be read, or has no known format.
     """
-    from scalograph.exchange.compare.from_benchmarks import from_benchmarks
-    from scalograph.exchange.compare.from_published import from_published, is_published
+    from scalograph.exchange.compare.benchmark_source import benchmark_source
+    from scalograph.exchange.compare.published_source import is_published, published_source
     from scalograph.exchange.readers.registry import read
     from scalograph.study.reader_names import READERS
 
     if is_published(text):
-        return from_published(text, response).called(label)
+        return published_source(text, response).relabel(label)
     name, colon, files = text.partition(":")
     if colon and name in READERS:
         every = read(name, *map(Path, files.split(",")))
-        return from_benchmarks(every, READERS[name].instrument, label, response)
-    found = _of_path(Path(text), label, response)
-    if not isinstance(found, tuple):
-        return found
-    name, every = found
-    return from_benchmarks(every, READERS[name].instrument, label, response)
+        return benchmark_source(every, READERS[name].instrument, label, response)
+    source = _read_path(Path(text), label, response)
+    if not isinstance(source, tuple):
+        return source
+    name, every = source
+    return benchmark_source(every, READERS[name].instrument, label, response)
 
 
-def _of_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
-    from scalograph.cli.analyze_steps import learned
-    from scalograph.exchange.compare.from_findings import from_findings
-    from scalograph.exchange.readers.registry import recognized
+def _read_path(path: Path, label: str, response: str | None) -> "MeasuredSource | tuple[str, list[Benchmark]]":
+    from scalograph.cli.analyze_steps import load_findings
+    from scalograph.exchange.compare.findings_source import findings_source
+    from scalograph.exchange.readers.registry import recognize
     from scalograph.study.reader_names import READERS
 
     try:
-        found = learned(path)
+        findings = load_findings(path)
     except ProtocolError:
         is_ours = path.suffix in _OURS or path.name == _OUR_NAME or not path.exists()
-        known = None if is_ours else recognized(path)
-        if known:
-            return known
+        recognized_file = None if is_ours else recognize(path)
+        if recognized_file:
+            return recognized_file
         if is_ours or path.is_dir():
             raise
     else:
-        return from_findings(found, label, response)
+        return findings_source(findings, label, response)
     what = f"results, or a file of {', '.join(READERS)}"
     raise ProtocolError(str(path), "none of the known formats", what, f"name one to see why it is none: FORMAT:{path}")

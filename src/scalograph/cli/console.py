@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from scalograph.text.escape import encodable, shortened
+from scalograph.text.escape import encodable, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +63,7 @@ def emit_json(document: Any) -> None:
 def complain(error: "ScalographError") -> None:
     """Print every problem on a line of its own."""
     for problem in error.problems:
-        say(shortened(str(problem), MAX_MESSAGE), "red")
+        say(shorten(str(problem), MAX_MESSAGE), "red")
 
 
 def printable(text: str) -> str:

@@ -47,14 +47,14 @@ def command(
 def _examine(json: bool) -> int:
     from dataclasses import asdict
 
-    from scalograph.machine.cpu_speed import sampled
+    from scalograph.machine.cpu_speed import time_slices
     from scalograph.machine.doctor import examine
-    from scalograph.run.hosts.host_names import connected
-    from scalograph.run.hosts.local.probe import capabilities
+    from scalograph.run.hosts.host_names import open_host
+    from scalograph.run.hosts.local.probe import read_capabilities
 
-    with connected() as host:
-        probe, slices = host.probe, sampled(os.sched_getaffinity(0))
-        report = examine(host.facts(), capabilities(probe.argv), slices=slices)
+    with open_host() as host:
+        probe, slices = host.probe, time_slices(os.sched_getaffinity(0))
+        report = examine(host.facts(), read_capabilities(probe.argv), slices=slices)
     if json:
         emit_json(asdict(report))
         return 0
@@ -72,6 +72,6 @@ def _print(report: object) -> None:
 
     grid = Table.grid(padding=(0, 2))
     for check in report.checks:  # type: ignore[attr-defined]
-        said = printable("; ".join(part for part in (check.found, check.why, check.fix) if part))
-        grid.add_row(Text(printable(check.name)), Text(check.status, style=_STYLES[check.status]), Text(said))
+        details = printable("; ".join(part for part in (check.found, check.why, check.fix) if part))
+        grid.add_row(Text(printable(check.name)), Text(check.status, style=_STYLES[check.status]), Text(details))
     out().print(grid)

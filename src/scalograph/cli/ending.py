@@ -14,7 +14,7 @@ import typer
 from scalograph.cli.app import app
 from scalograph.cli.console import complain
 from scalograph.errors import Exit, HostError, ScalographError, StudyError
-from scalograph.text.escape import is_text, shortened
+from scalograph.text.escape import is_text, shorten
 
 # A reader who has left (`| head`) and a terminal that was closed want nothing more: no failure.
 LEFT = (errno.EPIPE, errno.EIO)
@@ -44,7 +44,7 @@ def guard() -> Unfailing | None:
         That of the answer; None where somebody collects it.
     """
     _open_closed()
-    guarded = [_guarded(name, fd) for name, fd in (("stdout", 1), ("stderr", 2))]
+    guarded = [_guard_stream(name, fd) for name, fd in (("stdout", 1), ("stderr", 2))]
     return guarded[0]
 
 
@@ -57,7 +57,7 @@ def _open_closed() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
-def _guarded(name: str, fd: int) -> Unfailing | None:
+def _guard_stream(name: str, fd: int) -> Unfailing | None:
     before: TextIO | None = getattr(sys, name)
     if before is not getattr(sys, f"__{name}__"):
         return None
@@ -88,49 +88,49 @@ _LIMITS: dict[int | None, ScalographError] = {
 }
 
 
-def ended(arguments: list[str]) -> int:
+def run_guarded(arguments: list[str]) -> int:
     """Carry out a command whose streams may be closed, full, or without a reader, and return its exit code."""
     answer = guard()
-    code = carried_out(arguments)
+    code = execute(arguments)
     if lost := refusal(answer):
-        code = code or _told(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
+        code = code or _report_error(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
     return code
 
 
-def carried_out(arguments: list[str]) -> int:
+def execute(arguments: list[str]) -> int:
     """Carry out a command and return its exit code."""
     try:
         _refuse(arguments)
         return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
     except ScalographError as error:
-        return _told(error)
+        return _report_error(error)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except OSError as error:
         if isinstance(error, PermissionError) and error.filename is not None:
             fix = "get access to it, or name another place"
-            return _told(HostError(str(error.filename), "permission denied", "a place that you may use", fix))
+            return _report_error(HostError(str(error.filename), "permission denied", "a place that you may use", fix))
         if error.errno not in _LIMITS:
             raise
-        return _told(_LIMITS[error.errno])
+        return _report_error(_LIMITS[error.errno])
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
         if type(error).__name__ != _HELP:
-            error.message = shortened(error.message) + _divided(error, arguments)  # type: ignore[attr-defined]
+            error.message = shorten(error.message) + _separator_hint(error, arguments)  # type: ignore[attr-defined]
         error.show()  # type: ignore[attr-defined]
         return int(Exit.STUDY)
 
 
-def _divided(error: Exception, arguments: list[str]) -> str:
+def _separator_hint(error: Exception, arguments: list[str]) -> str:
     """What to do about an option that may be one of the command that is measured."""
     if type(error).__name__ != "NoSuchOption" or "--" in arguments:
         return ""
-    takes_one = any(one.name == "command" for one in error.ctx.command.params)  # type: ignore[attr-defined]
+    takes_one = any(parameter.name == "command" for parameter in error.ctx.command.params)  # type: ignore[attr-defined]
     return ". If it belongs to the command that is measured: write -- before that command" if takes_one else ""
 
 
-def _told(error: ScalographError) -> int:
+def _report_error(error: ScalographError) -> int:
     complain(error)
     return int(error.exit_code)
 
@@ -144,5 +144,5 @@ def _refuse(arguments: list[str]) -> None:
     named = {"the current folder": folder, **{f"argument {n}": text for n, text in enumerate(arguments, 1)}}
     for where, text in named.items():
         if not is_text(text):
-            found = f"{text[:80]!a}, bytes that are no UTF-8"
-            raise StudyError.one(where, found, "text", "give it another name")
+            invalid = f"{text[:80]!a}, bytes that are no UTF-8"
+            raise StudyError.one(where, invalid, "text", "give it another name")

@@ -7,7 +7,7 @@ import typer
 
 from scalograph.cli.console import tell
 from scalograph.cli.options import Source
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.exchange.export import Columns
@@ -47,21 +47,21 @@ def command(
     form = form or FORMS.get(to.suffix, "")
     if form not in CHOICES:
         given = f'ending "{to.suffix}"' if not form else f'"{form}"'
-        raise no_such("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
+        raise unknown_name_error("--as" if form else str(to), given, form or to.suffix, CHOICES if form else FORMS)
     endings = [ending for ending, own in FORMS.items() if own == ("observations" if form in COLUMNS else form)]
     if to.suffix in FORMS and to.suffix not in endings:
         raise StudyError.one(str(to), f'ending "{to.suffix}" of --as {form}', f"one of {', '.join(endings)}")
     if figure and form != "figure":
         raise StudyError.one("--figure", f'beside the form "{form}"', "--as figure, or a file that ends with .svg")
-    tell(f"{to}: {_of_runs(source, form, to) if form in OF_RUNS else _of_findings(source, form, to, figure)}")
+    tell(f"{to}: {_export_runs(source, form, to) if form in OF_RUNS else _export_findings(source, form, to, figure)}")
 
 
-def _of_runs(source: Path, form: str, to: Path) -> str:
+def _export_runs(source: Path, form: str, to: Path) -> str:
     """Write what is in the journal, and say how much it is."""
-    from scalograph.cli.analyze_steps import loaded
+    from scalograph.cli.analyze_steps import load_table
     from scalograph.exchange import export, modeling
 
-    table = loaded(source)
+    table = load_table(source)
     if form == "extra-p":
         text = modeling.extra_p(table)
         export.write_text(text, to)
@@ -71,12 +71,12 @@ def _of_runs(source: Path, form: str, to: Path) -> str:
     return _size(columns)
 
 
-def _of_findings(source: Path, form: str, to: Path, figure: str) -> str:
+def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
     """Write what was made of the journal, and say how much it is."""
     from scalograph.exchange import export, modeling
     from scalograph.exchange.markdown import asciidoc, markdown
 
-    findings, drawn = _found(source)
+    findings, drawn = _load_charts(source)
     if form == "points":
         columns = modeling.law_points(findings)
         export.write(columns, to)
@@ -84,33 +84,33 @@ def _of_findings(source: Path, form: str, to: Path, figure: str) -> str:
     if form == "tables":
         export.write_text((asciidoc if to.suffix == ".adoc" else markdown)(findings), to)
         return f"{len(findings.tables)} tables"
-    return _drawn(findings, drawn, figure, to)
+    return _export_chart(findings, drawn, figure, to)
 
 
-def _drawn(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
+def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
     """Write one figure, and name it and the others."""
     from scalograph.errors import StudyError
     from scalograph.exchange import export
-    from scalograph.report.first_figure import has_ranges
+    from scalograph.report.first_chart import has_ranges
     from scalograph.report.standalone_picture import standalone, still_pictures
 
     every = still_pictures(findings, drawn)
     if name and name not in every:
-        raise no_such("--figure", f'"{name}"', name, every, empty="no figures")
+        raise unknown_name_error("--figure", f'"{name}"', name, every, empty="no figures")
     name = name or next(iter(every), "")
     plot = every[name]() if every else None
     if plot is None or not has_ranges(plot):
         raise StudyError.one("--as figure", "a study without a figure that stands still", "one with a curve")
     export.write_text(standalone(plot) + "\n", to)
-    others = ", ".join(one for one in every if one != name)
+    others = ", ".join(other for other in every if other != name)
     return f"figure {name}" + (f"; --figure NAME writes one of {others}" if others else "")
 
 
-def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
-    from scalograph.cli.analyze_steps import figures, learned
+def _load_charts(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
+    from scalograph.cli.analyze_steps import draw_charts, load_findings
 
-    found = learned(source)
-    return found, figures(found)
+    findings = load_findings(source)
+    return findings, draw_charts(findings)
 
 
 def _size(columns: "Columns") -> str:

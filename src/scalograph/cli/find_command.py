@@ -7,9 +7,9 @@ import typer
 from typer.main import get_command
 
 from scalograph.cli.app import LateCommands
-from scalograph.cli.options import SearchOptions, bundled
+from scalograph.cli.options import SearchOptions, group_options
 from scalograph.questions.asked import QuestionOptions
-from scalograph.questions.registry import having, role
+from scalograph.questions.registry import role, roles_present
 
 
 class Searches(LateCommands):
@@ -17,11 +17,11 @@ class Searches(LateCommands):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the questions that a command line can ask."""
-        return sorted(having("find"))
+        return sorted(roles_present("find"))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make one command from the options of its question."""
-        if cmd_name not in having("find"):
+        if cmd_name not in roles_present("find"):
             return None
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=cmd_name)(_search(cmd_name))
@@ -57,13 +57,13 @@ def _search(question: str) -> Callable[..., int]:
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
         from scalograph.cli.command_line_study.declaration import study_text
-        from scalograph.cli.command_line_study.option_texts import searched_study
-        from scalograph.cli.measure_output import carried_out, tell_search
+        from scalograph.cli.command_line_study.option_texts import search_study
+        from scalograph.cli.measure_output import run_command_study, tell_search
 
-        text = study_text(searched_study(question, asked.factors(), options))
-        return carried_out(
+        text = study_text(search_study(question, asked.factors(), options))
+        return run_command_study(
             text, options, lambda session: tell_search(session, question, options), consent=options.consent()
         )
 
     search.__doc__ = options_of.__doc__
-    return bundled(search, options_of, SearchOptions)
+    return group_options(search, options_of, SearchOptions)

@@ -11,7 +11,7 @@ from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow
 from scalograph.protocol.plain import imported
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 LawName = Annotated[
     str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
@@ -57,23 +57,23 @@ def command(
     row = _row(law, weights, predict or ())
     column = _column(y, times, row)
     points = read_points(file, x, column, times and not row.of_times)
-    found = imported(row.document)(points, weights, 0.95, predict or ())
+    fitted = imported(row.document)(points, weights, 0.95, predict or ())
     if row.of_times:
-        found["unit"] = column_unit(column)
+        fitted["unit"] = column_unit(column)
     shown = Screen(
         title=row.asks.format(x=x, y="throughput" if times and not row.of_times else column),
-        claim=imported(row.claim)(found, x),
-        tables=imported(row.tables)(found),
-        remarks={"Flags": found.get("flags", [])},
+        claim=imported(row.claim)(fitted, x),
+        tables=imported(row.tables)(fitted),
+        remarks={"Flags": fitted.get("flags", [])},
     )
-    answer(shown, tables_place() if str(file) != "-" else [], tables, table, found if json else None)
+    answer(shown, tables_place() if str(file) != "-" else [], tables, table, fitted if json else None)
 
 
 def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:
     from scalograph.errors import StudyError
 
     if law not in LAWS:
-        raise no_such("--law", f'"{law}"', law, LAWS)
+        raise unknown_name_error("--law", f'"{law}"', law, LAWS)
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
     if odd := [size for size in predict if not 0 < size < inf]:

@@ -8,7 +8,7 @@ import typer
 from scalograph.cli.compare_command import AllowMissing, ComparedResponse, Margin, exit_code
 from scalograph.cli.options import Where
 from scalograph.errors import Exit, HostError
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
@@ -46,46 +46,46 @@ def command(
     scalograph gate results --against kept --format md
     scalograph gate results --against kept --summary "$GITHUB_STEP_SUMMARY"
     """
-    from scalograph.cli.comparing import compare_sources, compared_screen
+    from scalograph.cli.comparing import compare_sources, comparison_screen
     from scalograph.exchange.markdown import summary as markdown
 
     if form not in FORMATS:
-        raise no_such("--format", f'"{form}"', form, FORMATS)
+        raise unknown_name_error("--format", f'"{form}"', form, FORMATS)
     sources = [against, results]
-    found = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
-    code = _code(found)
-    sign = _LOST if code == Exit.TREATMENT_FAILED else SIGNS[found.answer]
-    told = markdown(compared_screen(found, sources), sign)
+    comparisons = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
+    code = _code(comparisons)
+    sign = _LOST if code == Exit.TREATMENT_FAILED else SIGNS[comparisons.answer]
+    markdown_text = markdown(comparison_screen(comparisons, sources), sign)
     if summary is not None:
-        append_summary(summary, told)
+        append_summary(summary, markdown_text)
     if allow_unmeasurable and code == Exit.NOT_MEASURABLE:
         code = Exit.DONE
-    _print(found, sources, form, told, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
+    _print(comparisons, sources, form, markdown_text, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
     return code
 
 
-def _code(found: "ResultComparisons") -> Exit:
+def _code(comparisons: "ResultComparisons") -> Exit:
     """Return 4 where a configuration of the kept results failed, or is missing; else the exit code of `compare`."""
-    is_lost = any(not one.allowed for result in found.results for one in result.lost)
-    return Exit.TREATMENT_FAILED if is_lost else exit_code(found)
+    is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
+    return Exit.TREATMENT_FAILED if is_lost else exit_code(comparisons)
 
 
-def _print(found: "ResultComparisons", sources: list[str], form: str, told: str, ending: str) -> None:
+def _print(comparisons: "ResultComparisons", sources: list[str], form: str, markdown_text: str, ending: str) -> None:
     from scalograph.cli.answer_output import answer
-    from scalograph.cli.comparing import compared_screen
+    from scalograph.cli.comparing import comparison_screen
     from scalograph.cli.console import tell
 
     if form == "md":
-        tell(told.rstrip("\n"))
+        tell(markdown_text.rstrip("\n"))
     else:
         answer(
-            compared_screen(found, sources),
+            comparison_screen(comparisons, sources),
             [("gate", ending)],
-            document=found.model_dump(mode="json") if form == "json" else None,
+            document=comparisons.model_dump(mode="json") if form == "json" else None,
         )
 
 
-def append_summary(file: Path, told: str) -> None:
+def append_summary(file: Path, markdown_text: str) -> None:
     """Append Markdown to a file: what other steps of a build wrote there stays.
 
     Raises:
@@ -93,6 +93,6 @@ def append_summary(file: Path, told: str) -> None:
     """
     try:
         with file.open("a", encoding="utf-8") as stream:
-            stream.write(told)
+            stream.write(markdown_text)
     except OSError as error:
         raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable file") from error

@@ -9,7 +9,7 @@ from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
 from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
@@ -34,19 +34,19 @@ def command(
     """
     from scalograph.exchange.compare.series import series, series_claim, series_tables, series_trust
     from scalograph.report.screen import Screen
-    from scalograph.text.quantities import counted
+    from scalograph.text.quantities import count_noun
 
     every, left_out = _read(_folder(name), response, where or ())
-    found = series(every, left_out)
-    lost = f"{len(found.left_out)} left out" if found.left_out else ""
+    history = series(every, left_out)
+    lost = f"{len(history.left_out)} left out" if history.left_out else ""
     shown = Screen(
-        title=found.title or name,
-        machine=", ".join(filter(None, [counted(len(found.results), "result"), lost])),
-        claim=series_claim(found),
-        trust=series_trust(found),
-        tables=series_tables(found),
+        title=history.title or name,
+        machine=", ".join(filter(None, [count_noun(len(history.results), "result"), lost])),
+        claim=series_claim(history),
+        trust=series_trust(history),
+        tables=series_tables(history),
     )
-    answer(shown, tables_place(), tables, table, found.model_dump(mode="json") if json else None)
+    answer(shown, tables_place(), tables, table, history.model_dump(mode="json") if json else None)
 
 
 def _folder(name: str) -> Path:
@@ -55,8 +55,8 @@ def _folder(name: str) -> Path:
     here, kept = Path(name), ROOT / name
     folder = kept if kept.is_dir() else here
     if not folder.is_dir():
-        known = sorted(path.name for path in ROOT.glob("*/")) if ROOT.is_dir() else []
-        raise no_such("history", f'no results of "{name}"', name, known, empty="none here")
+        names = sorted(path.name for path in ROOT.glob("*/")) if ROOT.is_dir() else []
+        raise unknown_name_error("history", f'no results of "{name}"', name, names, empty="none here")
     return folder
 
 
@@ -64,27 +64,27 @@ def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
     """The newest results in a folder, links left out, and what is not read."""
-    from scalograph.cli.analyze_steps import learned
-    from scalograph.exchange.compare.from_findings import from_findings
-    from scalograph.exchange.compare.measured_source import narrowed
+    from scalograph.cli.analyze_steps import load_findings
+    from scalograph.exchange.compare.findings_source import findings_source
+    from scalograph.exchange.compare.measured_source import select_levels
     from scalograph.exchange.compare.series import DatedSource
-    from scalograph.text.quantities import counted
+    from scalograph.text.quantities import count_noun
 
-    found, left_out = [], []
-    folders = sorted((path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()), key=_begun)
+    sources, left_out = [], []
+    folders = sorted((path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()), key=_start_time)
     if n_older := len(folders[:-MOST_RESULTS]):
-        left_out.append(f"{counted(n_older, 'older result')}: the newest {MOST_RESULTS} are read")
+        left_out.append(f"{count_noun(n_older, 'older result')}: the newest {MOST_RESULTS} are read")
     for path in folders[-MOST_RESULTS:]:
         try:
-            findings = learned(path)
-            (source,) = narrowed([from_findings(findings, path.name, response)], where)
-            found.append(DatedSource(findings.runs.started or "", source))
+            findings = load_findings(path)
+            (source,) = select_levels([findings_source(findings, path.name, response)], where)
+            sources.append(DatedSource(findings.runs.started or "", source))
         except (ProtocolError, StudyError) as error:
             left_out.append(f"{path.name}: {error.problems[0].found}")
-    return found, left_out
+    return sources, left_out
 
 
-def _begun(folder: Path) -> tuple[str, str]:
+def _start_time(folder: Path) -> tuple[str, str]:
     """When results began, and their name: without a journal, or with a broken one, by the name alone, before all."""
     from scalograph.protocol import journal, results, saved_documents
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scalograph.cli.answer_output import answer, tables_place
-from scalograph.cli.options import Json, TableName, Tables, bundled
+from scalograph.cli.options import Json, TableName, Tables, group_options
 from scalograph.errors import Exit
 from scalograph.exchange.readers.registry import read
 from scalograph.study.reader_names import READERS
@@ -56,25 +56,27 @@ def _import(options: ImportOptions) -> int:
     scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
     """
-    from scalograph.exchange.benchmark_figures import failed_sentence
+    from scalograph.exchange.benchmark_values import failed_sentence
 
     o = options
     _refuse(o)
     files, where = o.files or [], o.where or []
     every, name = read(o.instrument, *files), READERS[o.instrument].instrument
     if o.over is not None:
-        shown, document = _over(every, o.over, where)
+        shown, document = _fit_over(every, o.over, where)
     else:
-        shown, document = _alone(every, name) if o.beside is None else _beside(every, o.beside, where, name)
+        shown, document = (
+            _summarize(every, name) if o.beside is None else _compare_with_study(every, o.beside, where, name)
+        )
     if failed := failed_sentence(every):
         first, *more = shown.claim.sentences
         shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": [first, failed, *more][:3]}))
     named = {"file": ", ".join(file.name for file in files)}
     answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
-    return Exit.DONE if any(one.forks for one in every) else Exit.TREATMENT_FAILED
+    return Exit.DONE if any(benchmark.forks for benchmark in every) else Exit.TREATMENT_FAILED
 
 
-command = bundled(_import, ImportOptions)
+command = group_options(_import, ImportOptions)
 
 
 def _refuse(o: ImportOptions) -> None:
@@ -95,46 +97,53 @@ def _how(instrument: str) -> str:
     return f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
 
 
-def _alone(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
+def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.benchmark_claim import benchmark_claim
-    from scalograph.exchange.benchmark_figures import figures, tables
+    from scalograph.exchange.benchmark_values import summarize_benchmark, tables
     from scalograph.report.screen import Screen
 
-    found = [figures(benchmark, 0.95) for benchmark in every]
-    shown = Screen(title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(found, name))
-    return shown, {"benchmarks": [one.model_dump(mode="json") for one in found]}
+    summaries = [summarize_benchmark(benchmark, 0.95) for benchmark in every]
+    shown = Screen(
+        title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(summaries, name)
+    )
+    return shown, {"benchmarks": [row.model_dump(mode="json") for row in summaries]}
 
 
-def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
+def _fit_over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.csv_points import parse_params, points_over
     from scalograph.exchange.fit import laws
     from scalograph.exchange.fit_claim import fit_claim, fit_tables
     from scalograph.report.screen import Screen
 
-    found = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
+    fitted = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
     title = f"Up to how many {param} does throughput grow?"
-    remarks = {"Flags": found["flags"]}
-    return Screen(title=title, claim=fit_claim(found, param), tables=fit_tables(found), remarks=remarks), found
+    remarks = {"Flags": fitted["flags"]}
+    return Screen(title=title, claim=fit_claim(fitted, param), tables=fit_tables(fitted), remarks=remarks), fitted
 
 
-def _beside(every: "list[Benchmark]", source: Path, where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
-    from scalograph.cli.analyze_steps import loaded
+def _compare_with_study(
+    every: "list[Benchmark]", source: Path, where: list[str], name: str
+) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.cli.analyze_steps import load_table
     from scalograph.exchange.benchmark_claim import agreement_claim
-    from scalograph.exchange.comparison import beside, sentences, tables
+    from scalograph.exchange.comparison import compare_with_study, sentences, tables
     from scalograph.exchange.match import parse_where
     from scalograph.findings.names import title
     from scalograph.report.screen import Screen
-    from scalograph.study.responses import primary
+    from scalograph.study.responses import primary_response
 
-    table = loaded(source, keep_observations=False)
-    response = primary(table.study)
-    found = beside(every, table, parse_where(where, table), name)
-    said = sentences(found)
-    told = [{**one.model_dump(mode="json"), "sentence": text} for one, text in zip(found, said, strict=True)]
+    table = load_table(source, keep_observations=False)
+    response = primary_response(table.study)
+    comparisons = compare_with_study(every, table, parse_where(where, table), name)
+    answers = sentences(comparisons)
+    documents = [
+        {**comparison.model_dump(mode="json"), "sentence": text}
+        for comparison, text in zip(comparisons, answers, strict=True)
+    ]
     shown = Screen(
         title=f"Does {name} agree with the study?",
-        claim=agreement_claim(found, said),
-        tables=tables(found, title(table, response)),
-        remarks={"Answer": said},
+        claim=agreement_claim(comparisons, answers),
+        tables=tables(comparisons, title(table, response)),
+        remarks={"Answer": answers},
     )
-    return shown, {"study": table.study.name, "response": response, "benchmarks": told}
+    return shown, {"study": table.study.name, "response": response, "benchmarks": documents}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from scalograph.cli.options import bundled
+from scalograph.cli.options import group_options
 from scalograph.cli.sweep_options import LoadOptions
 
 if TYPE_CHECKING:
@@ -17,20 +17,20 @@ def _load(options: LoadOptions) -> int:
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
     """
-    from scalograph.cli.command_line_study.load_study import load_options, load_study, load_text
-    from scalograph.cli.measure_output import carried_out
+    from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
+    from scalograph.cli.measure_output import run_command_study
 
-    text = load_text(load_study(options))
-    return carried_out(text, options, lambda session: _tell(session, options), as_told=load_options)
+    text = load_study_text(load_study(options))
+    return run_command_study(text, options, lambda session: _tell(session, options), as_told=map_load_error)
 
 
 def _tell(session: "Session", options: Any) -> int:
     from scalograph.cli.analyze_steps import report
-    from scalograph.cli.measure_output import close
+    from scalograph.cli.measure_output import print_results
     from scalograph.report.screen import screen
 
-    found, _ = report(session.results.folder)
-    return close(session, found, screen(found), options, found.model_dump(mode="json"))
+    findings, _ = report(session.results.folder)
+    return print_results(session, findings, screen(findings), options, findings.model_dump(mode="json"))
 
 
-command = bundled(_load, LoadOptions)
+command = group_options(_load, LoadOptions)

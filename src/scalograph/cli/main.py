@@ -8,9 +8,9 @@ import atexit
 import gc
 import sys
 
-from scalograph.run.caller_environment import one_thread
+from scalograph.run.caller_environment import limit_to_one_thread
 
-one_thread()  # before the first import of numpy
+limit_to_one_thread()  # before the first import of numpy
 # Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
 _MORE_OBJECTS = 200_000
@@ -29,8 +29,8 @@ def main() -> None:
 
 def _code(arguments: list[str]) -> int:
     try:
-        from scalograph.cli.ending import ended
+        from scalograph.cli.ending import run_guarded
 
-        return ended(arguments)
+        return run_guarded(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED

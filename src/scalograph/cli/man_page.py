@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalograph import __version__
-from scalograph.text.escape import prose
+from scalograph.text.escape import one_line
 
 _EXITS = {
     "0": "done", "1": "a bug", "2": "the study or the command line is wrong", "3": "the host refused",
@@ -33,8 +33,8 @@ def _head() -> Iterator[str]:
 
 
 def _commands(app: Any, context: Any, summaries: Mapping[str, str]) -> Iterator[str]:
-    for name, said in summaries.items():
-        yield from (f'.SS "scalograph {name}"', roff(said))
+    for name, summary in summaries.items():
+        yield from (f'.SS "scalograph {name}"', roff(summary))
         command = app.get_command(context, name)
         if not hasattr(command, "list_commands"):
             yield from _parameters(command)
@@ -66,5 +66,5 @@ def roff(text: str) -> str:
     >>> print(roff(".a -b \\c"))
     \&.a \-b \\c
     """
-    plain = prose(text).replace("\\", "\\\\").replace("-", "\\-")
+    plain = one_line(text).replace("\\", "\\\\").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", plain)

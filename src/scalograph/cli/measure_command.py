@@ -1,6 +1,6 @@
 """`scalograph measure`."""
 
-from scalograph.cli.options import CommandOptions, bundled
+from scalograph.cli.options import CommandOptions, group_options
 from scalograph.cli.sweep_options import SweepOptions
 
 
@@ -18,15 +18,15 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
     """
     from scalograph.system import quiet
 
-    quiet.begin()  # before the imports that take a third of a second, which then need not be waited for
-    from scalograph.cli.command_line_study.option_texts import swept_study
-    from scalograph.cli.measure_output import measured
+    quiet.remember_start()  # before the imports that take a third of a second, which then need not be waited for
+    from scalograph.cli.command_line_study.option_texts import sweep_study
+    from scalograph.cli.measure_output import run_measurement
 
     if sweep.revisions is None and sweep.build is None:
-        return measured(swept_study(sweep, options), sweep, options)
-    from scalograph.cli.command_line_study.built_revisions import revised_study
+        return run_measurement(sweep_study(sweep, options), sweep, options)
+    from scalograph.cli.command_line_study.built_revisions import revision_study
 
-    return measured(revised_study(sweep, options), sweep, options)
+    return run_measurement(revision_study(sweep, options), sweep, options)
 
 
-command = bundled(_measure, SweepOptions, CommandOptions)
+command = group_options(_measure, SweepOptions, CommandOptions)

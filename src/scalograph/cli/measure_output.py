@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.command_line_study.command_study import CommandStudy
-from scalograph.cli.command_line_study.declaration import as_options, study_text
+from scalograph.cli.command_line_study.declaration import map_error, study_text
 from scalograph.cli.options import AnswerOptions, CommandOptions, SearchOptions
-from scalograph.cli.pilot_output import interrupted, tell_how_on
+from scalograph.cli.pilot_output import print_resume_command, report_interruption
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 
 
-def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
+def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
     """Run a command's study as `scalograph run` would, and answer.
 
     Raises:
@@ -41,15 +41,15 @@ def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) 
     """
     target = _share(sweep.target)
     answer = partial(_answer, target=target, cost=sweep.cost, options=options)
-    return carried_out(study_text(study), options, answer, sweep.ceiling)
+    return run_command_study(study_text(study), options, answer, sweep.ceiling)
 
 
-def carried_out(
+def run_command_study(
     text: str,
     options: AnswerOptions,
     answer: Callable[["Session"], int],
     ceiling: bool = False,
-    as_told: Callable[[ScalographError], ScalographError] = as_options,
+    as_told: Callable[[ScalographError], ScalographError] = map_error,
     consent: Consent = NO_CONSENT,
 ) -> int:
     """Run a command's study as `scalograph run` would, and tell what came of it, unless it was interrupted.
@@ -77,24 +77,24 @@ def carried_out(
             raise as_told(error) from error
     again = [*_again(session.results, options), *consent.words()]
     if session.reason == "interrupted":
-        return interrupted(session, again)
-    tell_how_on(session.reason, again)
+        return report_interruption(session, again)
+    print_resume_command(session.reason, again)
     return answer(session)
 
 
-def _again(made: Results, options: AnswerOptions) -> list[str]:
+def _again(saved: Results, options: AnswerOptions) -> list[str]:
     """The command that goes on: with the copy of the study, for its file is no more."""
-    from scalograph.cli.overrides import given
+    from scalograph.cli.overrides import option_words
 
-    words = given(None, None, options.wait_quiet, options.when_busy)
-    return ["scalograph", "run", str(made.study), *words, "--resume", "-o", str(made.folder)]
+    words = option_words(None, None, options.wait_quiet, options.when_busy)
+    return ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder)]
 
 
 def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":
-    from scalograph.cli.overrides import overridden, seconds_of
+    from scalograph.cli.overrides import override_protocol, seconds_of
     from scalograph.study.declare import declare
 
-    declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+    declared = override_protocol(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
     from scalograph.cli.pipeline import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.
@@ -113,26 +113,29 @@ def _share(text: str) -> float:
 def _answer(session: "Session", target: float, cost: float | None, options: CommandOptions) -> int:
     from scalograph.cli.analyze_steps import report
     from scalograph.cli.command_line_study import show
-    from scalograph.cli.command_line_study.show import sentence, unused
+    from scalograph.cli.command_line_study.show import ask_if_unused, sentence
     from scalograph.report.screen import screen
 
-    found, _ = report(session.results.folder)
-    said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
-    shown, asked = screen(found), [text for curve in found.curves if (text := unused(found.study, curve))]
-    is_curve = found.study.baseline is not None or len(found.curves[0].points) == 1
-    more = asked or (said if is_curve and len(found.curves) == 1 and shown.claim.answered else [])
+    findings, _ = report(session.results.folder)
+    sentences = [text for curve in findings.curves if (text := sentence(findings.study, curve, target))]
+    shown, asked = (
+        screen(findings),
+        [text for curve in findings.curves if (text := ask_if_unused(findings.study, curve))],
+    )
+    is_curve = findings.study.baseline is not None or len(findings.curves[0].points) == 1
+    more = asked or (sentences if is_curve and len(findings.curves) == 1 and shown.claim.answered else [])
     claim = shown.claim.model_copy(update={"sentences": [*shown.claim.sentences, *more][:3]})
-    told = replace(shown, claim=claim, tables=[show.steps_table(found, cost), *shown.tables])
-    return close(session, found, told, options, show.document(found, said, cost))
+    screen_shown = replace(shown, claim=claim, tables=[show.steps_table(findings, cost), *shown.tables])
+    return print_results(session, findings, screen_shown, options, show.document(findings, sentences, cost))
 
 
-def _allowed(options: AnswerOptions) -> list[str]:
+def _consent_words(options: AnswerOptions) -> list[str]:
     """What a start of this command was allowed to do to the machine, as words; only searches take such options."""
     return options.consent().words() if isinstance(options, SearchOptions) else []
 
 
-def close(
-    session: "Session", found: "Findings", told: "Screen", options: AnswerOptions, document: dict[str, Any]
+def print_results(
+    session: "Session", findings: "Findings", shown: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
     """Print the answer of a command's study, or `document` with --json, and return the exit code."""
     from scalograph.cli.analyze_steps import exit_code
@@ -142,11 +145,11 @@ def close(
     # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
     given = shlex.join(["scalograph", *sys.argv[1:]])
     by_file = options.output is not None or len(given) > _LONGEST
-    again = shlex.join(["scalograph", "run", str(results.study), *_allowed(options)]) if by_file else given
-    places = study_places(results.folder, found, again)
+    again = shlex.join(["scalograph", "run", str(results.study), *_consent_words(options)]) if by_file else given
+    places = study_places(results.folder, findings, again)
     as_one = {**document, "results": str(results.folder)} if options.json else None
-    answer(told, places, options.tables, options.table, as_one)
-    return exit_code(found)
+    answer(shown, places, options.tables, options.table, as_one)
+    return exit_code(findings)
 
 
 def tell_search(session: "Session", question: str, options: "CommandOptions") -> int:
@@ -160,6 +163,8 @@ def tell_search(session: "Session", question: str, options: "CommandOptions") ->
     from scalograph.cli.analyze_steps import report
     from scalograph.report.screen import screen
 
-    found, _ = report(session.results.folder)
-    document = {"verdict": found.trust.level, "answer": found.answer}
-    return close(session, found, screen(found), options, {**role(question, "find").figures(found), **document})
+    findings, _ = report(session.results.folder)
+    document = {"verdict": findings.trust.level, "answer": findings.answer}
+    return print_results(
+        session, findings, screen(findings), options, {**role(question, "find").figures(findings), **document}
+    )

@@ -4,12 +4,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
+from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.errors import Exit, HostError
 
 if TYPE_CHECKING:
@@ -35,37 +30,37 @@ def noise(json: bool, quick: bool) -> int:
     from scalograph.cli.analyze_steps import analyze
     from scalograph.cli.pipeline import StudyStart, run_declared
     from scalograph.findings import table
-    from scalograph.machine.floor.floor import STUDY, floor
+    from scalograph.machine.floor.floor import STUDY, noise_floor
     from scalograph.study.declare import declare_shipped
 
     conducted = run_declared(declare_shipped(STUDY, quick), StudyStart())
     if conducted.reason == "interrupted":
         say("interrupted: nothing is kept", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    found, _ = analyze(conducted.results.folder)
-    measured = floor(table.load(conducted.results.journal, keep_observations=False))
+    findings, _ = analyze(conducted.results.folder)
+    measured = noise_floor(table.load(conducted.results.journal, keep_observations=False))
     if json:
         emit_json(measured.model_dump(mode="json"))
     else:
         _print(measured, conducted)
-    return Exit.DONE if keep(measured, found, conducted.results.folder) else Exit.SHORT_OF_RUNS
+    return Exit.DONE if save_floor(measured, findings, conducted.results.folder) else Exit.SHORT_OF_RUNS
 
 
-def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
+def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:
     """Keep it where one CPU has a floor, and say whether; otherwise what was kept before is better."""
-    from scalograph.machine.floor.floor import STUDY, is_kept
-    from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
+    from scalograph.machine.floor.floor import STUDY, is_reliable
+    from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
 
-    one = measured.one
-    if one is None or one.spread is None or not is_kept(one):
+    single = measured.one
+    if single is None or single.spread is None or not is_reliable(single):
         say("not kept: stop what else runs here (scalograph doctor names the load), and measure again", "yellow")
         return False
-    facts = {key: found.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
-    told = {"study": STUDY, "at": found.runs.ended or "", "results": str(folder.resolve()), "n": _RUNS}
-    sd, effect = one.spread.sd_log_percent, one.detectable_percent[_RUNS]
-    kept = KeptNoise(**told, **facts, sd_log_percent=sd, minimum_detectable_percent=effect, floor=measured)
+    facts = {key: findings.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
+    origin = {"study": STUDY, "at": findings.runs.ended or "", "results": str(folder.resolve()), "n": _RUNS}
+    sd, effect = single.spread.sd_log_percent, single.detectable_percent[_RUNS]
+    kept = SavedNoise(**origin, **facts, sd_log_percent=sd, minimum_detectable_percent=effect, floor=measured)
     try:
-        keep_noise(kept)
+        save_noise(kept)
     except HostError as error:
         say(str(error), "yellow")  # it was measured all the same
     return True
@@ -86,9 +81,9 @@ def grid(measured: "Floor") -> "Grid":
     from rich.table import Table
     from rich.text import Text
 
-    from scalograph.machine.floor.floor import rows
+    from scalograph.machine.floor.floor import floor_rows
 
     shown = Table.grid(padding=(0, 2))
-    for cells in rows(measured):
+    for cells in floor_rows(measured):
         shown.add_row(*map(Text, cells))
     return shown

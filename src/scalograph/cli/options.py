@@ -38,8 +38,7 @@ Pilot = Annotated[
     ),
 ]
 Ceiling = Annotated[
-    bool,
-    typer.Option("--ceiling", help="Beside each curve, what this machine itself scales to: 20 s, then kept."),
+    bool, typer.Option("--ceiling", help="Beside each curve, what this machine itself scales to: 20 s, then kept.")
 ]
 MaxRuns = Annotated[
     int | None, typer.Option("--max-runs", min=1, help="No block is begun that would take the study past so many runs.")
@@ -193,7 +192,7 @@ class AnswerOptions(Protocol):
         """Whether one document is printed in place of it all."""
 
 
-def bundled(function: Callable[..., int], *bundles: type) -> Callable[..., int]:
+def group_options(function: Callable[..., int], *bundles: type) -> Callable[..., int]:
     """Make a function that takes dataclasses one that takes their fields.
 
     Args:
@@ -218,13 +217,13 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
     hints = get_type_hints(bundle, include_extras=True)
     for field in fields(bundle):
         default = Parameter.empty if field.default is MISSING else field.default
-        kind = _declared(field.name, hints[field.name])
+        kind = _typer_annotation(field.name, hints[field.name])
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def _declared(name: str, hint: Any) -> Any:
+def _typer_annotation(name: str, hint: Any) -> Any:
     """The annotation as typer reads it."""
-    kind, said = get_args(hint)
-    if not isinstance(said, Option):
+    kind, option = get_args(hint)
+    if not isinstance(option, Option):
         return hint
-    return Annotated[kind, typer.Option(f"--{name.replace('_', '-')}", **said._asdict())]
+    return Annotated[kind, typer.Option(f"--{name.replace('_', '-')}", **option._asdict())]

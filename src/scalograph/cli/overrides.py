@@ -9,14 +9,14 @@ from scalograph.questions.registry import is_search
 from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.model import Quick, Study
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 from scalograph.text.units import parse_duration
 
 # As protocol/study.md; the model would say so too, but of a key and not of the option.
 CHOICES = ("report", "cpu-time", "stop")
 
 
-def overridden(
+def override_protocol(
     declared: Declared,
     budget: str | None = None,
     max_runs: int | None = None,
@@ -32,7 +32,7 @@ def overridden(
     if runs is not None:
         _refuse_uncounted(declared.study)
     if when_busy is not None and when_busy not in CHOICES:
-        raise no_such("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
+        raise unknown_name_error("--when-busy", f'"{when_busy}"', when_busy, CHOICES)
     changes: dict[str, Any] = {
         "budget_s": seconds_of("--budget", budget),
         "budget_runs": max_runs,
@@ -50,12 +50,12 @@ def overridden(
 def _refuse_uncounted(study: Study) -> None:
     """Refuse a number of runs where others are decided by those before them."""
     if is_search(study.question):
-        found = f'the question "{study.question}", which says what is run next'
+        reason = f'the question "{study.question}", which says what is run next'
     elif study.protocol.precision is not None:
-        found = f"precision = {study.protocol.precision:g}, which says when enough was run"
+        reason = f"precision = {study.protocol.precision:g}, which says when enough was run"
     else:
         return
-    raise StudyError.one("--runs", found, "a study of so many blocks", "--max-runs and --budget end this one")
+    raise StudyError.one("--runs", reason, "a study of so many blocks", "--max-runs and --budget end this one")
 
 
 def refuse_unused(
@@ -80,13 +80,13 @@ def refuse_unused(
         raise StudyError.one("--accept-difference", "no --resume", "both", "add --resume, or leave it out")
 
 
-def note_quick(declared: Declared, quick: bool) -> None:
+def warn_no_quick_form(declared: Declared, quick: bool) -> None:
     """Say that `--quick` shortens nothing, where the study declares no shorter form."""
     if quick and declared.study.quick == Quick():
         say("--quick: the study declares no shorter form ([quick]), so it runs in full", "yellow")
 
 
-def given(
+def option_words(
     budget: str | None,
     max_runs: int | None,
     wait_quiet: str | None,

@@ -6,19 +6,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
+from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.errors import Exit, StudyError
 from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
     from scalograph.cli.options import StartOptions
     from scalograph.control.consent import Consent
-    from scalograph.questions.pilot.plan import Offer, Proposal
+    from scalograph.questions.pilot.plan import Proposal, SampleSizePlan
     from scalograph.run.plan import Plan
     from scalograph.run.session import Session
     from scalograph.study.declare import Declared
@@ -43,72 +38,72 @@ def run_pilot(
 
     pass
     from scalograph.questions.pilot.plan import pilot_study, takes_iterations
-    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.host_names import open_host
     from scalograph.run.plan import plan
 
-    with connected(host, wait_lock_s) as machine:
+    with open_host(host, wait_lock_s) as machine:
         planned = plan(declared, machine.facts(), consent=consent)
     study = pilot_study(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     start = StudyStart(folder=folder, host=host, consent=consent, wait_lock_s=wait_lock_s)
     conducted = run_declared(replace(declared, study=study), start)
     if conducted.reason == "interrupted":
-        return interrupted(conducted, [])
-    found, _ = analyze(conducted.results.folder)
-    made = proposal(planned, conducted.results.journal)
+        return report_interruption(conducted, [])
+    findings, _ = analyze(conducted.results.folder)
+    proposed = proposal(planned, conducted.results.journal)
     protocol = planned.design.study.protocol
     if json:
-        emit_json({"results": str(conducted.results.folder), **document(made, protocol.budget_s)})
+        emit_json({"results": str(conducted.results.folder), **document(proposed, protocol.budget_s)})
     else:
-        show(made, protocol.budget_s)
-    return Exit.TREATMENT_FAILED if found.runs.n_empty else Exit.DONE
+        show(proposed, protocol.budget_s)
+    return Exit.TREATMENT_FAILED if findings.runs.n_empty else Exit.DONE
 
 
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
     """Return what a journal lets propose for a study."""
-    from scalograph.questions.pilot.plan import earlier, propose, takes_iterations
+    from scalograph.questions.pilot.plan import propose, read_prior_runs, takes_iterations
 
     study = planned.declared.study
-    return propose(planned.design, earlier(journal), takes_iterations(study, planned.program.argv))
+    return propose(planned.design, read_prior_runs(journal), takes_iterations(study, planned.program.argv))
 
 
-def document(made: "Proposal", budget_s: float | None) -> dict[str, Any]:
+def document(proposed: "Proposal", budget_s: float | None) -> dict[str, Any]:
     """Return the document for machines; `toml` holds the lines for the study, null where nothing can be proposed."""
-    chosen = made.within(budget_s)
-    return {**asdict(made), "toml": None if chosen is None else toml(chosen)}
+    chosen = proposed.within(budget_s)
+    return {**asdict(proposed), "toml": None if chosen is None else toml(chosen)}
 
 
-def toml(offer: "Offer") -> str:
+def toml(offer: "SampleSizePlan") -> str:
     """Return the lines that make a study follow an offer."""
     return f"[protocol]\nruns = {offer.runs}\niterations = {offer.iterations}\n"
 
 
-def show(made: "Proposal", budget_s: float | None) -> None:
+def show(proposed: "Proposal", budget_s: float | None) -> None:
     """Tell noise and cost in a sentence each, offers as a table, the lines for the study."""
     from scalograph.text.units import format_duration
 
-    tell(f"{made.study}: {made.n_runs} runs of {made.n_treatments} configurations")
-    if made.sd_score is not None:
-        tell(f"  noise: {_noise(made)}")
-    if made.start_s is not None:
-        more = "" if made.iteration_s is None else f", a counted iteration {format_duration(made.iteration_s)}"
-        tell(f"  time: a start takes {format_duration(made.start_s)}{more}")
-    chosen = made.within(budget_s)
+    tell(f"{proposed.study}: {proposed.n_runs} runs of {proposed.n_treatments} configurations")
+    if proposed.sd_score is not None:
+        tell(f"  noise: {_noise(proposed)}")
+    if proposed.start_s is not None:
+        more = "" if proposed.iteration_s is None else f", a counted iteration {format_duration(proposed.iteration_s)}"
+        tell(f"  time: a start takes {format_duration(proposed.start_s)}{more}")
+    chosen = proposed.within(budget_s)
     if chosen is not None:
         tell("  runs of each configuration after which nineteen of twenty are as precise as asked:")
-        _table(made)
+        _table(proposed)
         over = budget_s is not None and (chosen.expected_s or 0.0) > budget_s
         beyond = f" (more than its budget, {format_duration(budget_s or 0.0)})" if over else ""
         tell(f"For +-{100 * chosen.precision:g} %, put into the study{beyond}:\n\n{toml(chosen)}")
-    for text in made.warnings:
+    for text in proposed.warnings:
         say(f"warning: {text}", "yellow")
 
 
-def _noise(made: "Proposal") -> str:
-    parts = [("scores", made.sd_score), ("iterations of a run", made.sd_within), ("runs", made.sd_between)]
+def _noise(proposed: "Proposal") -> str:
+    parts = [("scores", proposed.sd_score), ("iterations of a run", proposed.sd_within), ("runs", proposed.sd_between)]
     return ", ".join(f"{what} vary by {100 * sd:.2g} %" for what, sd in parts if sd is not None)
 
 
-def _table(made: "Proposal") -> None:
+def _table(proposed: "Proposal") -> None:
     from rich.table import Table
 
     from scalograph.text.units import format_duration
@@ -116,7 +111,7 @@ def _table(made: "Proposal") -> None:
     table = Table("precision", "runs", "iterations", "expected", "time")
     for column in table.columns:
         column.justify = "right"
-    for o in made.offers:
+    for o in proposed.offers:
         time = "unknown" if o.expected_s is None else format_duration(o.expected_s)
         widths = f"+-{100 * o.precision:g} %", f"+-{100 * o.half_width:.2g} %"
         table.add_row(widths[0], str(o.runs), str(o.iterations), widths[1], time)
@@ -138,30 +133,30 @@ def conclude(session: "Session", options: "StartOptions", command: list[str], re
     folder = session.results.folder
     resume = [*command, "--resume", "-o", str(folder)]
     if session.reason == "interrupted":
-        return interrupted(session, resume)
+        return report_interruption(session, resume)
     from scalograph.cli import analyze_steps
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
 
     # Whatever the files' times say: a clock may have been set back since the last start.
-    found, _ = analyze_steps.analyze(folder)
+    findings, _ = analyze_steps.analyze(folder)
     if report:
-        found, _ = analyze_steps.report(folder)
-    tell_how_on(session.reason, resume)
-    document = found.model_dump(mode="json") if options.json else None
-    places = study_places(folder, found, shlex.join(command))
-    answer(screen(found), places, options.tables, options.table, document)
-    return analyze_steps.exit_code(found)
+        findings, _ = analyze_steps.report(folder)
+    print_resume_command(session.reason, resume)
+    document = findings.model_dump(mode="json") if options.json else None
+    places = study_places(folder, findings, shlex.join(command))
+    answer(screen(findings), places, options.tables, options.table, document)
+    return analyze_steps.exit_code(findings)
 
 
-def interrupted(session: "Session", resume: list[str]) -> int:
+def report_interruption(session: "Session", resume: list[str]) -> int:
     """Say how to go on after a signal; without words of a command it starts anew."""
     again = f"Go on with: {shlex.join(resume)}" if resume else "Start it anew"
     say(f"interrupted; nothing finished is lost. {again}", "yellow")
     return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
 
 
-def tell_how_on(reason: str, command: list[str]) -> None:
+def print_resume_command(reason: str, command: list[str]) -> None:
     """Print the command that resumes a study that did not come to its end, without the limits that ended it."""
     if reason == "busy":
         say(f"the machine was too busy; go on with: {shlex.join(command)}", "yellow")

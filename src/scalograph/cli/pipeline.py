@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from scalograph.cli.console import err, printable, say
-from scalograph.control.conditions import told
+from scalograph.control.conditions import describe_met
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.control.store import lock_machine
 from scalograph.design.planner import Design, Planner
 from scalograph.design.search import SearchPlanner
-from scalograph.design.sequential import Reached, SequentialPlanner
+from scalograph.design.sequential import PrecisionProgress, SequentialPlanner
 from scalograph.errors import HostError
 from scalograph.protocol import results
 from scalograph.protocol.record import Record
 from scalograph.run.begin import begin
-from scalograph.run.caller_environment import left_behind_note
+from scalograph.run.caller_environment import unpassed_variables_note
 from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host
-from scalograph.run.hosts.host_names import LOCAL, connected, is_elsewhere
-from scalograph.run.interrupts import end_in_order
+from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
+from scalograph.run.interrupts import raise_on_signals
 from scalograph.run.plan import Plan, plan
-from scalograph.run.provenance import prepared
+from scalograph.run.provenance import preparation_lines
 from scalograph.run.quiet_gate import QuietGate
 from scalograph.run.runner import Runner
 from scalograph.run.scratch import sweep_scratch
@@ -37,7 +37,7 @@ from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
 from scalograph.study.levels import Run, Treatment
 from scalograph.study.model import Study
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
 from scalograph.verdict.judge import Judgment
 
@@ -52,7 +52,7 @@ LEAST_FILES = 20
 
 
 @contextmanager
-def alone(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
+def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
     """Hold the machine, say what keeps us from it and what a crash had left, and remove its scratch folders.
 
     From here on signals end us in order.
@@ -68,7 +68,7 @@ def alone(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list
         HostError: another start holds it for longer than we wait, what one left cannot be put right, or hardly a file
             may be open.
     """
-    end_in_order()
+    raise_on_signals()
     _refuse_few_files()
     if elsewhere:
         sweep_scratch()
@@ -88,7 +88,7 @@ def _refuse_few_files() -> None:
         raise HostError("open files", f"at most {most}", expected, fix)
 
 
-def examined(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
+def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
     """Look at the machine first: `noise` where it has a floor (ten runs, 3 s), `ceiling` where that was asked for.
 
     Args:
@@ -97,17 +97,17 @@ def examined(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[s
         noise: whether to hold the machine's noise against its floor.
         ceiling: whether to hold the study against what the machine itself scales to.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    readings: dict[str, Mapping[str, Any]] = {}
     if noise and (look := _noise(planned, host)) is not None:
-        found["noise"] = look
+        readings["noise"] = look
     if ceiling and (measured := _ceiling(host)) is not None:
-        found["ceiling"] = {"ceiling": measured}
-    return found
+        readings["ceiling"] = {"ceiling": measured}
+    return readings
 
 
 def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
     from scalograph.machine.floor.floor import STUDY
-    from scalograph.machine.floor.kept_floor import read_noise
+    from scalograph.machine.floor.saved_noise import read_noise
 
     kept = read_noise()
     if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
@@ -115,15 +115,15 @@ def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
     from scalograph.machine.floor.recheck import recheck
 
     try:
-        found = recheck(host, kept)
+        check = recheck(host, kept)
     except HostError as error:
         say(f"the noise floor was not looked at again: {error}", "yellow")
         return None
-    return None if found is None else found.model_dump(mode="json")
+    return None if check is None else check.model_dump(mode="json")
 
 
 def _ceiling(host: Host) -> Mapping[str, Any] | None:
-    from scalograph.machine.ceiling.kept_ceiling import machine_ceiling
+    from scalograph.machine.ceiling.saved_ceiling import machine_ceiling
 
     say("what this machine itself scales to: about 20 s where it is not known yet")
     try:
@@ -160,7 +160,7 @@ class LiveProgress:
         self._left_s = left_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._search = planner if isinstance(planner, SearchPlanner) else None
-        self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
+        self._n_forgone = len(reached.skipped) if (reached := self._precision()) else 0
         self._done = self._before = n_done
         self._began = self._said = self._told = time.monotonic()
         self._went_wrong, self._noted = Counter[str](), Counter[str]()
@@ -181,12 +181,12 @@ class LiveProgress:
         """What the live line says now; its end is cut where the terminal is narrow."""
         return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         """Tell that a run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         self._levels = printable(_levels(run.treatment))
 
-    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Tell that a run has ended."""
         self._done += 1
         self._told = time.monotonic()
@@ -195,11 +195,11 @@ class LiveProgress:
         if not self._live and self._told - self._said >= QUIET_S:
             self._said = self._told
             say(self._line())
-        if reached := self._reached():
-            self._tell_forgone(run, reached.forgone[self._n_forgone :])
-            self._n_forgone = len(reached.forgone)
+        if reached := self._precision():
+            self._tell_forgone(run, reached.skipped[self._n_forgone :])
+            self._n_forgone = len(reached.skipped)
 
-    def noted(self, text: str, about: str = "") -> None:
+    def warned(self, text: str, about: str = "") -> None:
         """Tell what a person should know; above the live line, where there is one."""
         self._noted[about] += 1
         if about in AGAIN and self._noted[about] > 1:
@@ -209,21 +209,21 @@ class LiveProgress:
         else:
             say(text)
 
-    def _reached(self) -> Reached | None:
-        return self._planner.reached if self._planner else None
+    def _precision(self) -> PrecisionProgress | None:
+        return self._planner.progress if self._planner else None
 
     def _tell_forgone(self, run: Run, treatments: Sequence[Treatment]) -> None:
         if not treatments:
             return
         more = f" and {len(treatments) - NAMED} more" if len(treatments) > NAMED else ""
         named = ", ".join(map(_levels, treatments[:NAMED]))
-        self.noted(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
+        self.warned(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
 
     def _line(self) -> str:
         about = "about " if self._search else ""
         wrong = [f"{self._went_wrong[word]} {word}" for word in ("disturbed", "failed") if self._went_wrong[word]]
-        again = [f"{said}: {counted(n - 1, 'time')}" for key, said in AGAIN.items() if (n := self._noted[key]) > 1]
-        near = [_near(reached)] if (reached := self._reached()) else []
+        again = [f"{text}: {count_noun(n - 1, 'time')}" for key, text in AGAIN.items() if (n := self._noted[key]) > 1]
+        near = [_near(reached)] if (reached := self._precision()) else []
         near += [self._search.course.state] if self._search and self._search.course.state else []
         left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
         run = f"run {self._done} of {about}{self._total}"
@@ -249,10 +249,10 @@ def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = Fals
     >>> left_text(80, -12), left_text(-3, None), left_text(None, None)
     ('over the budget by 12 s', 'over by 3 s', '')
     """
-    known = [s for s in (runs_s, budget_s) if s is not None]
-    if not known:
+    limits = [s for s in (runs_s, budget_s) if s is not None]
+    if not limits:
         return ""
-    seconds = round(min(known))
+    seconds = round(min(limits))
     if seconds < 0:
         return f"over {'the budget ' if budget_s is not None and budget_s < 0 else ''}by {format_duration(-seconds)}"
     return f"{'at most' if at_most or runs_s is None else 'about'} {format_duration(max(seconds, 1))} left"
@@ -262,13 +262,13 @@ def _levels(treatment: Treatment) -> str:
     return " ".join(f"{name}={level}" for name, level in treatment.items())
 
 
-def _near(reached: Reached) -> str:
+def _near(reached: PrecisionProgress) -> str:
     """The worst interval, and how many configurations need no more runs."""
     n, of, asked = reached.n_precise, reached.n_treatments, f"(asked {100 * reached.asked:g} %)"
     return f"all {of} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of} precise"
 
 
-def _worst(reached: Reached) -> str:
+def _worst(reached: PrecisionProgress) -> str:
     if reached.worst is None:
         return "no interval yet"
     # On logs, as the rule looks at it: beyond that it is no share of the value.
@@ -315,24 +315,24 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
     is_far = is_elsewhere(start.host)
-    with alone(start.wait_lock_s, is_far) as restored, connected(start.host, start.wait_lock_s) as host:
+    with machine_lock(start.wait_lock_s, is_far) as restored, open_host(start.host, start.wait_lock_s) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
         # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
         earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
-        learned = examined(planned, host, start.ceiling, start.noise)
-        made = earlier or begin(planned, start.folder)
-        if made.warning:
-            say(made.warning, "yellow")
-        _announce(planned, made.folder, start.label)
-        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
+        learned = examine_machine(planned, host, start.ceiling, start.noise)
+        target = earlier or begin(planned, start.folder)
+        if target.warning:
+            say(target.warning, "yellow")
+        _announce(planned, target.folder, start.label)
+        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.sample_load)
         runner, probe = Runner(planned, host, score_of(planned.design.study)), host.probe.name
-        showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
-        ended = runner.ended
-        session = run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes, ended)
+        showing, notes = _progress(planned, start.label), [*_journal_notes(planned, restored)]
+        ended = runner.collect_service_ends
+        session = run_session(planned, target, runner, probe, showing, start.accepted, gate, learned, notes, ended)
         if session.reason == "complete" and session.n_before and not session.n_made:
-            say(f"nothing left to run, {counted(session.n_before, 'run')} done before")
+            say(f"nothing left to run, {count_noun(session.n_before, 'run')} done before")
         return session
 
 
@@ -340,39 +340,39 @@ def score_of(study: Study) -> Score | None:
     """Return what reads the output of a harness, imported where a response has a reader; None otherwise."""
     if not any(response.reader for response in study.responses.values()):
         return None
-    from scalograph.exchange.benchmark_figures import printed_score
+    from scalograph.exchange.benchmark_values import printed_score
 
     return printed_score
 
 
-def _noted(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _journal_notes(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What the journal keeps of the machine: settings that a crash had left, and conditions that were met."""
     for text in restored:
         yield f"restored after an earlier crash: {text}", "restored"
-    if met := told(planned.design.study.conditions):
+    if met := describe_met(planned.design.study.conditions):
         yield met, "conditions"
 
 
 def _announce(planned: Plan, folder: Path, label: str) -> None:
-    design, name = planned.design, _called(planned, label)
+    design, name = planned.design, _label_study(planned, label)
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
     say(f"{name}: {planned.runs.outlook()}{within}")
-    if (note := left_behind_note(design.study, os.environ)) is not None:
+    if (note := unpassed_variables_note(design.study, os.environ)) is not None:
         say(f"  {note}", "yellow")
     for text in design.dropped:
         say(f"  {text}")
-    for name, text in prepared(design, planned.origin).items():
+    for name, text in preparation_lines(design, planned.origin).items():
         say(f"  {name}: {text}")
     say(f"  results: {folder}")
 
 
-def _called(planned: Plan, label: str) -> str:
+def _label_study(planned: Plan, label: str) -> str:
     return f"{label}: {planned.design.study.name}" if label else planned.design.study.name
 
 
 def _progress(planned: Plan, label: str) -> Callable[[int, float, Planner], LiveProgress]:
-    budget_s, called = planned.design.study.protocol.budget_s, _called(planned, label) if label else ""
+    budget_s, called = planned.design.study.protocol.budget_s, _label_study(planned, label) if label else ""
 
     def showing(n_done: int, spent_s: float, planner: Planner) -> LiveProgress:
         left_s = None if budget_s is None else budget_s - spent_s

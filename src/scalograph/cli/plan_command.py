@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import (
-    Cpus,
-    HostName,
-    Json,
-    NoHost,
-    Quick,
-    StudyFile,
-)
+from scalograph.cli.options import Cpus, HostName, Json, NoHost, Quick, StudyFile
 from scalograph.errors import HostError, StudyError
 from scalograph.run.hosts.host_names import GUEST, LOCAL
 
@@ -62,29 +55,29 @@ def command(
     _write(planned, output)
     journal = results.journal_of(earlier) if earlier else None
     document = _document(planned, None if no_host else host, expected_time(planned, journal), journal)
-    made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
-    if made is not None:
-        document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
+    proposed = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
+    if proposed is not None:
+        document["proposal"] = as_document(proposed, planned.design.study.protocol.budget_s)
     if json:
         emit_json(document)
         return
     _print(document)
-    if made is not None:
-        show(made, planned.design.study.protocol.budget_s)
+    if proposed is not None:
+        show(proposed, planned.design.study.protocol.budget_s)
 
 
 def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostFacts":
     if no_host and name != LOCAL:
         raise StudyError.one("--host", f"{name}, and --no-host", "one of both", "leave one out")
     if no_host:
-        from scalograph.design.resolve import assumed
+        from scalograph.design.resolve import assumed_host
 
-        return assumed(study, cpus or 1)
+        return assumed_host(study, cpus or 1)
     if cpus is not None:
         raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
-    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.host_names import open_host
 
-    with connected(name) as host:
+    with open_host(name) as host:
         return host.facts()
 
 
@@ -120,7 +113,7 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
         "question": design.study.question,
         "treatments": len(design.treatments),
         "blocks": None if search else protocol.runs,
-        "runs": sum(planned.runs.asked_for()),
+        "runs": sum(planned.runs.runs_per_configuration()),
         "outlook": planned.runs.outlook(),
         "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
@@ -140,7 +133,7 @@ def _settings(planned: "Plan") -> list[str]:
 
     if planned.facts.accelerator is not None:
         return []
-    return [found.called for found in machine_controls(planned.design.study).values()]
+    return [control.label for control in machine_controls(planned.design.study).values()]
 
 
 def _fewest(protocol: "Protocol") -> int:
@@ -156,13 +149,13 @@ def _noise(journal: Path | None) -> tuple[float, str]:
     if journal is None:
         return ASSUMED_SD, "assumed"
     from scalograph.findings import table
-    from scalograph.findings.speedup_rule import primary
-    from scalograph.findings.visible_effect import noise
-    from scalograph.findings.whole_run import samples
+    from scalograph.findings.speedup_rule import primary_response
+    from scalograph.findings.visible_effect import estimate_noise
+    from scalograph.findings.whole_run import comparable_samples
 
     read = table.load(journal, keep_observations=False)
-    found = noise(samples(read).values(), primary(read))
-    return (found.sd_log_percent / 100, "the earlier runs") if found else (ASSUMED_SD, "assumed")
+    floor = estimate_noise(comparable_samples(read).values(), primary_response(read))
+    return (floor.sd_log_percent / 100, "the earlier runs") if floor else (ASSUMED_SD, "assumed")
 
 
 def _print(document: dict[str, object]) -> None:
@@ -170,10 +163,10 @@ def _print(document: dict[str, object]) -> None:
 
     seconds, effect = document["expected_s"], document["detectable_percent"]
     tell(f"{document['study']}: {document['outlook']}")
-    tell(f"  host: {_shown(document['host'])}")
-    known = format_duration(seconds) if isinstance(seconds, float) else None
+    tell(f"  host: {_format_host(document['host'])}")
+    time = format_duration(seconds) if isinstance(seconds, float) else None
     if document["blocks"] is not None:  # a search has none
-        tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
+        tell(f"  time: {time or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)
     if isinstance(settings := document["settings"], list) and settings:
         tell(f"  settings of the machine: {', '.join(settings)}; run it with --machine-wide")
@@ -191,7 +184,7 @@ def _detectable(document: dict[str, object], effect: object) -> None:
         tell("  detectable: nothing; one run of a configuration carries no interval, ask for at least 2 runs")
 
 
-def _shown(host: object) -> str:
+def _format_host(host: object) -> str:
     assert isinstance(host, dict)
     cpus = f"{host['n_cpus']} CPU{'s' * (host['n_cpus'] > 1)}"
     if host["assumed"]:

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
+from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.cli.options import Dangerous, Json, MachineWide, Where
 from scalograph.errors import Exit, HostError, StudyError
 
@@ -64,14 +59,14 @@ def command(
     if source not in (folder.folder, folder.journal):
         raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
     consent = Consent(machine_wide, tuple(dangerous or ()))
-    found = keep_profile(folder, study, where or [], _seconds(period), iterations, consent)
+    profile = keep_profile(folder, study, where or [], _seconds(period), iterations, consent)
     file = folder.folder / FILE
     if json:
-        emit_json(found.model_dump(mode="json"))
+        emit_json(profile.model_dump(mode="json"))
     else:
-        _show(found)
+        _show(profile)
         tell(f"{file}")
-    return 0 if all(one.seen for one in found.profiled) else Exit.TREATMENT_FAILED
+    return 0 if all(row.seen for row in profile.profiled) else Exit.TREATMENT_FAILED
 
 
 def keep_profile(
@@ -96,69 +91,71 @@ def keep_profile(
         StudyError: no such configuration, or another study.
         HostError: the host refuses.
     """
-    from scalograph.cli.pipeline import alone
+    from scalograph.cli.pipeline import machine_lock
     from scalograph.control.consent import NO_CONSENT
-    from scalograph.profile.again import planned_again
-    from scalograph.profile.recorder import with_iterations
+    from scalograph.profile.recorder import plan_again
+    from scalograph.profile.recorder import set_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
-    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.host_names import open_host
 
     if not results.is_writable(folder.folder):
         raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
-    with alone(), connected() as host:
-        planned, notes = planned_again(folder, file, host.facts(), consent or NO_CONSENT)
-        planned = with_iterations(planned, iterations) if iterations else planned
-        found = _taken(planned, host, folder, where, period_s, notes)
-    results.write_text(folder.folder / FILE, found.model_dump_json(indent=1) + "\n")
-    return found
+    with machine_lock(), open_host() as host:
+        planned, notes = plan_again(folder, file, host.facts(), consent or NO_CONSENT)
+        planned = set_iterations(planned, iterations) if iterations else planned
+        profile = _record(planned, host, folder, where, period_s, notes)
+    results.write_text(folder.folder / FILE, profile.model_dump_json(indent=1) + "\n")
+    return profile
 
 
-def _taken(
+def _record(
     planned: "Plan", host: "Host", folder: "Results", where: Sequence[str], period_s: float, notes: list[str]
 ) -> "Profile":
     from scalograph.cli.pipeline import score_of
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
-    from scalograph.profile.recorder import starts_java, take, with_measured
-    from scalograph.profile.values import Profile, choose
+    from scalograph.profile.recorder import add_median_score, starts_java, take_profiles
+    from scalograph.profile.values import Profile, choose_configurations
     from scalograph.protocol import journal
 
     measured = table.load(folder.journal, keep_observations=False)
     wanted: dict[str, list[str]] = {}
-    for name, text in (item for one in where for item in parse_where([one], measured).items()):
+    for name, text in (item for each in where for item in parse_where([each], measured).items()):
         wanted.setdefault(name, []).append(text)
     treatments = [
         treatment
         for treatment in planned.design.treatments
         if all(any(is_level(treatment[name], text) for text in texts) for name, texts in wanted.items())
     ]
-    chosen = choose(treatments, planned.design.study.baseline)
+    chosen = choose_configurations(treatments, planned.design.study.baseline)
     if not chosen:
         raise StudyError.one(
             "--where", "no configuration with all of these levels", "levels that were planned together"
         )
     if len(chosen) < len(treatments):
         say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
-    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"), score_of(planned.design.study))
+    taken = take_profiles(
+        planned, chosen, host, period_s, lambda text: say(f"  {text}"), score_of(planned.design.study)
+    )
     study = planned.design.study
     return Profile(
         study=study.name, study_hash=measured.study_hash, at=journal.now(), period_s=period_s,
         recorder="jfr" if starts_java(planned) else "perf",
-        profiled=tuple(with_measured(one, measured) for one in taken),
+        profiled=tuple(add_median_score(item, measured) for item in taken),
         warnings=(*notes, *([host.probe.warning] if host.probe.warning else [])),
     )  # fmt: skip
 
 
-def _show(found: "Profile") -> None:
-    from scalograph.profile.profile_tables import tables
-    from scalograph.report.cells import sheet
+def _show(profile: "Profile") -> None:
+    from scalograph.profile.profile_tables import profile_tables
+    from scalograph.report.cells import table_layout
     from scalograph.report.terminal_table import draw
 
-    for table in tables(found):
-        draw(sheet(table), out())
+    for table in profile_tables(profile):
+        draw(table_layout(table), out())
         tell()
-    for text in found.warnings:
+    for text in profile.warnings:
         say(f"warning: {text}", "yellow")
 
 
@@ -166,9 +163,9 @@ def _seconds(text: str) -> float:
     from scalograph.text.units import parse_duration
 
     try:
-        found = parse_duration(text)
+        seconds = parse_duration(text)
     except ValueError as error:
         raise StudyError.one("--period", str(error)) from error
-    if not LEAST_S <= found <= MOST_S:
+    if not LEAST_S <= seconds <= MOST_S:
         raise StudyError.one("--period", text, "1ms to 1s")
-    return found
+    return seconds

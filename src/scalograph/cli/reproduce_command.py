@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy, bundled
+from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy, group_options
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
-    from scalograph.cli.reproduce.reproduce_results import Reproducing
+    from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.control.consent import Consent
     from scalograph.run.plan import Plan
     from scalograph.study.catalogue import OpenedCatalogue
@@ -77,22 +77,22 @@ def _reproduce(options: ReproduceOptions) -> int:
         if is_given and not options.resume:
             raise StudyError.one(name, "no --resume", "a reproduction to go on with", "add --resume")
     budget_s, more_s = seconds_of("--budget", options.budget), seconds_of("--more", options.more)
-    made = _resumed(options, names) if options.resume else _begun(options, names)
-    _plan(made, budget_s, options.again, more_s)
-    _make_folder(made, options)
-    return _carried_out(made, options, budget_s)
+    reproduction = _resume(options, names) if options.resume else _start_new(options, names)
+    _plan(reproduction, budget_s, options.again, more_s)
+    _make_folder(reproduction, options)
+    return _run(reproduction, options, budget_s)
 
 
-def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
+def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
     """A new one; its folder is made once it is planned."""
-    from scalograph.cli.reproduce.reproduce_results import Reproducing
+    from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import journal, saved_documents
 
     if options.output and saved_documents.is_there(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
-    catalogue = _opened(options, options.quick, names)
-    return Reproducing(
+    catalogue = _open_catalogue(options, options.quick, names)
+    return ReproductionRun(
         catalogue, options.output or Path(), options.quick, journal.now(), _consent(options), is_new=True
     )
 
@@ -103,24 +103,24 @@ def _consent(options: ReproduceOptions) -> "Consent":
     return Consent(options.machine_wide, tuple(options.dangerous or ()))
 
 
-def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
+def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
     """The catalogue, whose parts do on a busy machine what these options say."""
     from dataclasses import replace
 
-    from scalograph.cli.overrides import overridden
+    from scalograph.cli.overrides import override_protocol
     from scalograph.study.catalogue import open_catalogue
 
     catalogue = open_catalogue(options.catalogue, quick, names)
     parts = {
-        name: overridden(one, wait_quiet=options.wait_quiet, when_busy=options.when_busy)
-        for name, one in catalogue.declared.items()
+        name: override_protocol(declared, wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+        for name, declared in catalogue.declared.items()
     }
     return replace(catalogue, declared=parts)
 
 
-def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
+def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
     """The latest one, with the parts and in the form in which it was begun. Raises StudyError where there is none."""
-    from scalograph.cli.reproduce.reproduce_results import Reproducing
+    from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import results, saved_documents
     from scalograph.study.catalogue import open_catalogue
 
@@ -132,36 +132,36 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     if options.quick and not before.quick:
         raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
     ids = tuple(study.id for study in before.studies)
-    catalogue = _opened(options, before.quick, ids)
+    catalogue = _open_catalogue(options, before.quick, ids)
     if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
-    return Reproducing(catalogue, folder, before.quick, before.started, _consent(options))
+    return ReproductionRun(catalogue, folder, before.quick, before.started, _consent(options))
 
 
-def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
+def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
     """Say which parts there are, and how long they take at most."""
-    from scalograph.cli.pipeline import alone
+    from scalograph.cli.pipeline import machine_lock
     from scalograph.cli.reproduce.reproduce_plan import look_ahead, seconds_at_most
-    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.host_names import open_host
 
-    with alone(), connected() as host:
-        plans = look_ahead(made, host, busy_again, more_s)
-    most = {name: seconds_at_most(made, name) for name in plans}
-    for i, (name, part) in enumerate(made.parts.items()):
-        said = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        said = _goes_on(made, name) + _outlook(plans[name], most[name]) if name in plans else said
-        say(f"{i + 1:3}  {part.of:3} {name}: {said}")
+    with machine_lock(), open_host() as host:
+        plans = look_ahead(reproduction, host, busy_again, more_s)
+    most = {name: seconds_at_most(reproduction, name) for name in plans}
+    for i, (name, part) in enumerate(reproduction.parts.items()):
+        state = f"skipped: {part.why}" if part.state == "skipped" else part.state
+        state = _goes_on(reproduction, name) + _outlook(plans[name], most[name]) if name in plans else state
+        say(f"{i + 1:3}  {part.of:3} {name}: {state}")
     say(_total([*most.values()], budget_s))
 
 
-def _goes_on(made: "Reproducing", name: str) -> str:
-    from scalograph.cli.reproduce.reproduce_plan import unresolved
-    from scalograph.text.short_names import few
+def _goes_on(reproduction: "ReproductionRun", name: str) -> str:
+    from scalograph.cli.reproduce.reproduce_plan import inconclusive_claims
+    from scalograph.text.short_names import join_first
 
-    if name in made.further and made.parts[name].state == "done":
-        return f"goes on for {few(unresolved(made.folder / name), MOST_NAMED)}; "
-    return {"begun": "goes on; ", "done": "once more; "}.get(made.parts[name].state, "")
+    if name in reproduction.further and reproduction.parts[name].state == "done":
+        return f"goes on for {join_first(inconclusive_claims(reproduction.folder / name), MOST_NAMED)}; "
+    return {"begun": "goes on; ", "done": "once more; "}.get(reproduction.parts[name].state, "")
 
 
 def _outlook(plan: "Plan", most: float | None) -> str:
@@ -172,71 +172,75 @@ def _outlook(plan: "Plan", most: float | None) -> str:
 
 
 def _total(most: list[float | None], budget_s: float | None) -> str:
-    from scalograph.text.quantities import counted
+    from scalograph.text.quantities import count_noun
     from scalograph.text.units import format_duration
 
-    seconds = sum(one for one in most if one is not None)
+    seconds = sum(limit for limit in most if limit is not None)
     bound = "at least " if None in most else "at most "
-    said = f"{counted(len(most), 'part')} to run" + (f", {bound}{format_duration(round(seconds))}" if seconds else "")
+    text = f"{count_noun(len(most), 'part')} to run" + (
+        f", {bound}{format_duration(round(seconds))}" if seconds else ""
+    )
     if budget_s is not None:
-        said += f", within {format_duration(budget_s)}"
-        said += "; the last ones may not run" if seconds > budget_s else ""
-    return said
+        text += f", within {format_duration(budget_s)}"
+        text += "; the last ones may not run" if seconds > budget_s else ""
+    return text
 
 
-def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
+def _make_folder(reproduction: "ReproductionRun", options: ReproduceOptions) -> None:
     """The folder of a new reproduction, when nothing is left that could refuse."""
     from scalograph.protocol import results
 
     if not options.resume:
         created = results.create(NAME, options.output)
-        made.folder = created.folder
+        reproduction.folder = created.folder
         if created.warning:
             say(created.warning, "yellow")
-    made.keep()
-    say(f"results: {_from_here(made.folder)}")
+    reproduction.save()
+    say(f"results: {_short_folder(reproduction.folder)}")
 
 
-def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
-    from scalograph.cli.overrides import given
-    from scalograph.cli.pipeline import alone
+def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: float | None) -> int:
+    from scalograph.cli.overrides import option_words
+    from scalograph.cli.pipeline import machine_lock
     from scalograph.cli.reproduce.reproduce_parts import run_parts
 
-    again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
+    again = ["scalograph", NAME, "--resume", "-o", _short_folder(reproduction.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
-    again += [*given(None, None, options.wait_quiet, options.when_busy), *made.consent.words()]
+    again += [*option_words(None, None, options.wait_quiet, options.when_busy), *reproduction.consent.words()]
     try:
-        with alone():  # over all parts: who waits for the machine would else take it between two of them
-            code = run_parts(made, budget_s)
+        with machine_lock():  # over all parts: who waits for the machine would else take it between two of them
+            code = run_parts(reproduction, budget_s)
     except KeyboardInterrupt as error:
-        made.keep()
+        reproduction.save()
         again += ["--again"] * options.again
         say(f"interrupted; nothing finished is lost. Go on with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if isinstance(error, Terminated) else Exit.INTERRUPTED
-    document = made.keep()
+    document = reproduction.save()
     if options.json:
         emit_json(document.model_dump(mode="json"))
         return code
     from scalograph.cli.reproduce.reproduce_results import show
 
-    show(document, made.folder, _next(made, again))
+    show(document, reproduction.folder, _next(reproduction, again))
     return code
 
 
-def _next(made: "Reproducing", again: list[str]) -> tuple[str, str] | None:
+def _next(reproduction: "ReproductionRun", again: list[str]) -> tuple[str, str] | None:
     """The command for parts that are left, or else for claims that more runs may decide."""
     from scalograph.cli.reproduce.reproduce_plan import may_decide
     from scalograph.protocol import results
 
-    if (results.ROOT / NAME / "latest").resolve() == made.folder.resolve():
-        again = [word for word in again if word not in ("-o", _from_here(made.folder))]
-    if made.left():
+    if (results.ROOT / NAME / "latest").resolve() == reproduction.folder.resolve():
+        again = [word for word in again if word not in ("-o", _short_folder(reproduction.folder))]
+    if reproduction.parts_left():
         return "go on", shlex.join(again)
-    is_open = any(may_decide(found, made.catalogue.declared[name]) for name, found in made.found.items())
+    is_open = any(
+        may_decide(findings, reproduction.catalogue.declared[name]) for name, findings in reproduction.findings.items()
+    )
     return ("further", shlex.join([*again, "--more", "5min"])) if is_open else None
 
 
-def _from_here(folder: Path) -> str:
+def _short_folder(folder: Path) -> str:
     """A folder as a person would type it."""
     return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
 
@@ -253,4 +257,4 @@ def _list(catalogue: "OpenedCatalogue", json: bool) -> int:
     return 0
 
 
-command = bundled(_reproduce, ReproduceOptions)
+command = group_options(_reproduce, ReproduceOptions)

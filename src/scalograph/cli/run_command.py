@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scalograph.cli.options import StartOptions, StudyFile, bundled
+from scalograph.cli.options import StartOptions, StudyFile, group_options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,4 +28,4 @@ def _run(options: RunOptions) -> int:
     return start(declare(options.file, options.quick), options, ["scalograph", "run", str(options.file)], report=False)
 
 
-command = bundled(_run, RunOptions)
+command = group_options(_run, RunOptions)

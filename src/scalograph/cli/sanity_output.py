@@ -3,13 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    printable,
-    say,
-    tell,
-)
+from scalograph.cli.console import emit_json, out, printable, say, tell
 
 if TYPE_CHECKING:
     from scalograph.machine.proofs.proof import Proof
@@ -40,14 +34,14 @@ def sanity(json: bool) -> int:
 
 
 def _proofs() -> "list[Proof]":
-    from scalograph.cli.pipeline import alone
+    from scalograph.cli.pipeline import machine_lock
     from scalograph.machine.proofs.run_proofs import prove
-    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.host_names import open_host
 
-    with connected() as host:
+    with open_host() as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
-        with alone():
+        with machine_lock():
             return prove(host)
 
 
@@ -55,10 +49,10 @@ def document(proofs: "Sequence[Proof]") -> dict[str, object]:
     """Return what `--json` prints: every proof, and the closing sentence."""
     from dataclasses import asdict
 
-    return {"proofs": [asdict(proof) for proof in proofs], "sentence": closing(proofs)}
+    return {"proofs": [asdict(proof) for proof in proofs], "sentence": summary_sentence(proofs)}
 
 
-def closing(proofs: "Sequence[Proof]") -> str:
+def summary_sentence(proofs: "Sequence[Proof]") -> str:
     """Return one sentence about all proofs."""
     n = {status: sum(proof.status == status for proof in proofs) for status in _STYLES}
     counts = f"{n['proved']} of {len(proofs)} proved, {n['failed']} failed, {n['not provable']} not provable here"
@@ -79,7 +73,7 @@ def _print(proofs: "Sequence[Proof]") -> None:
         grid.add_row(Text(proof.name), Text(proof.status, style=style), Text(printable(sentence(proof))))
     out().print(grid)
     tell()
-    tell(closing(proofs))
+    tell(summary_sentence(proofs))
 
 
 def sentence(proof: "Proof") -> str:

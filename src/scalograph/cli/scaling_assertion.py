@@ -57,10 +57,10 @@ def assert_scales(
     if at_least > n_cpus:
         raise SkipTest(f"a speedup of {at_least:g} takes more CPUs than the {n_cpus} that there are")
     options = ["--threads", ",".join(map(str, counts)), "--runs", str(runs), "--budget", budget]
-    return judged(_measured([*options, *(["--per-worker"] if per_worker else []), "--", *command]), at_least)
+    return judge_speedup(_measure([*options, *(["--per-worker"] if per_worker else []), "--", *command]), at_least)
 
 
-def judged(measured: Mapping[str, Any], at_least: float) -> Estimate:
+def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
     """Return the speedup of the most over the fewest.
 
     Args:
@@ -71,10 +71,10 @@ def judged(measured: Mapping[str, Any], at_least: float) -> Estimate:
         AssertionError: its whole interval lies below.
         SkipTest: it has none, or one that holds `at_least`, or the runs are not to be believed.
     """
-    told = measured["speedup"]
-    if measured["verdict"] == "reject" or not told or told["low"] is None:
+    document = measured["speedup"]
+    if measured["verdict"] == "reject" or not document or document["low"] is None:
         raise SkipTest(f"not measurable: {measured['sentence']}")
-    speedup = Estimate(**{**told, "warnings": tuple(told["warnings"])})
+    speedup = Estimate(**{**document, "warnings": tuple(document["warnings"])})
     if speedup.high is not None and speedup.high < at_least:
         raise AssertionError(f"speedup {times(speedup)}, expected at least {at_least:g}")
     if speedup.low is not None and speedup.low < at_least:
@@ -82,7 +82,7 @@ def judged(measured: Mapping[str, Any], at_least: float) -> Estimate:
     return speedup
 
 
-def _measured(arguments: Sequence[str]) -> dict[str, Any]:
+def _measure(arguments: Sequence[str]) -> dict[str, Any]:
     """Run `scalograph measure`; its results go with it."""
     with TemporaryDirectory(prefix="scalograph-") as folder:
         argv = [sys.executable, "-m", "scalograph", "measure", "--json", "-o", f"{folder}/results", *arguments]
@@ -91,8 +91,8 @@ def _measured(arguments: Sequence[str]) -> dict[str, Any]:
         raise AssertionError(f"the command failed: {_last(done.stderr)}")
     if done.returncode not in _MEASURED:
         raise ValueError(_last(done.stderr) or f"scalograph measure ended with {done.returncode}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def _last(text: str) -> str:

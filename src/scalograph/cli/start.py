@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scalograph.cli.options import StartOptions
-from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused, seconds_of
+from scalograph.cli.overrides import option_words, override_protocol, refuse_unused, seconds_of, warn_no_quick_form
 from scalograph.cli.pilot_output import conclude
 from scalograph.cli.pipeline import StudyStart, run_declared
 from scalograph.control.consent import Consent
@@ -26,9 +26,9 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         HostError: the host refuses.
     """
     o = options
-    asked = _further(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
-    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
-    note_quick(declared, o.quick)
+    asked = _extended_runs(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
+    declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
+    warn_no_quick_form(declared, o.quick)
     consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
     wait_s = seconds_of("--wait-lock", o.wait_lock)
     refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling, o.runs)
@@ -42,12 +42,12 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         wait_lock_s=wait_s,
     )  # fmt: skip
     session = run_declared(declared, begun)
-    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]
+    words = [*option_words(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host, asked), *consent.words()]
     again = [*command, *["--quick"] * o.quick, *words]
     return conclude(session, o, again, report)
 
 
-def _further(declared: Declared, folder: Path | None) -> int | None:
+def _extended_runs(declared: Declared, folder: Path | None) -> int | None:
     """The runs of each configuration that the last start asked for by `--runs`, of the same study; None if it did not.
 
     Raises:

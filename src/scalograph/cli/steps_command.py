@@ -24,15 +24,15 @@ def analyze(source: Source, to: To = None, json: Json = False, gate: Gate = Fals
     from scalograph.cli import analyze_steps
 
     keep = _is_kept(source, to, ".json")
-    found, file = analyze_steps.analyze(source, to=to, keep=keep)
+    findings, file = analyze_steps.analyze(source, to=to, keep=keep)
     if json:
-        emit_json(found.model_dump(mode="json"))
+        emit_json(findings.model_dump(mode="json"))
     else:
-        tell(" ".join(found.claim.sentences if found.claim else found.answer[:1]))
-        tell(found.trust.sentence)
+        tell(" ".join(findings.claim.sentences if findings.claim else findings.answer[:1]))
+        tell(findings.trust.sentence)
         if keep:
             tell(f"{file}")
-    return analyze_steps.exit_code(found) if gate else 0
+    return analyze_steps.exit_code(findings) if gate else 0
 
 
 def report(
@@ -58,10 +58,10 @@ def report(
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
 
-    found, page = analyze_steps.report(source, to=to, keep=keep)
-    document = {"report": str(page) if keep else None, "answer": found.answer} if json else None
-    answer(screen(found), study_places(source, found, page=to), tables, table, document)
-    return analyze_steps.exit_code(found) if gate else 0
+    findings, page = analyze_steps.report(source, to=to, keep=keep)
+    document = {"report": str(page) if keep else None, "answer": findings.answer} if json else None
+    answer(screen(findings), study_places(source, findings, page=to), tables, table, document)
+    return analyze_steps.exit_code(findings) if gate else 0
 
 
 def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
@@ -86,9 +86,9 @@ def _reproduction(source: Path, to: Path | None, keep: bool, json: bool) -> int:
     """The page of published studies, in place of that of one study."""
     from scalograph.cli.reproduce.reproduce_results import report_reproduction, show
 
-    made = report_reproduction(source, to, keep)
+    document = report_reproduction(source, to, keep)
     if json:
-        emit_json(made.model_dump(mode="json"))
+        emit_json(document.model_dump(mode="json"))
     else:
-        show(made, source, page=to)
+        show(document, source, page=to)
     return 0

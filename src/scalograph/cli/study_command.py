@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import StartOptions, bundled
+from scalograph.cli.options import StartOptions, group_options
 
 
-def shipped(incomplete: str) -> list[str]:
+def complete_study(incomplete: str) -> list[str]:
     """Complete the name of a study that ships."""
     from scalograph.study.shipped import shipped_studies
 
@@ -20,7 +20,7 @@ def shipped(incomplete: str) -> list[str]:
 class StudyOptions(StartOptions):
     """What `study` takes: the name of one that ships, or nothing where these are listed."""
 
-    name: Annotated[str | None, typer.Argument(help="A study that ships.", autocompletion=shipped)] = None
+    name: Annotated[str | None, typer.Argument(help="A study that ships.", autocompletion=complete_study)] = None
     list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
     show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
 
@@ -64,4 +64,4 @@ def _list(json: bool) -> int:
     return 0
 
 
-command = bundled(_study, StudyOptions)
+command = group_options(_study, StudyOptions)

@@ -6,16 +6,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 from scalograph.control.consent import machine_controls
-from scalograph.control.control import (
-    Control,
-    HeldSetting,
-    Launch,
-    Level,
-    LevelError,
-    control,
-)
-from scalograph.control.isolation import exclusive
-from scalograph.control.placement import n_available, place, refuse_count
+from scalograph.control.control import (Control, HeldSetting, Launch, Level, LevelError, find_control)
+from scalograph.control.isolation import reserve_cpus
+from scalograph.control.placement import count_available, choose_cpus, refuse_count
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
@@ -30,15 +23,15 @@ def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) 
     Raises:
         LevelError: the levels do not fit together on this host: more CPUs than a placement or exclusive use has.
     """
-    for found, level in _controlled(study, treatment):
-        launch = found.apply(launch, level, facts)
-    launch = _sized(launch, facts, lambda placement: n_available(placement, facts.cpus))
+    for control, level in _controls_with_levels(study, treatment):
+        launch = control.apply(launch, level, facts)
+    launch = _resolve_cpu_count(launch, facts, lambda placement: count_available(placement, facts.cpus))
     if launch.n_cpus is None:
         return launch
-    return replace(launch, cpus=place(launch.n_cpus, launch.placement, facts.cpus))
+    return replace(launch, cpus=choose_cpus(launch.n_cpus, launch.placement, facts.cpus))
 
 
-def _sized(launch: Launch, facts: HostFacts, n_placed: Callable[[str], int]) -> Launch:
+def _resolve_cpu_count(launch: Launch, facts: HostFacts, n_placed: Callable[[str], int]) -> Launch:
     """Return the launch with its count of CPUs, which fits the placement, exclusive use and the quota."""
     if launch.n_cpus is None and launch.placement != Launch.placement:
         # A placement alone: all CPUs that it has.
@@ -70,19 +63,19 @@ def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
     if launch.n_cpus is None:
         raise LevelError("exclusive CPUs without a count", "a count", 'add a factor with control = "cpus"')
     if launch.n_cpus >= facts.n_cpus:
-        found = f"{launch.n_cpus} exclusive CPUs of {facts.n_cpus}"
-        raise LevelError(found, "one left for the rest of the machine", "use fewer, or exclude this combination")
+        request = f"{launch.n_cpus} exclusive CPUs of {facts.n_cpus}"
+        raise LevelError(request, "one left for the rest of the machine", "use fewer, or exclude this combination")
 
 
-def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
+def configuration_refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
     """Return a function that tells why a treatment cannot be set here, before any start; None if it can.
 
     Only controls that may conflict are looked at, once for each combination: a grid has up to 100,000 treatments,
     and putting thousands of CPUs in order for each would take minutes.
     """
-    conflicting = {name: found for name, found in _controls(study).items() if found.may_conflict}
+    conflicting = {name: control for name, control in _controls(study).items() if control.may_conflict}
     controls = tuple(conflicting.values())
-    n_placed = cache(lambda placement: n_available(placement, facts.cpus))
+    n_placed = cache(lambda placement: count_available(placement, facts.cpus))
 
     @cache
     def launch(*levels: Level) -> Launch:
@@ -92,7 +85,7 @@ def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None
     @cache
     def refusal(*levels: Level) -> str | None:
         try:
-            _sized(launch(*levels), facts, n_placed)
+            _resolve_cpu_count(launch(*levels), facts, n_placed)
         except LevelError as error:
             return str(error)
         return None
@@ -102,32 +95,32 @@ def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None
 
 def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[HeldSetting | None]]:
     """Yield the contexts that keep machine settings changed while the run lasts."""
-    for found, level in _controlled(study, treatment):
-        yield found.hold(level, facts)
+    for control, level in _controls_with_levels(study, treatment):
+        yield control.apply_settings(level, facts)
     launch = apply(study, treatment, Launch(), facts)
     if launch.exclusive and launch.cpus:
-        yield exclusive(launch.cpus)
+        yield reserve_cpus(launch.cpus)
 
 
 def attempts(study: Study, facts: HostFacts) -> Iterator[Callable[[], None]]:
     """Yield what sets each level of the settings of the machine once, and restores it; it raises HostError."""
-    for name, found in machine_controls(study).items():
+    for name, control in machine_controls(study).items():
         for level in study.factors[name].levels:
-            yield partial(found.attempt, level, facts)
+            yield partial(control.attempt, level, facts)
 
 
 def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:
     """Return in words what was requested and was not in force; of CPUs, `other_masks` tells it."""
-    controls = _controlled(study, treatment)
-    return [text for found, level in controls for text in found.read_back(level, facts, record)]
+    controls = _controls_with_levels(study, treatment)
+    return [text for control, level in controls for text in control.read_back(level, facts, record)]
 
 
-def other_masks(launches: Sequence[Launch], record: Record) -> list[str]:
+def find_wrong_masks(launches: Sequence[Launch], record: Record) -> list[str]:
     """Return in words which copies, and services that ran before, did not have the CPUs of their launch."""
-    found = [(copy.command, copy.in_force.cpus) for copy in record.copies if copy.in_force]
-    found += [(process.command, process.cpus) for process in record.processes if process.cpus is not None]
+    masks = [(copy.command, copy.in_force.cpus) for copy in record.copies if copy.in_force]
+    masks += [(process.command, process.cpus) for process in record.processes if process.cpus is not None]
     wrong = dict[str, None]()
-    for command, cpus in found:
+    for command, cpus in masks:
         launch = launches[command] if command < len(launches) else None  # else it runs already
         if launch and launch.cpus is not None and set(cpus) != set(launch.cpus):
             asked, mask = format_cpu_list(launch.cpus), format_cpu_list(cpus)
@@ -136,9 +129,9 @@ def other_masks(launches: Sequence[Launch], record: Record) -> list[str]:
     return sorted(wrong)
 
 
-def _controlled(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:
-    return ((found, treatment[name]) for name, found in _controls(study).items())
+def _controls_with_levels(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:
+    return ((control, treatment[name]) for name, control in _controls(study).items())
 
 
 def _controls(study: Study) -> dict[str, Control]:
-    return {name: control(factor.control) for name, factor in study.factors.items() if factor.control}
+    return {name: find_control(factor.control) for name, factor in study.factors.items() if factor.control}

@@ -12,19 +12,19 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroup_limit import GroupLimit, cgroup_version, inside_group, limited_group, why_no_group
+from scalograph.control.cgroup_limit import (CgroupLimit, cgroup_version, enter_limited_cgroup, make_limited_cgroup, find_cgroup_refusal)
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.isolation import Refusal
 from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.cgroups import CPU_TIME, CgroupTree, FirstTree, cgroup2_mount, cpu_tree, read, v1_mount
+from scalograph.system.cgroups import (CPU_TIME, CgroupTree, V1Tree, cgroup2_mount, cpu_tree, read, v1_mount)
 
 NO_LIMIT = "none"
 
 
-class GroupControl(Control, ABC):
+class CgroupControl(Control, ABC):
     """Levels are numbers, which limit a run, and "none"; the limit is read back before and after the run.
 
     Attributes:
@@ -43,35 +43,35 @@ class GroupControl(Control, ABC):
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Note the limit in the launch, so that the record of the run says it; `hold` sets it."""
-        return self.noted(launch, None if level == NO_LIMIT else float(level))
+        return self.set_limit(launch, None if level == NO_LIMIT else float(level))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+    def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
         """Return the context in which the cgroup limits the run."""
-        return nullcontext() if level == NO_LIMIT else self.limited(float(level))
+        return nullcontext() if level == NO_LIMIT else self.apply_limit(float(level))
 
     @abstractmethod
-    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+    def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
         """Tell whether a number is a limit, and which ones are."""
 
     def refuse_beyond(self, level: float, facts: HostFacts) -> None:
         """Raise LevelError for a limit beyond one that holds for this process already, as far as that is a fact."""
 
     @abstractmethod
-    def noted(self, launch: Launch, level: float | None) -> Launch:
+    def set_limit(self, launch: Launch, level: float | None) -> Launch:
         """Return the launch with this limit; None: with none."""
 
     @abstractmethod
-    def limited(self, level: float) -> AbstractContextManager[None]:
+    def apply_limit(self, level: float) -> AbstractContextManager[None]:
         """Return the context in which this process and what it starts are limited."""
 
     def _check(self, level: Level, facts: HostFacts) -> None:
         number = -1 if isinstance(level, (bool, str)) else level
-        is_limit, expected = self.accepted(number, facts)
+        is_limit, expected = self.accepts(number, facts)
         if not is_limit:
             raise LevelError(f"{self.name} {level!r}", f'{expected}, or "{NO_LIMIT}"', "correct it")
         if self.name in facts.refused:
-            found = f"{self.name} {level} is refused here ({facts.refused[self.name]})"
-            raise LevelError(found, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
+            refusal = f"{self.name} {level} is refused here ({facts.refused[self.name]})"
+            raise LevelError(refusal, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
         self.refuse_beyond(number, facts)
 
 
@@ -80,7 +80,7 @@ _COUNT = re.compile("[0-9]{1,18}")  # a file of another machine may hold anythin
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
     """Return the least CPU bandwidth of our cgroup and those above it, in CPUs; None if nothing limits us."""
-    quotas = [quota for folder in _own_folders(root) if (quota := quota_of(folder)) is not None]
+    quotas = [quota for folder in _own_folders(root) if (quota := read_quota(folder)) is not None]
     return min(quotas, default=None)
 
 
@@ -99,7 +99,7 @@ def _own_folders(root: Path) -> Iterator[Path]:
                 yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(home))
 
 
-def quota_of(folder: Path) -> float | None:
+def read_quota(folder: Path) -> float | None:
     """Return the quota of one cgroup, of either version, in CPUs; None if it has none."""
     text = read(folder / "cpu.max")
     if text is None:
@@ -112,12 +112,12 @@ def quota_of(folder: Path) -> float | None:
 QUOTA = "quota"
 PERIOD_US = 100_000  # what kernels and containers have by default
 _WITHOUT = "leave quotas out"
-LEAST_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
+MIN_QUOTA_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
 
 
-def refusal(root: Path = Path("/")) -> Refusal | None:
+def find_quota_refusal(root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a quota, by reading only; None if nothing does."""
-    return why_no_group(CPU_TIME, _WITHOUT, root)
+    return find_cgroup_refusal(CPU_TIME, _WITHOUT, root)
 
 
 def granted_by(root: Path = Path("/")) -> str:
@@ -125,32 +125,32 @@ def granted_by(root: Path = Path("/")) -> str:
     return cgroup_version(CPU_TIME, root)
 
 
-class QuotaControl(GroupControl):
+class QuotaControl(CgroupControl):
     """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
 
     name = QUOTA
 
-    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+    def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
         """Tell whether it is CPU time that the kernel grants, and limits anything on this host."""
-        expected = f"CPUs' worth of time from {LEAST_CPUS} to {facts.n_cpus}"
-        return LEAST_CPUS <= level <= facts.n_cpus, expected
+        expected = f"CPUs' worth of time from {MIN_QUOTA_CPUS} to {facts.n_cpus}"
+        return MIN_QUOTA_CPUS <= level <= facts.n_cpus, expected
 
     def refuse_beyond(self, level: float, facts: HostFacts) -> None:
         """Raise LevelError for more than the quota that holds for this process already."""
         if facts.cpu_quota is not None and level > facts.cpu_quota:
-            raise LevelError(*_beyond(level, facts.cpu_quota))
+            raise LevelError(*_describe_excess(level, facts.cpu_quota))
 
-    def noted(self, launch: Launch, level: float | None) -> Launch:
+    def set_limit(self, launch: Launch, level: float | None) -> Launch:
         """Return the launch with this quota."""
         return replace(launch, quota_cpus=level)
 
-    def limited(self, level: float) -> AbstractContextManager[None]:
+    def apply_limit(self, level: float) -> AbstractContextManager[None]:
         """Return the context of `limited`."""
-        return limited(level)
+        return limit_cpu_time(level)
 
 
 @contextmanager
-def limited(
+def limit_cpu_time(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
     """Limit this process and what it starts meanwhile to so much CPU time; no process of others is moved.
@@ -164,16 +164,16 @@ def limited(
     Raises:
         HostError: the quota is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
-    with inside_group(_granted(cpus, root), tree or _tree(root), store or Store.of_machine()):
+    with enter_limited_cgroup(_quota_limit(cpus, root), tree or _tree(root), store or Store.locate()):
         yield
 
 
 @contextmanager
-def quota_group(
+def make_quota_cgroup(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[Path]:
     """Yield the folder of a cgroup with so much CPU time, in which nobody is yet. Arguments and errors as above."""
-    with limited_group(_granted(cpus, root), tree or _tree(root), store or Store.of_machine()) as folder:
+    with make_limited_cgroup(_quota_limit(cpus, root), tree or _tree(root), store or Store.locate()) as folder:
         yield folder
 
 
@@ -183,38 +183,38 @@ def _tree(root: Path) -> CgroupTree:
     return tree
 
 
-def _granted(cpus: float, root: Path) -> GroupLimit:
-    if refused := refusal(root):
+def _quota_limit(cpus: float, root: Path) -> CgroupLimit:
+    if refused := find_quota_refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
     _refuse_smaller(cpus, root)
-    return GroupLimit(
+    return CgroupLimit(
         name=QUOTA, amount=f"{cpus:g} CPUs", without=_WITHOUT, delegation=cpu_delegation(), leaf=quota_leaf,
-        write=partial(_limit, round(cpus * PERIOD_US)), prove=partial(_prove, cpus),
+        write=partial(_write_quota, round(cpus * PERIOD_US)), prove=partial(_prove_quota, cpus),
     )  # fmt: skip
 
 
 def _refuse_smaller(cpus: float, root: Path) -> None:
     around = cpu_quota(root)
     if around is not None and around < cpus:
-        raise HostError(QUOTA, *_beyond(cpus, around))
+        raise HostError(QUOTA, *_describe_excess(cpus, around))
 
 
-def _beyond(cpus: float, around: float) -> tuple[str, str, str]:
+def _describe_excess(cpus: float, around: float) -> tuple[str, str, str]:
     """Return found, expected and what to do: a cgroup gets no more than those above it."""
-    found = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
-    return found, f"at most {around:g}", "lower the level, or start outside that cgroup"
+    excess = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
+    return excess, f"at most {around:g}", "lower the level, or start outside that cgroup"
 
 
-def _limit(quota_us: int, tree: CgroupTree, folder: Path) -> None:
-    if isinstance(tree, FirstTree):
+def _write_quota(quota_us: int, tree: CgroupTree, folder: Path) -> None:
+    if isinstance(tree, V1Tree):
         tree.write(folder / "cpu.cfs_period_us", str(PERIOD_US))
         tree.write(folder / "cpu.cfs_quota_us", str(quota_us))
     else:
         tree.write(folder / "cpu.max", f"{quota_us} {PERIOD_US}")
 
 
-def _prove(cpus: float, folder: Path) -> None:
-    found = quota_of(folder)
-    if found is None or abs(found - cpus) * PERIOD_US > 1:
-        told = "none" if found is None else f"{found:g} CPUs"
-        raise HostError(QUOTA, f"in force: {told}", f"{cpus:g} CPUs", "see who else writes to our cgroups")
+def _prove_quota(cpus: float, folder: Path) -> None:
+    quota = read_quota(folder)
+    if quota is None or abs(quota - cpus) * PERIOD_US > 1:
+        in_force = "none" if quota is None else f"{quota:g} CPUs"
+        raise HostError(QUOTA, f"in force: {in_force}", f"{cpus:g} CPUs", "see who else writes to our cgroups")

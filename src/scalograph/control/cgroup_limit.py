@@ -6,15 +6,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalograph.control.isolation import Refusal, unwritable
-from scalograph.control.scheduler import kernel_says
+from scalograph.control.isolation import Refusal, find_write_refusal
+from scalograph.control.scheduler import format_kernel_error
 from scalograph.control.settings import SettingChange
-from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
-from scalograph.system.cgroups import CgroupTree, FirstTree, controller_tree, read
+from scalograph.system.cgroups import CgroupTree, V1Tree, controller_tree, read
 
 
-def why_no_group(controller: str, without: str, root: Path = Path("/")) -> Refusal | None:
+def find_cgroup_refusal(controller: str, without: str, root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a cgroup with a limit, by reading only; None if nothing does.
 
     Args:
@@ -28,16 +28,16 @@ def why_no_group(controller: str, without: str, root: Path = Path("/")) -> Refus
     # Only the hierarchy's true root lacks this file, and only there may processes be beside cgroups with limits.
     if (tree.mount / "cgroup.type").exists() and read(tree.mount / "cgroup.procs"):
         return Refusal("the visible root of cgroup v2 holds processes (a container)", f"run outside it, or {without}")
-    return unwritable(tree.mount, without)
+    return find_write_refusal(tree.mount, without)
 
 
 def cgroup_version(controller: str, root: Path = Path("/")) -> str:
     """Tell people which cgroups set the limits of a controller here."""
-    return "cgroup v1" if isinstance(controller_tree(controller, root), FirstTree) else "cgroup v2"
+    return "cgroup v1" if isinstance(controller_tree(controller, root), V1Tree) else "cgroup v2"
 
 
 @dataclass(frozen=True)
-class GroupLimit:
+class CgroupLimit:
     """One limit of a cgroup, and the changes of the machine that it takes.
 
     Attributes:
@@ -60,7 +60,7 @@ class GroupLimit:
 
 
 @contextmanager
-def limited_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[Path]:
+def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[Path]:
     """Make a cgroup with a limit, and yield its folder; afterwards remove it with all that it holds.
 
     Args:
@@ -74,10 +74,10 @@ def limited_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator
     name = f"scalograph-{secrets.token_hex(8)}"
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
-        if not tree.delegated():
-            held.enter_context(changed(limit.delegation, lambda: tree.delegate(True), store))
-        held.enter_context(changed(limit.leaf(name), lambda: tree.make_leaf(name), store))
-        with _refused_in_words(limit):
+        if not tree.is_delegated():
+            held.enter_context(apply_change(limit.delegation, lambda: tree.delegate(True), store))
+        held.enter_context(apply_change(limit.leaf(name), lambda: tree.make_leaf(name), store))
+        with _kernel_errors(limit):
             limit.write(tree, tree.leaf(name))
             limit.prove(tree.leaf(name))
         yield tree.leaf(name)
@@ -85,21 +85,21 @@ def limited_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator
 
 
 @contextmanager
-def inside_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
+def enter_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
     """Move this process into a `limited_group`, and afterwards back; no process of others is moved.
 
     Enter it before a run starts, so that the window of the run begins under the limit.
     """
-    with limited_group(limit, tree, store) as folder, ExitStack() as held:
-        with _refused_in_words(limit):
-            held.enter_context(tree.inside(folder))
+    with make_limited_cgroup(limit, tree, store) as folder, ExitStack() as held:
+        with _kernel_errors(limit):
+            held.enter_context(tree.enter(folder))
         yield
 
 
 @contextmanager
-def _refused_in_words(limit: GroupLimit) -> Iterator[None]:
+def _kernel_errors(limit: CgroupLimit) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        found = f"the kernel refuses {limit.amount} ({kernel_says(error)})"
-        raise HostError(limit.name, found, f"a cgroup with that {limit.name}", limit.without) from error
+        refusal = f"the kernel refuses {limit.amount} ({format_kernel_error(error)})"
+        raise HostError(limit.name, refusal, f"a cgroup with that {limit.name}", limit.without) from error

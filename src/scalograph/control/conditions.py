@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from scalograph.control.kernel_files import KERNEL, has_cpus, plain
+from scalograph.control.kernel_files import KERNEL, has_cpus, normalize_value
 from scalograph.errors import HostError
 from scalograph.study.scalars import Level
 from scalograph.system.cgroups import read
@@ -22,18 +22,18 @@ def refuse_unmet(conditions: Mapping[str, Level], root: Path = Path("/")) -> Non
         HostError: names the first, what was found, and what would meet it.
     """
     for name, wanted in conditions.items():
-        expected = plain(str(wanted))
-        if (found := _found(name, root)) != expected:
-            raise HostError(f"conditions.{name}", found, expected, _remedy(name, expected))
+        expected = normalize_value(str(wanted))
+        if (value := _read_condition(name, root)) != expected:
+            raise HostError(f"conditions.{name}", value, expected, _remedy(name, expected))
 
 
-def told(conditions: Mapping[str, Level]) -> str | None:
+def describe_met(conditions: Mapping[str, Level]) -> str | None:
     """Return the note of the journal on conditions that were met; None if there is none."""
-    words = (f"{name.removeprefix('sysctl:')} {plain(str(value))}" for name, value in conditions.items())
+    words = (f"{name.removeprefix('sysctl:')} {normalize_value(str(value))}" for name, value in conditions.items())
     return f"conditions, met: {', '.join(words)}" if conditions else None
 
 
-def _found(name: str, root: Path) -> str:
+def _read_condition(name: str, root: Path) -> str:
     base, _, of = name.partition(":")
     if base in _READERS:
         return _READERS[base](root)
@@ -54,8 +54,8 @@ def _smt(root: Path) -> str:
 
 
 def _governor(root: Path) -> str:
-    found = sorted(set(_governors(root)))
-    return ", ".join(found) or _UNKNOWN
+    governors = sorted(set(_governors(root)))
+    return ", ".join(governors) or _UNKNOWN
 
 
 def _governors(root: Path) -> Iterator[str]:

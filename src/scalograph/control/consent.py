@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scalograph.control.control import control
-from scalograph.control.kernel_files import plain
+from scalograph.control.control import find_control
+from scalograph.control.kernel_files import normalize_value
 from scalograph.control.machine_control import MachineControl
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.facts import HostFacts
@@ -20,11 +20,11 @@ class Consent:
     machine_wide: bool = False
     dangerous: tuple[str, ...] = ()
 
-    def within(self, study: Study) -> "Consent":
+    def restrict_to(self, study: Study) -> "Consent":
         """Return what of it a study needs."""
-        found = {one.called: one for one in machine_controls(study).values()}
-        needed = self.machine_wide and bool(found or study.reset.drop_caches)
-        return Consent(needed, tuple(name for name in self.dangerous if name in found))
+        labels = {control.label: control for control in machine_controls(study).values()}
+        needed = self.machine_wide and bool(labels or study.reset.drop_caches)
+        return Consent(needed, tuple(name for name in self.dangerous if name in labels))
 
     def words(self) -> list[str]:
         """Return it as words of a command."""
@@ -45,27 +45,27 @@ def refuse_unnamed(study: Study, facts: HostFacts, consent: Consent) -> None:
 
 
 def _not_allowed(study: Study, facts: HostFacts, consent: Consent) -> Iterator[Problem]:
-    for name, found in machine_controls(study).items():
+    for name, control in machine_controls(study).items():
         levels, where = [level for level in study.factors[name].levels if level is not False], f"factors.{name}"
         if levels and not consent.machine_wide:
-            yield Problem(where, f"{found.called} is a setting of the whole machine", ALLOW, f"add {ALLOW}")
-        harms = {level: why for level in levels if (why := found.dangers(plain(str(level)), facts))}
-        if harms and found.called not in consent.dangerous:
-            level, why = next(iter(harms.items()))
-            word = f"{NAME} {found.called}"
-            yield Problem(where, f"{found.called} = {level}: {why}", word, f"leave it out, or add {word}")
+            yield Problem(where, f"{control.label} is a setting of the whole machine", ALLOW, f"add {ALLOW}")
+        harms = {level: danger for level in levels if (danger := control.dangers(normalize_value(str(level)), facts))}
+        if harms and control.label not in consent.dangerous:
+            level, danger = next(iter(harms.items()))
+            word = f"{NAME} {control.label}"
+            yield Problem(where, f"{control.label} = {level}: {danger}", word, f"leave it out, or add {word}")
     if study.reset.drop_caches and not consent.machine_wide:
         yield Problem("reset.drop_caches", "it drops the caches of all programs", ALLOW, f"add {ALLOW}")
 
 
 def _not_asked(study: Study, consent: Consent) -> Iterator[Problem]:
-    known = {found.called for found in machine_controls(study).values()}
+    labels = {control.label for control in machine_controls(study).values()}
     for name in consent.dangerous:
-        if name not in known:
+        if name not in labels:
             yield Problem(NAME, f'"{name}"', "a setting that a factor of the study changes", "leave it out")
 
 
 def machine_controls(study: Study) -> dict[str, MachineControl]:
     """Return the controls of settings of the whole machine, by factor."""
-    made = {name: control(factor.control) for name, factor in study.factors.items() if factor.control}
-    return {name: found for name, found in made.items() if isinstance(found, MachineControl)}
+    controls = {name: find_control(factor.control) for name, factor in study.factors.items() if factor.control}
+    return {name: control for name, control in controls.items() if isinstance(control, MachineControl)}

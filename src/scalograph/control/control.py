@@ -8,9 +8,9 @@ from typing import Any
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.plain import imported
 from scalograph.protocol.record import Record
-from scalograph.study.control_names import CONTROLS, row_of
+from scalograph.study.control_names import CONTROLS, control_row
 from scalograph.study.program import Service
-from scalograph.study.scalars import meant, no_such
+from scalograph.study.scalars import suggest, unknown_name_error
 
 Level = bool | int | float | str
 
@@ -53,7 +53,7 @@ class Launch:
     kernel: str | None = None
     boot_options: str = ""
 
-    def with_values(self, **values: Any) -> "Launch":
+    def add_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""
         return replace(self, values={**self.values, **values})
 
@@ -76,15 +76,15 @@ class HeldSetting:
 class LevelError(ValueError):
     """A level that this control cannot set on this host: found, expected, what to do."""
 
-    def __init__(self, found: str, expected: str, fix: str) -> None:
-        super().__init__(f"{found}, expected {expected}; {fix}" if expected else f"{found}; {fix}")
-        self.found, self.expected, self.fix = found, expected, fix
+    def __init__(self, problem: str, expected: str, fix: str) -> None:
+        super().__init__(f"{problem}, expected {expected}; {fix}" if expected else f"{problem}; {fix}")
+        self.found, self.expected, self.fix = problem, expected, fix
 
 
-def no_such_level(found: str, level: Level, known: Iterable[str], fix: str = "correct it") -> LevelError:
+def unknown_level(problem: str, level: Level, known: Iterable[str], fix: str = "correct it") -> LevelError:
     """Return the error of a level that is none of the known ones. `fix` is told if none was probably meant."""
     names = list(known)
-    return LevelError(found, f"one of {', '.join(names)}", meant(level, names) or fix)
+    return LevelError(problem, f"one of {', '.join(names)}", suggest(level, names) or fix)
 
 
 class Control:
@@ -103,7 +103,7 @@ class Control:
         """Return the launch that obeys the level, without touching the machine."""
         return launch
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
+    def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
         """Set and later restore what cannot be set per process; most controls have nothing to hold."""
         return nullcontext()
 
@@ -112,7 +112,7 @@ class Control:
         return []
 
 
-def control(name: str) -> Control:
+def find_control(name: str) -> Control:
     """Return the control of a name, imported on first use.
 
     Args:
@@ -121,8 +121,8 @@ def control(name: str) -> Control:
     Raises:
         StudyError: there is none of that name; lists the existing ones.
     """
-    row = row_of(name)
+    row = control_row(name)
     if row is None:
-        raise no_such("control", f'no control "{name}"', name, CONTROLS)
-    made: Control = imported(row.defined)(*name.split(":", 1)[1:])
-    return made
+        raise unknown_name_error("control", f'no control "{name}"', name, CONTROLS)
+    control: Control = imported(row.defined)(*name.split(":", 1)[1:])
+    return control

@@ -38,35 +38,35 @@ FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or leave the level out"
 END_IT = "end it before"
 # Loading one, which is verified by the kernel, takes some tenths of a second.
 START_S, _END_S, _POLL_S = 20.0, 5.0, 0.02
-_SAID = 300
+_MAX_MESSAGE = 300
 
 
 class SchedulerControl(MachineControl):
     """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
 
     def __init__(self) -> None:  # it is no file that is written, and has no record of a change
-        self.name, self.called = "", SCHEDULER
+        self.name, self.label = "", SCHEDULER
 
     def check(self, value: str, facts: HostFacts) -> None:
         """Raise LevelError for what is no such program, is not installed or not taken by this kernel, or not now."""
         if value != DEFAULT and not _PROGRAM.fullmatch(value):
             raise LevelError(f"scheduler {value!r}", "default, or a program such as scx_simple", "correct it")
-        if why := facts.refused.get(OTHER):
-            raise LevelError(f"scheduler {value} is refused here ({why})", "false", END_IT)
+        if reason := facts.refused.get(OTHER):
+            raise LevelError(f"scheduler {value} is refused here ({reason})", "false", END_IT)
         if value == DEFAULT:
             return
-        if why := facts.refused.get(SCHEDULER):
-            raise LevelError(f"scheduler {value} is refused here ({why})", DEFAULT, FIX)
+        if reason := facts.refused.get(SCHEDULER):
+            raise LevelError(f"scheduler {value} is refused here ({reason})", DEFAULT, FIX)
         if facts.schedulers is not None and value not in facts.schedulers:
-            known = ", ".join([DEFAULT, *facts.schedulers])
-            raise LevelError(f"no program {value} on PATH", f"one of {known}", "install it, or leave the level out")
+            names = ", ".join([DEFAULT, *facts.schedulers])
+            raise LevelError(f"no program {value} on PATH", f"one of {names}", "install it, or leave the level out")
 
     def program(self, level: Level, facts: HostFacts) -> str:
         """Return where the program of a level is; its name where that is not known."""
         return (facts.schedulers or {}).get(str(level)) or str(level)
 
     @contextmanager
-    def hold(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
+    def apply_settings(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
         """Start the program, prove by the kernel that its scheduler is at work, and end it.
 
         Raises:
@@ -76,30 +76,30 @@ class SchedulerControl(MachineControl):
         if level is False:
             yield None
             return
-        root = Store.of_machine().kernel
-        held = HeldSetting(self.called, before=in_force(root), asked=str(level))
-        if why := why_another(root):
-            raise HostError(SCHEDULER, why, DEFAULT, END_IT)
-        with _at_work(str(level), self.program(level, facts), root):
-            held.in_force = in_force(root)
+        root = Store.locate().kernel
+        held = HeldSetting(self.label, before=current_scheduler(root), asked=str(level))
+        if reason := why_other_scheduler(root):
+            raise HostError(SCHEDULER, reason, DEFAULT, END_IT)
+        with _run_scheduler(str(level), self.program(level, facts), root):
+            held.in_force = current_scheduler(root)
             yield held
-            held.at_end = in_force(root)
-        held.after = in_force(root)
+            held.at_end = current_scheduler(root)
+        held.after = current_scheduler(root)
 
 
-def in_force(root: Path = Path("/")) -> str:
+def current_scheduler(root: Path = Path("/")) -> str:
     """Return the scheduler that is at work, by the name of its program; of one that comes or goes, its state.
 
-    >>> in_force(Path("/nonexistent"))
+    >>> current_scheduler(Path("/nonexistent"))
     'default'
     """
-    return called_by(_text(root / STATE), _text(root / OPERATIONS))
+    return scheduler_name(_text(root / STATE), _text(root / OPERATIONS))
 
 
-def called_by(state: str, operations: str) -> str:
+def scheduler_name(state: str, operations: str) -> str:
     """Return the scheduler that is at work, by what the kernel tells of its state and of its name.
 
-    >>> called_by("enabled", "lavd_1.0.8_x86_64"), called_by("disabled", ""), called_by("enabling", "lavd")
+    >>> scheduler_name("enabled", "lavd_1.0.8_x86_64"), scheduler_name("disabled", ""), scheduler_name("enabling", "lavd")
     ('scx_lavd', 'default', 'enabling')
     """
     if state in ("", "disabled"):
@@ -112,52 +112,52 @@ def why_no_scheduler(root: Path = Path("/")) -> str | None:
     return None if (root / STATE).exists() else "this kernel has no sched_ext"
 
 
-def why_another(root: Path = Path("/")) -> str | None:
+def why_other_scheduler(root: Path = Path("/")) -> str | None:
     """Tell which scheduler others have started; None if the kernel's own is at work."""
-    found = in_force(root)
-    return None if found == DEFAULT else f"{found} is at work, and not started by us"
+    scheduler = current_scheduler(root)
+    return None if scheduler == DEFAULT else f"{scheduler} is at work, and not started by us"
 
 
-def installed(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def find_schedulers(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the programs of sched_ext by name: those on PATH with where they are, others that ship with `SHIPS`."""
-    found = {name.replace("-", "_"): SHIPS for name in shipped_workloads() if name.startswith("scx-")}
+    programs = {name.replace("-", "_"): SHIPS for name in shipped_workloads() if name.startswith("scx-")}
     path = environ.get("PATH", "")
     for folder in filter(None, path.split(":")):
         with suppress(OSError):
-            names = [one.name for one in Path(folder).glob("scx_*") if _PROGRAM.fullmatch(one.name)]
-            found |= {name: str(Path(at).absolute()) for name in names if (at := shutil.which(name, path=path))}
-    return dict(sorted(found.items()))
+            names = [file.name for file in Path(folder).glob("scx_*") if _PROGRAM.fullmatch(file.name)]
+            programs |= {name: str(Path(at).absolute()) for name in names if (at := shutil.which(name, path=path))}
+    return dict(sorted(programs.items()))
 
 
 @contextmanager
-def _at_work(level: str, path: str, root: Path) -> Iterator[None]:
+def _run_scheduler(level: str, path: str, root: Path) -> Iterator[None]:
     if level == DEFAULT:
         yield
         return
     null = subprocess.DEVNULL
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         try:
             program = subprocess.Popen(
-                [*_TIED, path], stdin=null, stdout=null, stderr=said, start_new_session=True, cwd="/"
+                [*_TIED, path], stdin=null, stdout=null, stderr=output, start_new_session=True, cwd="/"
             )
         except OSError as error:
             raise HostError(SCHEDULER, f"setpriv: {error.strerror}", "that of util-linux", "install it") from error
         with program:
             try:
-                _wait_until_taken(level, root, program, said)
+                _wait_until_active(level, root, program, output)
                 yield
             finally:
                 _end(program, root)
 
 
-def _wait_until_taken(level: str, root: Path, program: "subprocess.Popen[bytes]", said: IO[bytes]) -> None:
+def _wait_until_active(level: str, root: Path, program: "subprocess.Popen[bytes]", output: IO[bytes]) -> None:
     until = time.monotonic() + START_S
-    while in_force(root) != level:
+    while current_scheduler(root) != level:
         ended = program.poll() is not None
         if ended or time.monotonic() > until:
             how = f"{level} ended with exit code {program.returncode}" if ended else f"not taken in {START_S:g} s"
             raise HostError(
-                SCHEDULER, f"{how}; it said: {_last(said)!a}", f"{level} at work", "start it by hand, as root"
+                SCHEDULER, f"{how}; it said: {_last_line(output)!a}", f"{level} at work", "start it by hand, as root"
             )
         time.sleep(_POLL_S)
 
@@ -170,17 +170,17 @@ def _end(program: "subprocess.Popen[bytes]", root: Path) -> None:
     except subprocess.TimeoutExpired:
         program.kill()
     until = time.monotonic() + _END_S
-    while (left := in_force(root)) != DEFAULT:
+    while (left := current_scheduler(root)) != DEFAULT:
         if time.monotonic() > until:
             raise HostError(SCHEDULER, f"{left}, though its program has ended", DEFAULT, "look at the kernel's log")
         time.sleep(_POLL_S)
 
 
-def _last(said: IO[bytes]) -> str:
+def _last_line(output: IO[bytes]) -> str:
     """Return the end of the last line."""
-    said.seek(max(0, said.seek(0, os.SEEK_END) - 4096))
-    lines = said.read().decode(errors="replace").split("\n")
-    return next((line.strip()[-_SAID:] for line in reversed(lines) if line.strip()), "")
+    output.seek(max(0, output.seek(0, os.SEEK_END) - 4096))
+    lines = output.read().decode(errors="replace").split("\n")
+    return next((line.strip()[-_MAX_MESSAGE:] for line in reversed(lines) if line.strip()), "")
 
 
 def _text(file: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from scalograph.control.control import HeldSetting
 from scalograph.control.kernel_files import KERNEL, MAX_VALUE
 from scalograph.control.settings import Setting, SettingChange
-from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.study.control_names import Reset
 
@@ -23,20 +23,20 @@ _FIXES = {
 }
 
 
-def called(setting: Setting, name: str) -> str:
+def setting_label(setting: Setting, name: str) -> str:
     """Return what a setting is called in records and messages: a sysctl by its own name.
 
-    >>> called(Setting.SYSCTL, "vm.swappiness"), called(Setting.IO_SCHEDULER, "sda"), called(Setting.THP, "")
+    >>> setting_label(Setting.SYSCTL, "vm.swappiness"), setting_label(Setting.IO_SCHEDULER, "sda"), setting_label(Setting.THP, "")
     ('vm.swappiness', 'io-scheduler:sda', 'thp')
     """
     return name if setting == Setting.SYSCTL else f"{setting.value}:{name}".rstrip(":")
 
 
-def refused(error: OSError, name: str, what: str) -> HostError:
+def refusal_error(error: OSError, name: str, what: str) -> HostError:
     """Return a refusal of the kernel in words: of what, by which error, and what would help."""
     code = errorcode.get(error.errno or 0, "")
-    why = f"{code}: {os.strerror(error.errno)}" if error.errno else str(error)
-    return HostError(name, f"{what} ({why})", "", _FIXES.get(code, _ELSEWHERE))
+    reason = f"{code}: {os.strerror(error.errno)}" if error.errno else str(error)
+    return HostError(name, f"{what} ({reason})", "", _FIXES.get(code, _ELSEWHERE))
 
 
 class KernelValue:
@@ -49,8 +49,8 @@ class KernelValue:
     """
 
     def __init__(self, setting: Setting, name: str = "", store: Store | None = None) -> None:
-        self.setting, self.name, self.store = setting, name, store or Store.of_machine()
-        self.called = called(setting, name)
+        self.setting, self.name, self.store = setting, name, store or Store.locate()
+        self.label = setting_label(setting, name)
         self._place = KERNEL[setting].place(self.store.kernel, name)
 
     def read(self) -> str:
@@ -62,9 +62,9 @@ class KernelValue:
         try:
             value = self._place.value()
         except OSError as error:
-            raise refused(error, self.called, "cannot be read") from error
+            raise refusal_error(error, self.label, "cannot be read") from error
         if len(value) > MAX_VALUE:
-            raise HostError(self.called, f"{len(value)} characters", f"at most {MAX_VALUE}", _ELSEWHERE)
+            raise HostError(self.label, f"{len(value)} characters", f"at most {MAX_VALUE}", _ELSEWHERE)
         return value
 
     def put(self, value: str) -> None:
@@ -72,7 +72,7 @@ class KernelValue:
         try:
             self._place.set(value)
         except OSError as error:
-            raise refused(error, self.called, f"cannot be set to {value}") from error
+            raise refusal_error(error, self.label, f"cannot be set to {value}") from error
 
     def change(self) -> SettingChange:
         """Return the change from what it is now. Raises HostError."""
@@ -84,7 +84,7 @@ Changes = Callable[[KernelValue], Sequence[SettingChange]]
 
 
 @contextmanager
-def held_setting(
+def hold_setting(
     value: KernelValue, asked: str, changes: Changes = lambda value: (value.change(),)
 ) -> Iterator[HeldSetting]:
     """Give a setting a value while the context lasts; the machine is locked meanwhile.
@@ -101,10 +101,10 @@ def held_setting(
         HostError: it cannot be read, set or restored, with the kernel's reason.
     """
     with lock_machine(store=value.store):
-        held = HeldSetting(value.called, before=value.read(), asked=asked)
+        held = HeldSetting(value.label, before=value.read(), asked=asked)
         # What is as asked is not written: there would be nothing to restore.
-        made = () if held.before == asked else changes(value)
-        with _made(value, asked, made):
+        undo = () if held.before == asked else changes(value)
+        with _apply_changes(value, asked, undo):
             held.in_force = value.read()
             yield held
             held.at_end = value.read()
@@ -112,25 +112,25 @@ def held_setting(
 
 
 @contextmanager
-def _made(value: KernelValue, asked: str, changes: Sequence[SettingChange]) -> Iterator[None]:
+def _apply_changes(value: KernelValue, asked: str, changes: Sequence[SettingChange]) -> Iterator[None]:
     if not changes:
         yield
         return
-    with changed(changes[-1], lambda: value.put(asked), value.store, changes[:-1]):
+    with apply_change(changes[-1], lambda: value.put(asked), value.store, changes[:-1]):
         yield
 
 
 _DROP = "proc/sys/vm/drop_caches"
-_CALLED = "reset.drop_caches"
+_RESET_LABEL = "reset.drop_caches"
 
 
-def ready_to_reset(reset: Reset, root: Path = Path("/")) -> None:
+def check_reset(reset: Reset, root: Path = Path("/")) -> None:
     """Look whether caches may be dropped here; nothing is dropped. Raises HostError with the kernel's reason."""
     if reset.drop_caches:
-        os.close(_opened(root))
+        os.close(_open_drop_caches(root))
 
 
-def carry_out(reset: Reset, root: Path = Path("/")) -> None:
+def perform_reset(reset: Reset, root: Path = Path("/")) -> None:
     """Write back what is dirty, then drop caches, as declared: the kernel drops only what is clean.
 
     Raises:
@@ -139,17 +139,17 @@ def carry_out(reset: Reset, root: Path = Path("/")) -> None:
     if reset.sync:
         os.sync()
     if reset.drop_caches:
-        fd = _opened(root)
+        fd = _open_drop_caches(root)
         try:
             os.write(fd, b"%d\n" % reset.drop_caches)
         except OSError as error:
-            raise refused(error, _CALLED, "cannot be done") from error
+            raise refusal_error(error, _RESET_LABEL, "cannot be done") from error
         finally:
             os.close(fd)
 
 
-def _opened(root: Path) -> int:
+def _open_drop_caches(root: Path) -> int:
     try:
         return os.open(root / _DROP, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise refused(error, _CALLED, "cannot be done") from error
+        raise refusal_error(error, _RESET_LABEL, "cannot be done") from error

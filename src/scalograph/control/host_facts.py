@@ -6,14 +6,14 @@ from pathlib import Path
 
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.capacity import cpu_quota
-from scalograph.control.ext_scheduler import OTHER, SCHEDULER, installed, why_another, why_no_scheduler
-from scalograph.control.machine_control import MACHINE, why_no_settings
-from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
+from scalograph.control.ext_scheduler import (OTHER, SCHEDULER, find_schedulers, why_other_scheduler, why_no_scheduler)
+from scalograph.control.machine_control import MACHINE_SETTINGS, why_no_settings
+from scalograph.control.scheduler import EXT, find_granted_scheduling, why_no_ext
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.system import platform_facts
-from scalograph.system.build_cache import cache
-from scalograph.system.jvms import at, find, unasked
+from scalograph.system.build_cache import cache_folder
+from scalograph.system.jvms import ask_jvms, find_jvms, assume_jvms
 from scalograph.system.topology import read_topology
 
 # Words of the kernel command line that change what is measured; the rest is not kept.
@@ -26,7 +26,7 @@ _ALLOWED = frozenset(
 )
 
 
-def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
+def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
     """Read the facts of this host; what cannot be read is None.
 
     Args:
@@ -34,7 +34,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         jvms: the JVMs; None searches for them.
     """
     cpuinfo = _fields(root / "proc/cpuinfo")
-    scheduling = granted_scheduling()
+    scheduling = find_granted_scheduling()
     return HostFacts(
         cpus=read_topology(root),
         memory_bytes=_memory(root),
@@ -55,41 +55,41 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         cpu_quota=cpu_quota(root),
         kernel_command_line=_command_line(root),
-        jvms=find(cache=_kept_jvms()) if jvms is None else jvms,
-        schedulers=installed() if root == Path("/") else None,
-        refused={**scheduling.refused, **_refused(root)},
+        jvms=find_jvms(cache=_jvm_cache()) if jvms is None else jvms,
+        schedulers=find_schedulers() if root == Path("/") else None,
+        refused={**scheduling.refused, **_find_refusals(root)},
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
     )
 
 
-def _refused(root: Path) -> dict[str, str]:
+def _find_refusals(root: Path) -> dict[str, str]:
     """Tell why cgroups of our own (CPUs, quota, tasks), settings of the machine or another scheduler are refused."""
-    found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
-    reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
-    reasons |= {MACHINE: why} if (why := why_no_settings(root)) else {}
-    for name, reason in ((SCHEDULER, why_no_scheduler), (OTHER, why_another)):
-        if why := reason(root):
-            reasons[name] = why
+    checks = {isolation.ISOLATION: isolation.find_isolation_refusal, capacity.QUOTA: capacity.find_quota_refusal, tasks.TASKS: tasks.find_tasks_refusal}
+    reasons = {name: refusal.why for name, find_refusal in checks.items() if (refusal := find_refusal(root))}
+    reasons |= {MACHINE_SETTINGS: find_refusal} if (find_refusal := why_no_settings(root)) else {}
+    for name, reason in ((SCHEDULER, why_no_scheduler), (OTHER, why_other_scheduler)):
+        if find_refusal := reason(root):
+            reasons[name] = find_refusal
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
-def with_launchers(facts: HostFacts, paths: Sequence[str], starts: bool = True) -> HostFacts:
+def add_jvms(facts: HostFacts, paths: Sequence[str], starts: bool = True) -> HostFacts:
     """Return these facts with the JVMs at `paths` appended, each asked for its build.
 
     A path that a study names may be any program: with `starts` off, none is started.
     """
-    known = {name for jvm in facts.jvms for name in (jvm.name, jvm.java)}
-    given = [path for path in paths if path not in known]
+    names = {name for jvm in facts.jvms for name in (jvm.name, jvm.java)}
+    given = [path for path in paths if path not in names]
     if not given:
         return facts
-    found = at(given, _kept_jvms()) if starts else unasked(given)
-    return facts.model_copy(update={"jvms": (*facts.jvms, *found)})
+    jvms = ask_jvms(given, _jvm_cache()) if starts else assume_jvms(given)
+    return facts.model_copy(update={"jvms": (*facts.jvms, *jvms)})
 
 
-def _kept_jvms() -> Path | None:
+def _jvm_cache() -> Path | None:
     try:
-        return cache() / "jvms"
+        return cache_folder() / "jvms"
     except HostError:
         return None
 

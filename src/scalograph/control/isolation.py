@@ -8,21 +8,21 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
-from scalograph.control.scheduler import kernel_says
+from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
+from scalograph.control.scheduler import format_kernel_error
 from scalograph.control.settings import delegation, exclusive_leaf
-from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.cgroups import CgroupTree, cgroup2_mount, masks_kept, read, v1_mount
+from scalograph.system.cgroups import (CgroupTree, cgroup2_mount, restore_masks, read, v1_mount)
 from scalograph.system.topology import parse_cpu_list
 from scalograph.text.format import format_cpu_list
 
-KEPT_SINCE = (6, 2)
+MASKS_PRESERVED_SINCE = (6, 2)
 _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 
 
-def at_stake(mount: Path, root: Path = Path("/")) -> str | None:
+def find_mask_at_risk(mount: Path, root: Path = Path("/")) -> str | None:
     """Find a process of others that would lose its mask to a partition; None if there is none, or masks are kept.
 
     Args:
@@ -30,7 +30,7 @@ def at_stake(mount: Path, root: Path = Path("/")) -> str | None:
         root: where /proc is.
     """
     everywhere = _cpus(mount)
-    if _kept(root) or not everywhere:
+    if _preserves_masks(root) or not everywhere:
         return None
     for task in _tasks(root):
         mask = _mask(task)
@@ -40,10 +40,10 @@ def at_stake(mount: Path, root: Path = Path("/")) -> str | None:
     return None
 
 
-def _kept(root: Path) -> bool:
+def _preserves_masks(root: Path) -> bool:
     """Tell whether the kernel keeps masks; a kernel of unknown release is assumed to."""
-    found = re.match(r"(\d+)\.(\d+)", read(root / "proc/sys/kernel/osrelease") or "")
-    return found is None or (int(found[1]), int(found[2])) >= KEPT_SINCE
+    release = re.match(r"(\d+)\.(\d+)", read(root / "proc/sys/kernel/osrelease") or "")
+    return release is None or (int(release[1]), int(release[2])) >= MASKS_PRESERVED_SINCE
 
 
 def _tasks(root: Path) -> Iterator[Path]:
@@ -57,8 +57,8 @@ def _tasks(root: Path) -> Iterator[Path]:
 def _mask(task: Path) -> set[int]:
     """Return the mask; empty for kernel threads, which have no memory of their own, and for an ended process."""
     status = read(task / "status") or ""
-    found = _ALLOWED.search(status)
-    return set(parse_cpu_list(found[1])) if found and "\nVmSize:" in status else set()
+    match = _ALLOWED.search(status)
+    return set(parse_cpu_list(match[1])) if match and "\nVmSize:" in status else set()
 
 
 def _cpuset(task: Path, mount: Path) -> set[int]:
@@ -88,41 +88,41 @@ class Refusal:
     fix: str
 
 
-def refusal(root: Path = Path("/")) -> Refusal | None:
+def find_isolation_refusal(root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a partition, by reading only; None if nothing does."""
     mount = cgroup2_mount(root)
     if mount is None:
         return Refusal("no cgroup v2 is mounted", _UNIFIED)
     if "cpuset" not in (read(mount / "cgroup.controllers") or "").split():
         taken = v1_mount("cpuset", root)
-        why = f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
-        return Refusal(why, _UNIFIED)
+        reason = f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
+        return Refusal(reason, _UNIFIED)
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
         return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")
-    return unwritable(mount / "cgroup.subtree_control", "use shared CPUs") or _at_others_cost(mount, root)
+    return find_write_refusal(mount / "cgroup.subtree_control", "use shared CPUs") or _mask_refusal(mount, root)
 
 
-def _at_others_cost(mount: Path, root: Path) -> Refusal | None:
-    if (whose := at_stake(mount, root)) is None:
+def _mask_refusal(mount: Path, root: Path) -> Refusal | None:
+    if (whose := find_mask_at_risk(mount, root)) is None:
         return None
-    why = f"before Linux 6.2 a partition resets others' CPU masks for good, that of {whose} for one"
-    return Refusal(why, "end what has a mask of its own, boot a newer kernel, or use shared CPUs")
+    reason = f"before Linux 6.2 a partition resets others' CPU masks for good, that of {whose} for one"
+    return Refusal(reason, "end what has a mask of its own, boot a newer kernel, or use shared CPUs")
 
 
-def unwritable(place: Path, without: str) -> Refusal | None:
+def find_write_refusal(path: Path, without: str) -> Refusal | None:
     """Tell why we may not write to a cgroup's folder or file, and what would help; None if we may."""
-    if os.access(place, os.W_OK):
+    if os.access(path, os.W_OK):
         return None
-    if _is_read_only(place):
+    if _is_read_only(path):
         return Refusal("EROFS: cgroups are mounted read-only (a container)", f"run outside the container, or {without}")
     fix = "run as root" if os.geteuid() else "run outside the container"
     return Refusal("EACCES: no permission to make a cgroup", f"{fix}, or {without}")
 
 
-def _is_read_only(place: Path) -> bool:
+def _is_read_only(path: Path) -> bool:
     try:
-        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     except OSError:
         return False
 
@@ -139,10 +139,10 @@ class IsolationControl(Control):
         """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
         for level in levels:
             if level not in ISOLATIONS:
-                raise no_such_level(f"isolation {level!r}", level, ISOLATIONS)
+                raise unknown_level(f"isolation {level!r}", level, ISOLATIONS)
             if level == "exclusive" and ISOLATION in facts.refused:
-                found = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
-                raise LevelError(found, "shared", "leave it out; `scalograph doctor` says what would help")
+                refusal = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
+                raise LevelError(refusal, "shared", "leave it out; `scalograph doctor` says what would help")
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -151,7 +151,7 @@ class IsolationControl(Control):
 
 
 @contextmanager
-def exclusive(
+def reserve_cpus(
     cpus: Sequence[int], tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
     """Reserve CPUs for this process and what it starts, while the context lasts.
@@ -161,31 +161,31 @@ def exclusive(
     Raises:
         HostError: the partition is refused, with the kernel's reason, or lost before the end.
     """
-    if refused := refusal(root):
+    if refused := find_isolation_refusal(root):
         raise HostError("isolation exclusive", refused.why, "a cgroup v2 partition", refused.fix)
-    store = store or Store.of_machine()
+    store = store or Store.locate()
     tree = tree or CgroupTree(cgroup2_mount(root) or root)
     name = f"scalograph-{secrets.token_hex(8)}"
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
-        held.enter_context(masks_kept())
-        if not tree.delegated():
-            held.enter_context(changed(delegation(), lambda: tree.delegate(True), store))
-        held.enter_context(changed(exclusive_leaf(name), lambda: tree.make_leaf(name), store))
-        with _refused_in_words(cpus):
+        held.enter_context(restore_masks())
+        if not tree.is_delegated():
+            held.enter_context(apply_change(delegation(), lambda: tree.delegate(True), store))
+        held.enter_context(apply_change(exclusive_leaf(name), lambda: tree.make_leaf(name), store))
+        with _kernel_errors(cpus):
             _divide(tree, tree.leaf(name), cpus)
-            held.enter_context(tree.inside(tree.leaf(name)))
+            held.enter_context(tree.enter(tree.leaf(name)))
         yield
         _prove(tree.leaf(name), cpus)
 
 
 @contextmanager
-def _refused_in_words(cpus: Sequence[int]) -> Iterator[None]:
+def _kernel_errors(cpus: Sequence[int]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        found = f"the kernel refuses CPUs {format_cpu_list(cpus)} ({kernel_says(error)})"
-        raise HostError("isolation exclusive", found, "a partition", "use fewer CPUs, or shared ones") from error
+        refusal = f"the kernel refuses CPUs {format_cpu_list(cpus)} ({format_kernel_error(error)})"
+        raise HostError("isolation exclusive", refusal, "a partition", "use fewer CPUs, or shared ones") from error
 
 
 def _divide(tree: CgroupTree, folder: Path, cpus: Sequence[int]) -> None:
@@ -199,6 +199,6 @@ def _prove(folder: Path, cpus: Sequence[int]) -> None:
     state = read(folder / "cpuset.cpus.partition")
     effective = read(folder / "cpuset.cpus.effective") or ""
     if state != "root" or parse_cpu_list(effective) != sorted(cpus):
-        found = f"partition {state}, CPUs {effective or 'none'}"
+        state_found = f"partition {state}, CPUs {effective or 'none'}"
         expected = f"partition root, CPUs {format_cpu_list(cpus)}"
-        raise HostError("isolation exclusive", found, expected, "use other CPUs, or shared ones")
+        raise HostError("isolation exclusive", state_found, expected, "use other CPUs, or shared ones")

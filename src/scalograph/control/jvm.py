@@ -8,7 +8,7 @@ from typing import Any
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
-from scalograph.study.scalars import enumerated, meant
+from scalograph.study.scalars import list_words, suggest
 
 INSTALL = "apt install openjdk-17-jdk-headless"
 
@@ -34,11 +34,11 @@ class JvmControl(Control):
         Raises:
             LevelError: a name is unknown, there is no JVM, or one JVM occurs twice.
         """
-        known = by_name(facts)
-        resolved = [spelled_out for level in levels for spelled_out in _spelled_out(level, facts)]
+        jvms = index_jvms(facts)
+        resolved = [spelled_out for level in levels for spelled_out in _resolve_level(level, facts)]
         seen: set[str] = set()
         for level in resolved:
-            launcher = _launcher(level, known)
+            launcher = _launcher(level, jvms)
             if launcher in seen:
                 raise LevelError(f'the JVM "{level}" twice', "each JVM once", "remove one of its names")
             seen.add(launcher)
@@ -46,7 +46,7 @@ class JvmControl(Control):
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Set the level's launcher as `{java}`."""
-        return launch.with_values(java=_launcher(level, by_name(facts)))
+        return launch.add_values(java=_launcher(level, index_jvms(facts)))
 
 
 class JvmOptionsControl(Control):
@@ -64,10 +64,10 @@ class JvmOptionsControl(Control):
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Append the options to those that another factor has set already."""
-        return launch.with_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
+        return launch.add_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
 
 
-def _spelled_out(level: Level, facts: HostFacts) -> list[Level]:
+def _resolve_level(level: Level, facts: HostFacts) -> list[Level]:
     if level not in ("all", "default"):
         return [level]
     # A JVM with a path for a name is a level of its own.
@@ -77,26 +77,26 @@ def _spelled_out(level: Level, facts: HostFacts) -> list[Level]:
     return names if level == "all" else names[:1]
 
 
-def _launcher(level: Level, known: Mapping[str, Jvm]) -> str:
-    if jvm := named(level, known):
+def _launcher(level: Level, jvms: Mapping[str, Jvm]) -> str:
+    if jvm := find_jvm(level, jvms):
         return jvm.java
     if isinstance(level, str) and level.startswith("/"):
         return level
-    names = enumerated(f"{jvm.name} ({jvm.build})" for jvm in dict.fromkeys(reversed([*known.values()])))
+    names = list_words(f"{jvm.name} ({jvm.build})" for jvm in dict.fromkeys(reversed([*jvms.values()])))
     expected = f"one of {names or 'none, no JVM was found here'}"
-    fix = meant(level, (jvm.name for jvm in known.values())) or "or give the path of a launcher"
+    fix = suggest(level, (jvm.name for jvm in jvms.values())) or "or give the path of a launcher"
     raise LevelError(f'no JVM is named "{level}"', expected, fix)
 
 
-def by_name(facts: HostFacts) -> dict[str, Jvm]:
+def index_jvms(facts: HostFacts) -> dict[str, Jvm]:
     """Return the JVMs of a host by name and by path; of two with one name, the first."""
     return {name: jvm for jvm in reversed(facts.jvms) for name in (jvm.java, jvm.name)}
 
 
-def named(level: Level, known: Mapping[str, Jvm]) -> Jvm | None:
+def find_jvm(level: Level, jvms: Mapping[str, Jvm]) -> Jvm | None:
     """Return the JVM of this name or path, if it is known here."""
     # A level 17 equals "17": in the grammar of levels, digits are a number.
-    return None if isinstance(level, bool) else known.get(str(level))
+    return None if isinstance(level, bool) else jvms.get(str(level))
 
 
 def _options(level: Level) -> list[str]:
@@ -123,7 +123,7 @@ class ArgumentsControl(Control):
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Append the words to those that another factor has set already."""
-        return launch.with_values(arguments=[*launch.values.get("arguments", []), *_words(level)])
+        return launch.add_values(arguments=[*launch.values.get("arguments", []), *_words(level)])
 
 
 def _words(level: Level) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
+from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 
@@ -37,11 +37,11 @@ def parse_kernel(level: Level) -> KernelLevel:
     Raises:
         LevelError: it is none.
     """
-    found = _KERNEL.fullmatch(str(level))
-    if found is None:
+    match = _KERNEL.fullmatch(str(level))
+    if match is None:
         expected = f"{', '.join(CONFIGURATIONS)}, one of a family (6.1-cloud) or of another release (cloud@sid)"
         raise LevelError(f"kernel {str(level)[:60]!r}", expected, "correct it")
-    return KernelLevel(*found.groups())
+    return KernelLevel(*match.groups())
 
 
 def _refuse_without_boot(what: str, facts: HostFacts) -> None:
@@ -53,8 +53,8 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
 def _refuse_uninstalled(level: Level, facts: HostFacts) -> None:
     """Refuse a release that the machine which is booted does not have."""
     if level not in facts.offered_kernels:
-        found = f"kernel {str(level)[:60]!r}, which is not installed there"
-        raise no_such_level(found, level, facts.offered_kernels)
+        problem = f"kernel {str(level)[:60]!r}, which is not installed there"
+        raise unknown_level(problem, level, facts.offered_kernels)
 
 
 def _refuse_missing(level: Level, facts: HostFacts) -> None:
@@ -62,7 +62,7 @@ def _refuse_missing(level: Level, facts: HostFacts) -> None:
     offered = facts.offered_kernels
     if release or not offered:
         return
-    if not any(one == level or (family is None and one.endswith(f"-{kind}")) for one in offered):
+    if not any(kernel == level or (family is None and kernel.endswith(f"-{kind}")) for kernel in offered):
         fix = f"change the level, or name a release that has it: {level}@RELEASE"
         raise LevelError(f"kernel {level} is not offered here", f"one of {', '.join(offered)}", fix)
 
@@ -100,7 +100,7 @@ class KernelControl(Control):
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Say which kernel was in force instead, by the release that it gave of itself."""
-        asked = next((one.release for one in facts.kernels if one.level == level), None)
+        asked = next((kernel.release for kernel in facts.kernels if kernel.level == level), None)
         if record.guest is None or asked in (None, record.guest.kernel):
             return []
         return [f"kernel: asked for {asked}, in force was {record.guest.kernel}"]
@@ -132,8 +132,8 @@ class BootOptionsControl(Control):
         """Say which words are missing from the command line as the kernel tells it."""
         if record.guest is None:
             return []
-        told = record.guest.command_line.split()
-        missing = [word for word in str(level).split() if word not in told]
+        words = record.guest.command_line.split()
+        missing = [word for word in str(level).split() if word not in words]
         return [f"boot options: asked for {level}, missing was {' '.join(missing)}"] if missing else []
 
 

@@ -20,10 +20,10 @@ _CPUS = "sys/devices/system/cpu"
 _CHOSEN = re.compile(r"\[([^\]]+)\]")
 
 
-def plain(text: str) -> str:
+def normalize_value(text: str) -> str:
     """Return a value with one space between its words: the kernel separates numbers by tabs, people by spaces.
 
-    >>> plain("4096\\t131072\\t6291456\\n")
+    >>> normalize_value("4096\\t131072\\t6291456\\n")
     '4096 131072 6291456'
     """
     return " ".join(text.split())
@@ -50,8 +50,8 @@ class KernelFile:
         """Return what is in force. Raises OSError."""
         text = read_below(self.root, self.name, _PAGE)
         chosen = _CHOSEN.search(text) if self.is_choice else None
-        found = chosen[1] if chosen else plain(text)
-        return next((word for word, held in self.words if held == found), found)
+        value = chosen[1] if chosen else normalize_value(text)
+        return next((word for word, held in self.words if held == value), value)
 
     def set(self, value: str) -> None:
         """Write a value; the kernel may take another one, so read it back. Raises OSError."""
@@ -77,8 +77,8 @@ class CpuDomains:
 
     def value(self) -> str:
         """Return what is in force. Raises OSError."""
-        found = [plain(read_below(self.root, name, _PAGE)) for name in self._names()]
-        return found[0] if len({*found}) == 1 else " ".join(found)
+        values = [normalize_value(read_below(self.root, name, _PAGE)) for name in self._names()]
+        return values[0] if len({*values}) == 1 else " ".join(values)
 
     def set(self, value: str) -> None:
         """Write one word into all, or one into each. Raises OSError."""
@@ -101,7 +101,7 @@ class CpuDomains:
     def _has_cpus(self, domain: str) -> bool:
         """As `has_cpus`, in a tree that a guest may have filled."""
         try:
-            return plain(read_below(self.root, f"{_CPUS}/cpufreq/{domain}/affected_cpus", _PAGE)) != ""
+            return normalize_value(read_below(self.root, f"{_CPUS}/cpufreq/{domain}/affected_cpus", _PAGE)) != ""
         except OSError:
             return True
 
@@ -139,7 +139,7 @@ class OnlineCpus:
     def _is_online(self, cpu: int) -> bool:
         """A CPU that cannot be taken offline, as the first one of most machines, has no such file."""
         try:
-            return plain(read_below(self.root, self._name(cpu), _PAGE)) == "1"
+            return normalize_value(read_below(self.root, self._name(cpu), _PAGE)) == "1"
         except FileNotFoundError:
             return True
 

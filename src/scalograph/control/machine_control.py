@@ -8,14 +8,14 @@ from errno import errorcode
 from pathlib import Path
 
 from scalograph.control.control import Control, HeldSetting, Level, LevelError
-from scalograph.control.held_settings import KernelValue, called, held_setting
-from scalograph.control.kernel_files import MAX_VALUE, plain
+from scalograph.control.held_settings import KernelValue, setting_label, hold_setting
+from scalograph.control.kernel_files import MAX_VALUE, normalize_value
 from scalograph.control.settings import Setting, SettingChange
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 
-MACHINE = "machine"
+MACHINE_SETTINGS = "machine"
 
 
 def why_no_settings(root: Path = Path("/")) -> str | None:
@@ -38,13 +38,13 @@ class MachineControl(Control, ABC):
     Attributes:
         setting: its kind.
         name: which one of its kind; empty if there is one only.
-        called: what it is called in records, and for `--dangerous`.
+        label: what it is called in records, and for `--dangerous`.
     """
 
     setting: Setting
 
     def __init__(self, name: str = "") -> None:
-        self.name, self.called = name, called(self.setting, name)
+        self.name, self.label = name, setting_label(self.setting, name)
 
     @abstractmethod
     def check(self, value: str, facts: HostFacts) -> None:
@@ -60,7 +60,7 @@ class MachineControl(Control, ABC):
 
     def text(self, level: Level, facts: HostFacts) -> str:
         """Return a level as the kernel tells it."""
-        return plain(str(level))
+        return normalize_value(str(level))
 
     def value(self) -> KernelValue:
         """Return the setting of this machine."""
@@ -73,11 +73,11 @@ class MachineControl(Control, ABC):
                 self._check(level, facts)
         return list(levels)
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
+    def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
         """Return the context in which the setting has the value. Raises HostError in it, as `held_setting` does."""
         if level is False:
             return nullcontext()
-        return held_setting(self.value(), self.text(level, facts), self.changes)
+        return hold_setting(self.value(), self.text(level, facts), self.changes)
 
     def attempt(self, level: Level, facts: HostFacts) -> None:
         """Set a level and restore it: a study should not end in its last hour because it is refused.
@@ -85,26 +85,26 @@ class MachineControl(Control, ABC):
         Raises:
             HostError: the kernel refuses it, or takes another value.
         """
-        with self.hold(level, facts) as held:
+        with self.apply_settings(level, facts) as held:
             if held and held.in_force != held.asked:
-                found = f"asked for {held.asked}, the kernel has {held.in_force}"
-                raise HostError(held.name, found, "a value that it keeps", "change the level")
+                mismatch = f"asked for {held.asked}, the kernel has {held.in_force}"
+                raise HostError(held.name, mismatch, "a value that it keeps", "change the level")
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Say what the setting was instead, at the start of the run or at its end."""
         if level is False:
             return []
         asked = self.text(level, facts)
-        found = [one for one in record.settings if one.name == self.called]
-        pairs = [("in force was", one.in_force) for one in found] + [("at the end it was", one.at_end) for one in found]
-        return [f"{self.called}: asked for {asked}, {words} {value}" for words, value in pairs if value != asked][:1]
+        settings = [setting for setting in record.settings if setting.name == self.label]
+        pairs = [("in force was", setting.in_force) for setting in settings] + [("at the end it was", setting.at_end) for setting in settings]
+        return [f"{self.label}: asked for {asked}, {words} {value}" for words, value in pairs if value != asked][:1]
 
     def _check(self, level: Level, facts: HostFacts) -> None:
         text = str(level)
-        if level is True or not text.strip() or len(text) > MAX_VALUE or not plain(text).isprintable():
+        if level is True or not text.strip() or len(text) > MAX_VALUE or not normalize_value(text).isprintable():
             expected = f"a value of at most {MAX_VALUE} characters, or false to leave it as it is"
-            raise LevelError(f"{self.called} = {str(level)[:60]!r}", expected, "correct it")
-        if why := facts.refused.get(MACHINE):
+            raise LevelError(f"{self.label} = {str(level)[:60]!r}", expected, "correct it")
+        if reason := facts.refused.get(MACHINE_SETTINGS):
             fix = "leave it out; `scalograph doctor` says what would help"
-            raise LevelError(f"{self.called} {text} is refused here ({why})", "false", fix)
-        self.check(plain(text), facts)
+            raise LevelError(f"{self.label} {text} is refused here ({reason})", "false", fix)
+        self.check(normalize_value(text), facts)

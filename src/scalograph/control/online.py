@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from scalograph.control.control import HeldSetting, Launch, Level, LevelError
-from scalograph.control.held_settings import held_setting
+from scalograph.control.held_settings import hold_setting
 from scalograph.control.machine_control import MachineControl
-from scalograph.control.placement import place
+from scalograph.control.placement import choose_cpus
 from scalograph.control.settings import Setting
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -38,16 +38,16 @@ class OnlineControl(MachineControl):
 
     def text(self, level: Level, facts: HostFacts) -> str:
         """Return the list of CPUs that stay."""
-        return format_cpu_list(place(int(level), "compact", facts.cpus))
+        return format_cpu_list(choose_cpus(int(level), "compact", facts.cpus))
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Note the CPUs that are left, for a mask must be among them."""
         if level is False:
             return launch
-        return replace(launch, online=place(int(level), "compact", facts.cpus))
+        return replace(launch, online=choose_cpus(int(level), "compact", facts.cpus))
 
     @contextmanager
-    def hold(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
+    def apply_settings(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
         """Take CPUs offline, and bring them back with the mask that we had.
 
         Raises:
@@ -61,7 +61,7 @@ class OnlineControl(MachineControl):
         if online != ours:
             raise HostError("online", "CPUs that we may not use, or that are offline", "all of them", "use `cpus`")
         try:
-            with held_setting(value, self.text(level, facts), self.changes) as held:
+            with hold_setting(value, self.text(level, facts), self.changes) as held:
                 yield held
         finally:
             if os.sched_getaffinity(0) != mask:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalograph.control.control import Control, Launch, Level, LevelError, no_such_level
+from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
 
 PLACEMENTS = tuple(ORDERS)
 
 
-def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
+def choose_cpus(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
     """Return the numbers of the CPUs to use, ascending. More CPUs of one placement always include those of fewer.
 
     The placements are those of `scalograph.protocol.cpu_order`.
@@ -26,18 +26,18 @@ def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ..
 def refuse_count(n_cpus: int, placement: str, n_available: int) -> None:
     """Raise LevelError for a count of CPUs that a placement does not have."""
     if not 1 <= n_cpus <= n_available:
-        found = f"{n_cpus} CPUs placed {placement}"
-        raise LevelError(found, f"1 to {n_available} on this host", "use fewer, or another placement")
+        request = f"{n_cpus} CPUs placed {placement}"
+        raise LevelError(request, f"1 to {n_available} on this host", "use fewer, or another placement")
 
 
-def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
+def count_available(placement: str, cpus: Sequence[CpuFact]) -> int:
     """Return the number of CPUs of a placement: cores for `one-per-core`, shared ones for `siblings`, else all."""
     return len(_order(placement)(cpus))
 
 
 def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
     if placement not in ORDERS:
-        raise no_such_level(f"placement {placement!r}", placement, PLACEMENTS)
+        raise unknown_level(f"placement {placement!r}", placement, PLACEMENTS)
     return ORDERS[placement]
 
 
@@ -79,8 +79,8 @@ class CpusControl(Control):
         if isinstance(level, bool) or not isinstance(level, int) or level < 1:
             raise LevelError(f"level {level!r}", "a count of CPUs from 1", "correct it")
         if level > facts.n_cpus:
-            found = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
-            raise LevelError(found, "", "lower it or choose another host")
+            problem = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
+            raise LevelError(problem, "", "lower it or choose another host")
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from scalograph.control.control import Launch, Level, LevelError, control
-from scalograph.control.placement import n_available
+from scalograph.control.control import Launch, Level, LevelError, find_control
+from scalograph.control.placement import count_available
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.model import Study
@@ -36,7 +36,7 @@ class CpuDemand:
         return self.obeys and self.n_cpus is None
 
 
-def demands(processes: Sequence[Process], values: Mapping[str, Any], treatment: Mapping[str, Level]) -> list[CpuDemand]:
+def cpu_demands(processes: Sequence[Process], values: Mapping[str, Any], treatment: Mapping[str, Level]) -> list[CpuDemand]:
     """Return what each process wants, in order of start; a driver obeys no control but alone.
 
     Args:
@@ -55,7 +55,7 @@ def demands(processes: Sequence[Process], values: Mapping[str, Any], treatment: 
     ]
 
 
-def divided(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFacts) -> dict[str, Cpus]:
+def divide_cpus(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFacts) -> dict[str, Cpus]:
     """Return the CPUs of each process by name, ascending; None are all.
 
     Args:
@@ -67,31 +67,31 @@ def divided(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFacts) -> di
         LevelError: they want more CPUs than there are.
     """
     _refuse_too_many(wanted, launch, facts)
-    shared = launch.cpus if any(one.shares for one in wanted) else None
+    shared = launch.cpus if any(demand.shares for demand in wanted) else None
     taken = set(shared or ())
     free = [cpu.cpu for cpu in ORDERS[launch.placement](facts.cpus) if cpu.cpu not in taken]
-    found: dict[str, Cpus] = {}
-    for one in wanted:
-        if one.n_cpus is not None:
-            found[one.name], free = tuple(sorted(free[: one.n_cpus])), free[one.n_cpus :]
-            taken |= set(found[one.name] or ())
+    own: dict[str, Cpus] = {}
+    for demand in wanted:
+        if demand.n_cpus is not None:
+            own[demand.name], free = tuple(sorted(free[: demand.n_cpus])), free[demand.n_cpus :]
+            taken |= set(own[demand.name] or ())
     left = tuple(cpu.cpu for cpu in facts.cpus if cpu.cpu not in taken) if taken else ()
-    return {one.name: found.get(one.name, (shared if one.shares else None) or left or None) for one in wanted}
+    return {demand.name: own.get(demand.name, (shared if demand.shares else None) or left or None) for demand in wanted}
 
 
 def _refuse_too_many(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFacts) -> None:
-    own = {one.name: one.n_cpus for one in wanted if one.n_cpus is not None}
-    shared = [one.name for one in wanted if one.shares]
+    own = {demand.name: demand.n_cpus for demand in wanted if demand.n_cpus is not None}
+    shared = [demand.name for demand in wanted if demand.shares]
     # Services for which nothing says how many need one that no other process has.
     n_shared = (launch.n_cpus or 1) if shared else 0
-    n, most = sum(own.values()) + n_shared, n_available(launch.placement, facts.cpus)
+    n, most = sum(own.values()) + n_shared, count_available(launch.placement, facts.cpus)
     if own and n > most:
         counts = [*([f"{', '.join(shared)} {n_shared}"] if shared else []), *(f"{name} {own[name]}" for name in own)]
-        found = f"{n} CPUs placed {launch.placement} ({'; '.join(counts)})"
-        raise LevelError(found, f"at most {most} on this host", "use fewer, or exclude this combination")
+        request = f"{n} CPUs placed {launch.placement} ({'; '.join(counts)})"
+        raise LevelError(request, f"at most {most} on this host", "use fewer, or exclude this combination")
 
 
-def too_many_cpus(study: Study, program: Program, facts: HostFacts) -> Callable[[Mapping[str, Level]], str | None]:
+def cpu_refusals(study: Study, program: Program, facts: HostFacts) -> Callable[[Mapping[str, Level]], str | None]:
     """Return a function that tells why a treatment gives its processes too many CPUs for this host; None if not.
 
     Args:
@@ -104,7 +104,7 @@ def too_many_cpus(study: Study, program: Program, facts: HostFacts) -> Callable[
         return lambda treatment: None
     counting = {process.cpus.strip("{}") for process in processes if isinstance(process.cpus, str)}
     counting |= {name for process in processes for name in process.when}
-    names = [name for name, one in study.factors.items() if name in counting or one.control in _PLACING]
+    names = [name for name, factor in study.factors.items() if name in counting or factor.control in _PLACING]
 
     @cache
     def refusal(*levels: Level) -> str | None:
@@ -112,11 +112,11 @@ def too_many_cpus(study: Study, program: Program, facts: HostFacts) -> Callable[
         launch = Launch()
         for name in names:
             if (placing := study.factors[name].control) in _PLACING:
-                launch = control(str(placing)).apply(launch, treatment[name], facts)
+                launch = find_control(str(placing)).apply(launch, treatment[name], facts)
         if launch.placement != Launch.placement and launch.n_cpus is None:
-            launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
+            launch = replace(launch, n_cpus=count_available(launch.placement, facts.cpus))
         try:
-            _refuse_too_many(demands(program.started(treatment), program.values, treatment), launch, facts)
+            _refuse_too_many(cpu_demands(program.processes_for(treatment), program.values, treatment), launch, facts)
         except LevelError as error:
             return str(error)
         return None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.capacity import NO_LIMIT, QuotaControl, quota_group
+from scalograph.control.capacity import NO_LIMIT, QuotaControl, make_quota_cgroup
 from scalograph.control.control import Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
@@ -18,13 +18,13 @@ Treatment = Mapping[str, Level]
 _ROUNDED = 1e-4
 
 
-def quota_of_process(process: Process, values: Mapping[str, Any]) -> float | None:
+def process_quota(process: Process, values: Mapping[str, Any]) -> float | None:
     """Return the CPUs' worth of time that a process is granted; None for no limit. `values` fills its template."""
     quota = None if process.quota is None else value_of(process.quota, values)
     return None if quota in (None, NO_LIMIT) else float(quota)
 
 
-def refused_quotas(program: Program, facts: HostFacts) -> Callable[[Treatment], str | None]:
+def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Treatment], str | None]:
     """Return a function that tells why a treatment's quotas of single processes cannot be set here; None if they can.
 
     Args:
@@ -35,7 +35,7 @@ def refused_quotas(program: Program, facts: HostFacts) -> Callable[[Treatment], 
         return lambda treatment: None
 
     def refusal(treatment: Treatment) -> str | None:
-        for process in (one for one in program.started(treatment) if one.quota is not None):
+        for process in (each for each in program.processes_for(treatment) if each.quota is not None):
             try:
                 level = value_of(process.quota, {**program.values, **process.values, **treatment})
                 QuotaControl().resolve([level], facts)
@@ -47,8 +47,8 @@ def refused_quotas(program: Program, facts: HostFacts) -> Callable[[Treatment], 
 
 
 @contextmanager
-def with_quotas(
-    launches: Sequence[Launch], make: Callable[[float], AbstractContextManager[Path]] = quota_group
+def apply_quotas(
+    launches: Sequence[Launch], make: Callable[[float], AbstractContextManager[Path]] = make_quota_cgroup
 ) -> Iterator[tuple[Launch, ...]]:
     """Yield the launches of a run, those with a quota with the cgroup of their process; afterwards these are gone.
 
@@ -65,12 +65,12 @@ def with_quotas(
         yield tuple(replace(launch, cgroup=folders.get(launch.name)) for launch in launches)
 
 
-def other_quotas(launches: Sequence[Launch], record: Record) -> list[str]:
+def find_wrong_quotas(launches: Sequence[Launch], record: Record) -> list[str]:
     """Return in words which processes did not have the quota of their launch."""
     wrong = dict[str, None]()
-    for process in (one for one in record.processes if one.command < len(launches)):
-        asked, found = launches[process.command].own_quota_cpus, process.quota_cpus
-        if asked is not None and (found is None or abs(found - asked) > _ROUNDED):
-            told = "none" if found is None else f"{found:g}"
-            wrong[f"quota of {process.name}: asked for {asked:g}, in force was {told}"] = None
+    for process in (each for each in record.processes if each.command < len(launches)):
+        asked, quota = launches[process.command].own_quota_cpus, process.quota_cpus
+        if asked is not None and (quota is None or abs(quota - asked) > _ROUNDED):
+            in_force = "none" if quota is None else f"{quota:g}"
+            wrong[f"quota of {process.name}: asked for {asked:g}, in force was {in_force}"] = None
     return list(wrong)

@@ -11,7 +11,7 @@ from pathlib import Path
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import InForce, Record
-from scalograph.study.scalars import meant
+from scalograph.study.scalars import suggest
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -39,13 +39,13 @@ def attempt(change: Callable[[], object]) -> str | None:
     thread = threading.Thread(target=in_thread)
     thread.start()
     thread.join()
-    return kernel_says(answer[0]) if answer else None
+    return format_kernel_error(answer[0]) if answer else None
 
 
-def kernel_says(error: OSError) -> str:
+def format_kernel_error(error: OSError) -> str:
     """Return the kernel's error by name and in words.
 
-    >>> kernel_says(PermissionError(1, "Operation not permitted"))
+    >>> format_kernel_error(PermissionError(1, "Operation not permitted"))
     'EPERM: Operation not permitted'
     """
     return f"{errno.errorcode.get(error.errno or 0, 'error')}: {error.strerror}"
@@ -69,17 +69,17 @@ class GrantedScheduling:
     refused: Mapping[str, str]
 
 
-def granted_scheduling() -> GrantedScheduling:
+def find_granted_scheduling() -> GrantedScheduling:
     """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE).
 
     Every step below our own nice value needs a right: whoever runs at 5 may not go back to 0.
     """
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    priority, why_priority = furthest([*range(1, 100)], _set_fifo)
-    nice, why_nice = furthest([*range(own - 1, -21, -1)] or [own], _set_nice)
+    priority, why_priority = find_furthest([*range(1, 100)], _set_fifo)
+    nice, why_nice = find_furthest([*range(own - 1, -21, -1)] or [own], _set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
     nice = own if nice is None else nice
-    return GrantedScheduling(priority or 0, nice, {name: why for name, why in refused.items() if why})
+    return GrantedScheduling(priority or 0, nice, {name: reason for name, reason in refused.items() if reason})
 
 
 def _set_fifo(priority: int) -> None:
@@ -90,18 +90,18 @@ def _set_nice(nice: int) -> None:
     os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
-def furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
+def find_furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
     """Return the last of the values that is granted (all before it are, too), and why the next one is not."""
-    why: dict[int, str | None] = {}
+    reasons: dict[int, str | None] = {}
 
     def refused(value: int) -> bool:
-        why[value] = attempt(lambda: change(value))
-        return why[value] is not None
+        reasons[value] = attempt(lambda: change(value))
+        return reasons[value] is not None
 
     if not refused(values[-1]):
         return values[-1], None
     n_granted = bisect.bisect_left(values, True, key=refused)
-    return (values[n_granted - 1] if n_granted else None), why[values[-1]]
+    return (values[n_granted - 1] if n_granted else None), reasons[values[-1]]
 
 
 def parse_policy(level: Level) -> tuple[str, int]:
@@ -115,16 +115,16 @@ def parse_policy(level: Level) -> tuple[str, int]:
         return name, 0
     if name in _REAL_TIME and (not number or (number.isdecimal() and 1 <= int(number) <= 99)):
         return name, int(number or 1)
-    fix = ("" if name in _REAL_TIME else meant(name, (*_PLAIN, *_REAL_TIME))) or "correct it"
+    fix = ("" if name in _REAL_TIME else suggest(name, (*_PLAIN, *_REAL_TIME))) or "correct it"
     raise LevelError(f"policy {level!r}", "one of other, batch, idle, ext, fifo[:1-99], rr[:1-99]", fix)
 
 
-def _refused(what: str, name: str, facts: HostFacts) -> str:
-    why = facts.refused.get(name)
-    return f"{what} is refused here" + (f" ({why})" if why else "")
+def _describe_refusal(what: str, name: str, facts: HostFacts) -> str:
+    reason = facts.refused.get(name)
+    return f"{what} is refused here" + (f" ({reason})" if reason else "")
 
 
-def _placed(record: Record) -> Iterator[InForce]:
+def _scheduling_in_force(record: Record) -> Iterator[InForce]:
     """Yield what was in force for each copy, before it started and when it had ended."""
     for copy in record.copies:
         yield from (placed for placed in (copy.in_force, copy.at_end) if placed)
@@ -138,10 +138,10 @@ class PolicyControl(Control):
         for level in levels:
             policy, priority = parse_policy(level)
             if policy == "ext" and EXT in facts.refused:
-                raise LevelError(_refused("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
+                raise LevelError(_describe_refusal("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
             if priority > facts.granted_priority:
                 granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
-                raise LevelError(_refused(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX)
+                raise LevelError(_describe_refusal(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX)
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -152,8 +152,8 @@ class PolicyControl(Control):
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Check that each copy got the policy, and still had it when it had ended."""
         wanted = parse_policy(level)
-        found = {(placed.policy, placed.priority) for placed in _placed(record)}
-        return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
+        policies = {(placed.policy, placed.priority) for placed in _scheduling_in_force(record)}
+        return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(policies - {wanted})]
 
 
 class NiceControl(Control):
@@ -165,7 +165,7 @@ class NiceControl(Control):
             if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
                 raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
             if level < facts.granted_nice:
-                raise LevelError(_refused(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX)
+                raise LevelError(_describe_refusal(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX)
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -174,5 +174,5 @@ class NiceControl(Control):
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Check that each copy got the nice value, and still had it when it had ended."""
-        found = {placed.nice for placed in _placed(record)}
-        return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]
+        values = {placed.nice for placed in _scheduling_in_force(record)}
+        return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(values - {level})]

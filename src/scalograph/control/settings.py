@@ -36,14 +36,14 @@ class Setting(StrEnum):
 
 _LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF, Setting.TASKS_LEAF)
 # These belong to the trees with the controllers of CPU time and of tasks, which may differ from that of the cpusets.
-OF_CPU_TIME = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
-OF_TASKS = (Setting.TASKS_DELEGATION, Setting.TASKS_LEAF)
+CPU_TIME_SETTINGS = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
+TASK_SETTINGS = (Setting.TASKS_DELEGATION, Setting.TASKS_LEAF)
 
 
 class Tree(Protocol):
     """The part of the machine that is changed, with one controller; tests have one without a kernel."""
 
-    def delegated(self) -> bool:
+    def is_delegated(self) -> bool:
         """Tell whether leaves have the controller's files."""
 
     def delegate(self, on: bool) -> None:
@@ -127,14 +127,14 @@ def tasks_leaf(name: str) -> SettingChange:
     return SettingChange(setting=Setting.TASKS_LEAF, old="absent", leaf=name)
 
 
-def in_force(change: SettingChange, tree: Tree | KernelPlace) -> bool:
+def is_changed(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     """Tell whether the setting still differs from its old value."""
     if isinstance(tree, KernelPlace):
         try:
             return tree.value() != change.old
         except FileNotFoundError:  # the device or the module is gone, and its setting with it
             return False
-    return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
+    return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.is_delegated()
 
 
 def undo(change: SettingChange, tree: Tree | KernelPlace) -> bool:
@@ -143,23 +143,23 @@ def undo(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     Returns:
         False if others rely on it meanwhile: then it is theirs, and stays.
     """
-    if not in_force(change, tree):
+    if not is_changed(change, tree):
         return True
     if isinstance(tree, KernelPlace):
         tree.set(change.old)
         return True
     if change.setting not in _LEAVES:
-        return _switched_off(tree)
+        return _switch_off(tree)
     tree.remove_leaf(change.leaf)
     return True
 
 
-def left_on(change: SettingChange) -> str:
+def describe_left_on(change: SettingChange) -> str:
     """Return the message about a delegation that others rely on."""
     return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
 
 
-def _switched_off(tree: Tree) -> bool:
+def _switch_off(tree: Tree) -> bool:
     # The kernel refuses only while a child delegates the controller; it would silently drop a child's own limits.
     if tree.used_by_others():
         return False

@@ -14,21 +14,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.kernel_files import KERNEL, KernelPlace
-from scalograph.control.settings import (
-    OF_CPU_TIME,
-    OF_TASKS,
-    SettingChange,
-    Tree,
-    in_force,
-    left_on,
-    undo,
-)
+from scalograph.control.settings import (CPU_TIME_SETTINGS, TASK_SETTINGS, SettingChange, Tree, is_changed, describe_left_on, undo)
 from scalograph.errors import HostError
 from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
-from scalograph.system.lock import Turn, advised, locked, shared_lock
-from scalograph.system.private_dir import MAX_BYTES, PrivateFolder, state_folder
-from scalograph.system.stale_cgroups import sweep
-from scalograph.system.stale_processes import Owner, boot_id, end_orphans
+from scalograph.system.lock import LockLease, take_shared_lock, take_user_lock, shared_lock_file
+from scalograph.system.private_dir import MAX_BYTES, PrivateDir, state_folder
+from scalograph.system.stale_cgroups import remove_stale_cgroups
+from scalograph.system.stale_processes import Owner, boot_id, kill_stale_processes
 
 CHANGES = "changes.json"
 _DEATH_S = 1.0
@@ -65,23 +57,23 @@ class Store:
     kernel: Path = Path("/")
 
     @classmethod
-    def of_machine(cls) -> "Store":
+    def locate(cls) -> "Store":
         """Return the store of this machine and user."""
         mount = cgroup2_mount()
         tree = None if mount is None else CgroupTree(mount)
-        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
+        return cls(state_folder(), tree, shared=shared_lock_file(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
 
     def tree_of(self, change: SettingChange) -> Tree | KernelPlace | None:
         """Return what a change is made in; None if there is none."""
         if change.setting in KERNEL:
             return KERNEL[change.setting].place(self.kernel, change.name)
-        if change.setting in OF_TASKS:
+        if change.setting in TASK_SETTINGS:
             return self.tasks
-        return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
+        return self.cpu_time if change.setting in CPU_TIME_SETTINGS else self.tree
 
 
 # Folders whose lock this process holds, and how many times: flock would wait for this process itself.
-_held: dict[Path, int] = {}
+_lock_counts: dict[Path, int] = {}
 
 
 @contextmanager
@@ -98,27 +90,27 @@ def lock_machine(
     Raises:
         HostError: another start of this user holds the machine, or what it left cannot be undone.
     """
-    store = store or Store.of_machine()
+    store = store or Store.locate()
     if store.folder is None:
         yield []
         return
     path = store.folder
-    with PrivateFolder(path) as folder, ExitStack() as locks:
-        first = not _held.get(path)
+    with PrivateDir(path) as folder, ExitStack() as locks:
+        first = not _lock_counts.get(path)
         if first:
-            turn = Turn(wait_s, tell)
-            locks.callback(os.close, locked(folder, turn))
-            if (shared := advised(store.shared, turn)) is not None:
+            turn = LockLease(wait_s, tell)
+            locks.callback(os.close, take_user_lock(folder, turn))
+            if (shared := take_shared_lock(store.shared, turn)) is not None:
                 locks.callback(os.close, shared)
-        _held[path] = _held.get(path, 0) + 1
+        _lock_counts[path] = _lock_counts.get(path, 0) + 1
         try:
-            yield _put_right(store, folder) if first else []
+            yield _recover(store, folder) if first else []
         finally:
-            _held[path] -= 1
+            _lock_counts[path] -= 1
 
 
 @contextmanager
-def changed(
+def apply_change(
     change: SettingChange, make: Callable[[], object], store: Store, beside: Sequence[SettingChange] = ()
 ) -> Iterator[None]:
     """Make a change, undo it at the end, and prove that it is undone. The machine must be locked.
@@ -133,55 +125,55 @@ def changed(
         HostError: there is no place to keep the record, or the kernel refuses the change or its undoing.
     """
     tree = store.tree_of(change)
-    if store.folder is None or tree is None or not _held.get(store.folder):
+    if store.folder is None or tree is None or not _lock_counts.get(store.folder):
         raise HostError(str(change), "the machine is not locked", "a lock before a change", "this is a bug")
-    with PrivateFolder(store.folder) as folder:
+    with PrivateDir(store.folder) as folder:
         before = _read(folder)
-        if before and before.owner != Owner.ourselves(store.root):
-            found = f"changes of process {before.owner.pid}, which is still there"
-            raise HostError(str(folder.path / CHANGES), found, "one owner at a time", "wait for its end")
+        if before and before.owner != Owner.current(store.root):
+            state = f"changes of process {before.owner.pid}, which is still there"
+            raise HostError(str(folder.path / CHANGES), state, "one owner at a time", "wait for its end")
         kept = before.changes if before else ()
-        made = (*beside, change)
-        owner = Owner.ourselves(store.root)
-        _keep(folder, Changes(boot_id=boot_id(store.root), owner=owner, changes=(*kept, *made)))
+        changes = (*beside, change)
+        owner = Owner.current(store.root)
+        _write(folder, Changes(boot_id=boot_id(store.root), owner=owner, changes=(*kept, *changes)))
         # The last is undone first, and each of them whatever becomes of the others.
         with ExitStack() as undoing:
-            for one in made:
-                undoing.callback(_undone, one, store, folder)
-            with _telling(change):
+            for each in changes:
+                undoing.callback(_undo_recorded, each, store, folder)
+            with _kernel_errors(change):
                 make()
             yield
 
 
-def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
+def _recover(store: Store, folder: PrivateDir) -> list[str]:
     restored = _restore(store, folder)
-    swept = sweep(store.tree, store.root) if isinstance(store.tree, CgroupTree) else []
-    return [*restored, *end_orphans(), *swept]
+    swept = remove_stale_cgroups(store.tree, store.root) if isinstance(store.tree, CgroupTree) else []
+    return [*restored, *kill_stale_processes(), *swept]
 
 
-def _restore(store: Store, folder: PrivateFolder) -> list[str]:
+def _restore(store: Store, folder: PrivateDir) -> list[str]:
     left = _read(folder)
-    if left is None or _outlives(left.owner, store.root):
+    if left is None or _owner_survives(left.owner, store.root):
         return []
     # A reboot has already restored everything.
-    made = left.changes if left.boot_id == boot_id(store.root) else ()
-    trees, told = [(change, _tree_of(change, store, folder)) for change in made], list[str]()
+    changes = left.changes if left.boot_id == boot_id(store.root) else ()
+    trees, messages = [(change, _tree_of(change, store, folder)) for change in changes], list[str]()
 
     def put_back(change: SettingChange, tree: Tree | KernelPlace) -> None:
-        told.append(_undo(change, tree))
+        messages.append(_undo(change, tree))
         _forget(folder, change)
 
     # As at the end of a change: the last one first, and each of them whatever becomes of the others.
     with ExitStack() as undoing:
-        for one in trees:
-            undoing.callback(put_back, *one)
+        for pair in trees:
+            undoing.callback(put_back, *pair)
     folder.remove(CHANGES)
-    return told
+    return messages
 
 
-def _outlives(owner: Owner, root: Path) -> bool:
+def _owner_survives(owner: Owner, root: Path) -> bool:
     """Tell whether the owner goes on without its lock; the kernel frees a lock a moment before its process is gone."""
-    until = time.monotonic() + (0 if owner == Owner.ourselves(root) else _DEATH_S)
+    until = time.monotonic() + (0 if owner == Owner.current(root) else _DEATH_S)
     while alive := owner.is_alive(root):
         if time.monotonic() >= until:
             break
@@ -191,45 +183,45 @@ def _outlives(owner: Owner, root: Path) -> bool:
 
 def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
     """Undo a change and return the outcome in words."""
-    with _telling(change, change.old, _BY_HAND):
+    with _kernel_errors(change, change.old, _BY_HAND):
         if not undo(change, tree):
-            return left_on(change)
-    if in_force(change, tree):
+            return describe_left_on(change)
+    if is_changed(change, tree):
         raise HostError(str(change), "not in force after it was written", change.old, _BY_HAND)
     return str(change)
 
 
-def _undone(change: SettingChange, store: Store, folder: PrivateFolder) -> None:
+def _undo_recorded(change: SettingChange, store: Store, folder: PrivateDir) -> None:
     _undo(change, _tree_of(change, store, folder))
     _forget(folder, change)
 
 
-def _tree_of(change: SettingChange, store: Store, folder: PrivateFolder) -> Tree | KernelPlace:
+def _tree_of(change: SettingChange, store: Store, folder: PrivateDir) -> Tree | KernelPlace:
     """What a recorded change is undone in. Raises HostError where that is gone: the change stays recorded."""
     if (tree := store.tree_of(change)) is None:
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
     return tree
 
 
-def _forget(folder: PrivateFolder, change: SettingChange) -> None:
+def _forget(folder: PrivateDir, change: SettingChange) -> None:
     """Remove one change from the record, of equal ones the last. One that was not undone stays for the next start."""
     left = _read(folder)
     kept = list(left.changes) if left else []
     if left is None or change not in kept:
         return
     del kept[len(kept) - 1 - kept[::-1].index(change)]
-    _keep(folder, left.model_copy(update={"changes": tuple(kept)}))
+    _write(folder, left.model_copy(update={"changes": tuple(kept)}))
 
 
 @contextmanager
-def _telling(change: SettingChange, expected: str = "", fix: str = "see `scalograph doctor`") -> Iterator[None]:
+def _kernel_errors(change: SettingChange, expected: str = "", fix: str = "see `scalograph doctor`") -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise HostError(str(change), f"the kernel refuses: {error.strerror}", expected, fix) from error
 
 
-def _read(folder: PrivateFolder) -> Changes | None:
+def _read(folder: PrivateDir) -> Changes | None:
     content = folder.read(CHANGES)
     if content is None:
         return None
@@ -237,12 +229,12 @@ def _read(folder: PrivateFolder) -> Changes | None:
         return Changes.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(step) for step in first["loc"]) or "the file"
-        found = f"{place}: {first['msg']}"
-        raise HostError(str(folder.path / CHANGES), found, "changes as Scalograph writes them", _LOOK) from None
+        location = ".".join(str(step) for step in first["loc"]) or "the file"
+        problem = f"{location}: {first['msg']}"
+        raise HostError(str(folder.path / CHANGES), problem, "changes as Scalograph writes them", _LOOK) from None
 
 
-def _keep(folder: PrivateFolder, record: Changes) -> None:
+def _write(folder: PrivateDir, record: Changes) -> None:
     if not record.changes:
         folder.remove(CHANGES)
         return

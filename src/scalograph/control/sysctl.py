@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from scalograph.control.control import LevelError, no_such_level
+from scalograph.control.control import LevelError, unknown_level
 from scalograph.control.held_settings import KernelValue
 from scalograph.control.machine_control import MachineControl
 from scalograph.control.settings import Setting, SettingChange
@@ -117,7 +117,7 @@ class HugePagesControl(MachineControl):
     def check(self, value: str, facts: HostFacts) -> None:
         """Raise LevelError for another word."""
         if value not in HUGE_PAGES:
-            raise no_such_level(f"thp {value!r}", value, HUGE_PAGES)
+            raise unknown_level(f"thp {value!r}", value, HUGE_PAGES)
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
         """Return what is undone: the setting, then the memory that the kernel keeps free."""
@@ -132,7 +132,7 @@ class IoSchedulerControl(MachineControl):
     def check(self, value: str, facts: HostFacts) -> None:
         """Raise LevelError for what is no name of a scheduler; which ones there are, the kernel says."""
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,15}", value):
-            raise LevelError(f"{self.called} {value!r}", "a scheduler such as none or mq-deadline", "correct it")
+            raise LevelError(f"{self.label} {value!r}", "a scheduler such as none or mq-deadline", "correct it")
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
         """Return what is undone: the scheduler, then its parameters and those of the queue, which it set anew."""

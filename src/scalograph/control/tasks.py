@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.capacity import GroupControl
-from scalograph.control.cgroup_limit import GroupLimit, inside_group, why_no_group
+from scalograph.control.capacity import CgroupControl
+from scalograph.control.cgroup_limit import CgroupLimit, enter_limited_cgroup, find_cgroup_refusal
 from scalograph.control.control import Launch
 from scalograph.control.isolation import Refusal
 from scalograph.control.settings import tasks_delegation, tasks_leaf
@@ -23,15 +23,15 @@ from scalograph.system.cgroups import CgroupTree, controller_tree, read
 TASKS = "tasks"
 _WITHOUT = "leave limits of tasks out"
 # The probe and a JVM have some forty; the kernel itself numbers no more.
-LEAST_TASKS, MOST_TASKS = 10, 4_194_304
+MIN_TASKS, MAX_TASKS = 10, 4_194_304
 
 
-def why_no_tasks(root: Path = Path("/")) -> Refusal | None:
+def find_tasks_refusal(root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a limit of tasks, by reading only; None if nothing does."""
-    return why_no_group(CONTROLLER, _WITHOUT, root)
+    return find_cgroup_refusal(CONTROLLER, _WITHOUT, root)
 
 
-class TasksControl(GroupControl):
+class TasksControl(CgroupControl):
     """Levels are tasks that may be there beside those of `scalograph` itself, and "none".
 
     A task is a process or a thread; those of the probe count. `limited_tasks` reads the limit back before and after
@@ -40,22 +40,22 @@ class TasksControl(GroupControl):
 
     name = TASKS
 
-    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+    def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
         """Tell whether it is a whole number of tasks that a run can do with, and the kernel can number."""
-        is_limit = isinstance(level, int) and LEAST_TASKS <= level <= MOST_TASKS
-        return is_limit, f"an integer from {LEAST_TASKS} to {MOST_TASKS}"
+        is_limit = isinstance(level, int) and MIN_TASKS <= level <= MAX_TASKS
+        return is_limit, f"an integer from {MIN_TASKS} to {MAX_TASKS}"
 
-    def noted(self, launch: Launch, level: float | None) -> Launch:
+    def set_limit(self, launch: Launch, level: float | None) -> Launch:
         """Return the launch with this limit."""
         return replace(launch, max_tasks=None if level is None else int(level))
 
-    def limited(self, level: float) -> AbstractContextManager[None]:
+    def apply_limit(self, level: float) -> AbstractContextManager[None]:
         """Return the context of `limited_tasks`."""
-        return limited_tasks(int(level))
+        return limit_tasks(int(level))
 
 
 @contextmanager
-def limited_tasks(
+def limit_tasks(
     n_tasks: int, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
     """Limit what this process starts meanwhile to so many tasks at once; no process of others is moved.
@@ -69,17 +69,17 @@ def limited_tasks(
     Raises:
         HostError: the limit is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
-    if refused := why_no_tasks(root):
+    if refused := find_tasks_refusal(root):
         raise HostError(TASKS, refused.why, "the controller pids, and leave to make a cgroup", refused.fix)
-    store, tree = store or Store.of_machine(), tree or controller_tree(CONTROLLER, root)
+    store, tree = store or Store.locate(), tree or controller_tree(CONTROLLER, root)
     assert tree is not None
     _refuse_smaller(n_tasks, tree)
     most = n_tasks + len(list((root / "proc/self/task").iterdir()))
-    limit = GroupLimit(
+    limit = CgroupLimit(
         name=TASKS, amount=f"{n_tasks} tasks", without=_WITHOUT, delegation=tasks_delegation(), leaf=tasks_leaf,
-        write=partial(_limit, most), prove=partial(_prove, most),
+        write=partial(_write_limit, most), prove=partial(_prove, most),
     )  # fmt: skip
-    with inside_group(limit, tree, store):
+    with enter_limited_cgroup(limit, tree, store):
         yield
 
 
@@ -89,16 +89,16 @@ def _refuse_smaller(n_tasks: int, tree: CgroupTree) -> None:
     for folder in (home for home in (own, *own.parents) if home.is_relative_to(tree.mount)):
         most, current = read(folder / "pids.max") or "", read(folder / "pids.current") or "0"
         if most.isdecimal() and current.isdecimal() and int(most) - int(current) < n_tasks:
-            found = f"{n_tasks} tasks more, but {int(most) - int(current)} of the {most} of our own cgroup are left"
-            raise HostError(TASKS, found, "a lower level", "lower the level, or start outside that cgroup")
+            excess = f"{n_tasks} tasks more, but {int(most) - int(current)} of the {most} of our own cgroup are left"
+            raise HostError(TASKS, excess, "a lower level", "lower the level, or start outside that cgroup")
 
 
-def _limit(most: int, tree: CgroupTree, folder: Path) -> None:
+def _write_limit(most: int, tree: CgroupTree, folder: Path) -> None:
     tree.write(folder / "pids.max", str(most))
 
 
 def _prove(most: int, folder: Path) -> None:
-    found = read(folder / "pids.max")
-    if found != str(most):
-        told = "none" if found in (None, "max") else found
-        raise HostError(TASKS, f"in force: {told}", str(most), "see who else writes to our cgroups")
+    limit = read(folder / "pids.max")
+    if limit != str(most):
+        in_force = "none" if limit in (None, "max") else limit
+        raise HostError(TASKS, f"in force: {in_force}", str(most), "see who else writes to our cgroups")

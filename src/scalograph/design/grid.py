@@ -28,8 +28,8 @@ class GridPlanner:
 
     def __init__(self, design: Design) -> None:
         self._design, self._max_reruns = design, design.study.protocol.max_reruns
-        self.gave_up = ""
-        self._planned = {run.run: run for run in in_order(design)}
+        self.stop_reason = ""
+        self._planned = {run.run: run for run in grid_runs(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}
         self._n_impossible = Counter[int]()
@@ -38,7 +38,7 @@ class GridPlanner:
 
     def ask(self) -> Run | None:
         """Return the first run in order that was not told yet."""
-        if self.gave_up:
+        if self.stop_reason:
             return None
         return next((run for block in self._left.values() for run in block.values()), None)
 
@@ -60,18 +60,18 @@ class GridPlanner:
 
     def resume(self) -> None:
         """Reset what made the plan give up: a new start may meet a quiet machine."""
-        self.gave_up = ""
+        self.stop_reason = ""
 
     @property
     def n_left(self) -> int:
         """The number of runs still to come, as far as it is known."""
         return sum(map(len, self._left.values()))
 
-    def ended(self, block: int) -> bool:
+    def is_block_done(self, block: int) -> bool:
         """Tell whether a block has no run to come."""
         return not self._left.get(block)
 
-    def forgo(self, treatments: Collection[Treatment]) -> None:
+    def skip_configurations(self, treatments: Collection[Treatment]) -> None:
         """Plan no further run of these treatments."""
         for block in self._left.values():
             for name in [name for name, run in block.items() if not run.warmup and run.treatment in treatments]:
@@ -97,14 +97,14 @@ class GridPlanner:
                 self._left[block][again.run] = again
         return None
 
-    def _too_busy(self, found: str) -> str:
+    def _too_busy(self, finding: str) -> str:
         choice = self._design.study.protocol.when_busy
         if choice == "stop":
-            self.gave_up = "busy"
-            return f"machine busy: {found}; stopped, as asked"
+            self.stop_reason = "busy"
+            return f"machine busy: {finding}; stopped, as asked"
         if choice == "cpu-time":
-            return f"machine busy: {found}; not repeated, going on by CPU time"
-        return f"machine busy, not measurable now: {found}; not repeated ({_CHOICES})"
+            return f"machine busy: {finding}; not repeated, going on by CPU time"
+        return f"machine busy, not measurable now: {finding}; not repeated ({_CHOICES})"
 
     def _again(self, run: Run) -> Run | None:
         """Return the repeat of a run; its name and replicate follow from the run, so that a replay finds the same."""
@@ -119,7 +119,7 @@ class GridPlanner:
         return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
 
-def in_order(design: Design) -> Iterator[Run]:
+def grid_runs(design: Design) -> Iterator[Run]:
     """Yield every planned run of a grid, warm-up runs first; none of them is kept."""
     protocol = design.study.protocol
     warmups = (_warmup(design, number) for number in range(protocol.warmup_runs))

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from scalograph.protocol.record import Record
-from scalograph.questions.registry import SWEEP, having, role
+from scalograph.questions.registry import SWEEP, role, roles_present
 from scalograph.study.levels import Run, Treatment
 from scalograph.study.model import Study
 
@@ -59,7 +59,7 @@ class Planner(Protocol):
         """The number of runs still to come, as far as it is known."""
 
     @property
-    def gave_up(self) -> str:
+    def stop_reason(self) -> str:
         """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
 
     def resume(self) -> None:
@@ -75,7 +75,7 @@ class RunPlan(Protocol):
     def planned_runs(self) -> Iterator[Run]:
         """Return every run that is known before the first is made; for a search, those that it makes in any case."""
 
-    def asked_for(self) -> list[int]:
+    def runs_per_configuration(self) -> list[int]:
         """Return the number of those runs for each treatment, warm-up runs excluded."""
 
     @property
@@ -97,8 +97,8 @@ def run_plan(design: Design) -> RunPlan:
         StudyError: the question cannot be asked of these treatments.
     """
     asked = design.study.question
-    made: RunPlan = role(asked if asked in having("plan") else SWEEP, "plan").plan(design)
-    return made
+    plan: RunPlan = role(asked if asked in roles_present("plan") else SWEEP, "plan").plan(design)
+    return plan
 
 
 def key(treatment: Treatment) -> tuple[tuple[str, Any], ...]:
@@ -114,13 +114,13 @@ def seconds_per_treatment(runs: Iterable[tuple[Treatment, float]]) -> dict[tuple
     return {treatment: fmean(durations) for treatment, durations in seconds.items()}
 
 
-def expected_seconds(design: Design, known: Mapping[tuple[tuple[str, Any], ...], float]) -> float | None:
+def expected_seconds(design: Design, timed: Mapping[tuple[tuple[str, Any], ...], float]) -> float | None:
     """Return the seconds of the whole design; a treatment that was never timed counts as the mean of the others."""
-    if not known:
+    if not timed:
         return None
-    mean = fmean(known.values())
+    mean = fmean(timed.values())
     block = sum(
-        design.runs_per_block(index) * known.get(key(treatment), mean)
+        design.runs_per_block(index) * timed.get(key(treatment), mean)
         for index, treatment in enumerate(design.treatments)
     )
     return block * design.study.protocol.runs

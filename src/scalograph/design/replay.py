@@ -8,7 +8,7 @@ from scalograph.design.planner import Planner
 from scalograph.errors import ProtocolError
 from scalograph.protocol.journal import understood
 from scalograph.protocol.record import Record
-from scalograph.study.levels import Run, as_run
+from scalograph.study.levels import Run, read_run
 from scalograph.verdict.judge import Judging, judge
 
 Finished = tuple[Run, Record, str]
@@ -24,18 +24,18 @@ def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judgi
         ProtocolError: an event does not follow protocol/journal.md, or two runs have the same name.
         StudyError: a run differs from that of the same name in the planner's design.
     """
-    told = 0
-    for done in _finished(events, judging):
+    n_told = 0
+    for done in _finished_runs(events, judging):
         if done is None:
             planner.resume()
             continue
         planner.tell(*done)
-        told += 1
+        n_told += 1
     planner.resume()
-    return told
+    return n_told
 
 
-def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator[Finished | None]:
+def _finished_runs(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator[Finished | None]:
     """Yield runs, records and verdicts in order, and None at each further start. Raises ProtocolError.
 
     A run that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
@@ -54,7 +54,7 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
             if event["event"] != "run":
                 continue
             record = event["record"]
-            done, last = last, (as_run(event), record, judging(record).verdict)
+            done, last = last, (read_run(event), record, judging(record).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:
             yield done
@@ -79,7 +79,7 @@ def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float
         if event["event"] not in ("ask", "run"):
             continue
         with understood(event, number):
-            run, at = as_run(event), datetime.fromisoformat(event["at"])
+            run, at = read_run(event), datetime.fromisoformat(event["at"])
             if event["event"] == "ask":
                 asked[run.run] = at
                 continue

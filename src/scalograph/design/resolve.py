@@ -6,20 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from scalograph.control.apply import refusals
-from scalograph.control.control import LevelError, control
+from scalograph.control.apply import configuration_refusals
+from scalograph.control.control import LevelError, find_control
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
-from scalograph.protocol.facts import (
-    LATEST,
-    CpuFact,
-    HostFacts,
-    Jvm,
-)
-from scalograph.questions.registry import having, is_search, role
+from scalograph.protocol.facts import LATEST, CpuFact, HostFacts, Jvm
+from scalograph.questions.registry import is_search, role, roles_present
 from scalograph.study.levels import LevelsError, Treatment, parse_levels
 from scalograph.study.model import Factor, Study
-from scalograph.study.scalars import Level, brief, enumerated
+from scalograph.study.scalars import Level, list_words, truncate
 
 
 class Exclusions:
@@ -41,7 +36,7 @@ class Exclusions:
                 for level in levels:
                     met[level] = met.get(level, self._silent[name]) | 1 << index
 
-    def hold(self, treatment: Treatment) -> bool:
+    def contains(self, treatment: Treatment) -> bool:
         """Tell whether a treatment is left out: all factors that some exclusion names have one of its levels."""
         left = -1
         for name, met in self._met.items():
@@ -66,49 +61,52 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
         StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
         HostError: it grants no level of a factor, or none but the baseline: there is nothing to compare.
     """
-    declared, (study, left_out) = study, _spelled_out(study, facts)
+    declared, (study, left_out) = study, _resolve_levels(study, facts)
     _refuse_nothing(study, left_out)
     _refuse_baseline(study)
     _refuse_baseline_alone(declared, study, left_out)
-    kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
+    kept, dropped = _treatments(study, _either(_add_jvm(refusal, study), configuration_refusals(study, facts)))
     if not kept:
         raise StudyError.one(
-            "factors", "no configuration is left", "at least one", brief("; ".join(dropped)) or "lower `exclude`"
+            "factors", "no configuration is left", "at least one", truncate("; ".join(dropped)) or "lower `exclude`"
         )
-    said = (*left_out, *dropped, *_no_baseline(study, kept))
+    notes = (*left_out, *dropped, *_no_baseline(study, kept))
     booted = [name for name, factor in study.factors.items() if factor.control == "kernel" and facts.is_rebooted]
-    made = Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus, tuple(booted))
-    if made.n_runs > MAX_RUNS and not is_search(study.question):
-        found = f"{made.n_runs} runs of {len(kept)} configurations"
-        raise StudyError.one("protocol.runs", found, f"at most {MAX_RUNS} runs in all", "use fewer runs or levels")
-    return made
+    result = Design(study, tuple(kept), notes, _repeats(study, kept), facts.n_cpus, tuple(booted))
+    if result.n_runs > MAX_RUNS and not is_search(study.question):
+        excess = f"{result.n_runs} runs of {len(kept)} configurations"
+        raise StudyError.one("protocol.runs", excess, f"at most {MAX_RUNS} runs in all", "use fewer runs or levels")
+    return result
 
 
-def without(made: Design, is_lacking: Callable[[Treatment], bool], why: str) -> Design | None:
+def exclude_missing(plan: Design, is_lacking: Callable[[Treatment], bool], why: str) -> Design | None:
     """Return a design without the treatments for which something is not installed on its host.
 
     Args:
-        made: the design.
+        plan: the design.
         is_lacking: tells them.
         why: what is not there.
 
     Returns:
         None where nothing is left, nothing to compare the baseline with, or nothing is left out.
     """
-    kept = [treatment for treatment in made.treatments if not is_lacking(treatment)]
-    gone = [treatment for treatment in made.treatments if is_lacking(treatment)]
-    n_levels = [[len({one[name] for one in some}) for some in (kept, made.treatments)] for name in made.study.baseline]
+    kept = [treatment for treatment in plan.treatments if not is_lacking(treatment)]
+    gone = [treatment for treatment in plan.treatments if is_lacking(treatment)]
+    n_levels = [
+        [len({treatment[name] for treatment in some}) for some in (kept, plan.treatments)]
+        for name in plan.study.baseline
+    ]
     if not kept or not gone or any(left < 2 <= before for left, before in n_levels):
         return None
     reason = ": ".join(filter(None, (_levels_of(gone, kept), why)))
-    said = dict.fromkeys((*made.dropped, _not_planned(reason, len(gone)), *_no_baseline(made.study, kept)))
-    return replace(made, treatments=tuple(kept), dropped=tuple(said), repeats=_repeats(made.study, kept))
+    notes = dict.fromkeys((*plan.dropped, _not_planned(reason, len(gone)), *_no_baseline(plan.study, kept)))
+    return replace(plan, treatments=tuple(kept), dropped=tuple(notes), repeats=_repeats(plan.study, kept))
 
 
 def _levels_of(gone: Sequence[Treatment], kept: Sequence[Treatment]) -> str:
     """The levels that no other treatment has; empty where none is theirs alone."""
-    own = {name: [*dict.fromkeys(one[name] for one in gone)] for name in gone[0]}
-    alone = {name: levels for name, levels in own.items() if not any(one[name] in levels for one in kept)}
+    own = {name: [*dict.fromkeys(treatment[name] for treatment in gone)] for name in gone[0]}
+    alone = {name: levels for name, levels in own.items() if not any(treatment[name] in levels for treatment in kept)}
     return ", ".join(f"{name} = {' or '.join(map(str, levels))}" for name, levels in alone.items())
 
 
@@ -116,7 +114,7 @@ def _either(first: Refusal, second: Refusal) -> Refusal:
     return lambda treatment: first(treatment) or second(treatment)
 
 
-def _with_jvm(refusal: Refusal, study: Study) -> Refusal:
+def _add_jvm(refusal: Refusal, study: Study) -> Refusal:
     chooses = next((name for name, factor in study.factors.items() if factor.control == "jvm"), None)
     if chooses is None:
         return refusal
@@ -128,9 +126,11 @@ def _refuse_baseline(study: Study) -> None:
     for name, level in study.baseline.items():
         levels = study.factors[name].levels
         if level not in levels:
-            known = enumerated(map(str, levels))
-            found = f"level {level!r} is not among the levels of {name} on this host"
-            raise StudyError.one(f"baseline.{name}", found, f"one of {known}", "choose a baseline that every host has")
+            expected = list_words(map(str, levels))
+            problem = f"level {level!r} is not among the levels of {name} on this host"
+            raise StudyError.one(
+                f"baseline.{name}", problem, f"one of {expected}", "choose a baseline that every host has"
+            )
 
 
 def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
@@ -157,7 +157,7 @@ def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
     return [f"no configuration with the baseline {name} = {level} is planned: no speedups" for name, level in lost]
 
 
-def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
+def _resolve_levels(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
     factors: dict[str, Factor] = {}
     problems: list[Problem] = []
     left_out: list[str] = []
@@ -183,18 +183,18 @@ def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
     levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
     if not factor.control:
         return levels, []
-    found = control(factor.control)
+    factor_control = find_control(factor.control)
     reasons: list[str] = []
     granted: list[Level] = []
     optional = set(factor.if_granted)
     for level in levels:
         try:
             if level in optional:
-                found.resolve([level], facts)
+                factor_control.resolve([level], facts)
             granted.append(level)
         except LevelError as error:
             reasons.append(error.found)
-    return found.resolve(granted, facts), reasons
+    return factor_control.resolve(granted, facts), reasons
 
 
 def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:
@@ -202,7 +202,7 @@ def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[s
     reasons: dict[str, int] = {}
     excluded = Exclusions(study.exclude)
     for treatment in _candidates(study):
-        if excluded.hold(treatment):
+        if excluded.contains(treatment):
             continue
         reason = refusal(treatment)
         if reason is None:
@@ -227,7 +227,7 @@ def _candidates(study: Study) -> Iterator[Treatment]:
 
 def _planned_first(study: Study) -> Callable[[Study], Iterable[Treatment]] | None:
     """Return what names the treatments of a question that does not begin with the full grid."""
-    planned = role(study.question, "plan") if study.question in having("plan") else None
+    planned = role(study.question, "plan") if study.question in roles_present("plan") else None
     return getattr(planned, "treatments", None)
 
 
@@ -245,7 +245,7 @@ def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
 _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
 
 
-def assumed(study: Study, n_cpus: int) -> HostFacts:
+def assumed_host(study: Study, n_cpus: int) -> HostFacts:
     """Return a host with so many CPUs; it grants everything and has the JVMs of the study.
 
     Each CPU is a core, but where a study compares CPUs that share one with others: there two are. Kernels that are
@@ -271,8 +271,8 @@ def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:
     # The first is the default one.
     for name in sorted(dict.fromkeys(map(str, _names(study, n_cpus))), key=lambda name: name != "assumed"):
         release = re.match(r"\d{1,3}", name, re.ASCII)
-        known = int(release[0]) if release else LATEST
-        yield Jvm(name=name, java=name, release=known, build="assumed")
+        version = int(release[0]) if release else LATEST
+        yield Jvm(name=name, java=name, release=version, build="assumed")
 
 
 def _names(study: Study, n_cpus: int) -> Iterator[Level]:

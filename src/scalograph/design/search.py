@@ -11,7 +11,7 @@ from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
 from scalograph.study.levels import Run
 from scalograph.study.scalars import Level
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 from scalograph.verdict.cause import COUNTED, REPEATED
 
 # The least number of runs before a machine is called busy.
@@ -47,7 +47,7 @@ class SearchPlanner:
 
     def resume(self) -> None:
         """Reset what made the search give up: whether the machine is busy is judged by the runs of the new start."""
-        self.gave_up = ""
+        self.stop_reason = ""
         self._n_disturbed = self._n_in_a_row = self._n_impossible = 0
         self._n_before = len(self._told)
 
@@ -68,7 +68,7 @@ class SearchPlanner:
     def ask(self) -> Run | None:
         """Return a disturbed run again, else the next run of the current step, else of the most informative step."""
         is_new = self._under_way is None
-        if self.gave_up or (is_new and len(self._told) >= self._search.most):
+        if self.stop_reason or (is_new and len(self._told) >= self._search.most):
             return None
         level = self.course.next_level if is_new else self._under_way
         if level is None:
@@ -99,16 +99,16 @@ class SearchPlanner:
             self._n_impossible += verdict == "impossible"
             return self._disturbed(run.run)
         self._n_in_a_row = 0
-        note = self._steps.take(run.treatment, self._score(record) if verdict in COUNTED else None)
+        note = self._steps.observe(run.treatment, self._score(record) if verdict in COUNTED else None)
         if not self._steps.n_scores:
             self._under_way = None
         return note
 
     def _unknown(self, run: Run) -> StudyError:
-        found = f"{run.run} of {dict(run.treatment)} in the journal"
+        problem = f"{run.run} of {dict(run.treatment)} in the journal"
         levels = [*self._search.steps]
         shown = f"{levels[0]} to {levels[-1]}" if len(levels) > 8 else str(levels)
-        return StudyError.one("resume: design", found, f"{self._search.what} in {shown}", "start anew")
+        return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start anew")
 
     def _run(self, name: str, treatment: Mapping[str, Level]) -> Run:
         return Run(name, self._steps.block, treatment, [*self._told.values()].count(key_of(treatment)))
@@ -127,9 +127,9 @@ class SearchPlanner:
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
-            self.gave_up, told = self._too_many()
+            self.stop_reason, message = self._too_many()
             in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
-            return told.format(f"{self._n_disturbed} of {n} runs", in_a_row)
+            return message.format(f"{self._n_disturbed} of {n} runs", in_a_row)
         return None
 
     def _too_many(self) -> tuple[str, str]:
@@ -166,10 +166,10 @@ class SearchPlan:
 
     def planned_runs(self) -> Iterator[Run]:
         """Return the runs that are made in any case: the steps at the first levels, in their order."""
-        made = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
-        return (Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(made))
+        runs = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
+        return (Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(runs))
 
-    def asked_for(self) -> list[int]:
+    def runs_per_configuration(self) -> list[int]:
         """Return the number of those runs for each treatment."""
         first = Counter(tuple(run.treatment.items()) for run in self.planned_runs())
         return [first[tuple(treatment.items())] for treatment in self._design.treatments]
@@ -188,7 +188,7 @@ class SearchPlan:
         """Say what will be run."""
         first = len(self._search.first)
         if self.block_size == 1:
-            levels = counted(len(self._design.treatments), "configuration")
+            levels = count_noun(len(self._design.treatments), "configuration")
             return f"{levels}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
         pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
         most = f"at most {self.most_runs} runs with those that are made again"

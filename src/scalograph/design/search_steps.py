@@ -28,10 +28,10 @@ class Course(Protocol):
     def state(self) -> str:
         """What is known so far, in a few words; empty before anything is."""
 
-    def add(self, level: int, score: float) -> str | None:
+    def observe(self, level: int, score: float) -> str | None:
         """The score of a step; says what a person should know."""
 
-    def fail(self, level: int) -> str | None:
+    def observe_failure(self, level: int) -> str | None:
         """A run without a score; says what a person should know."""
 
 
@@ -86,7 +86,7 @@ class SearchSteps:
         """Return the level that has a treatment; None where none has. Steps may have become more."""
         key = key_of(treatment)
         if key not in self._levels and len(self._search.steps) > self._n_known:
-            self._levels |= {key_of(t): level for level, made in self._search.steps.items() for t in made}
+            self._levels |= {key_of(t): level for level, treatments in self._search.steps.items() for t in treatments}
             self._n_known = len(self._search.steps)
         return self._levels.get(key)
 
@@ -109,7 +109,7 @@ class SearchSteps:
         """Treatments that the step under way lacks, in the order in which they are wanted."""
         return [t for t in self._search.order(self.block, level) if key_of(t) not in self._scores]
 
-    def take(self, treatment: Treatment, time: float | None) -> str | None:
+    def observe(self, treatment: Treatment, time: float | None) -> str | None:
         """Take a run that was not disturbed; with the last one of its step the course has the score.
 
         Args:
@@ -124,14 +124,14 @@ class SearchSteps:
             return None
         if time is None:
             self.end()
-            return self._course.fail(level)
+            return self._course.observe_failure(level)
         self._scores[key_of(treatment)] = time
-        made = [key_of(t) for t in self._search.steps[level]]
-        if not all(other in self._scores for other in made):
+        keys = [key_of(t) for t in self._search.steps[level]]
+        if not all(other in self._scores for other in keys):
             return None
-        score = self._search.combined([self._scores[other] for other in made])
+        score = self._search.combined([self._scores[other] for other in keys])
         self.end()
-        return self._course.add(level, score)
+        return self._course.observe(level, score)
 
 
 def key_of(treatment: Treatment) -> Key:
@@ -145,7 +145,7 @@ def searched_factor(study: Study, treatments: Sequence[Treatment]) -> str:
     return next(varied, next(iter(study.factors)))
 
 
-def counted(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dict[int, Treatment]:
+def count_levels(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dict[int, Treatment]:
     """Level -> treatment.
 
     Raises:
@@ -153,12 +153,12 @@ def counted(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dic
     """
     others = {tuple(value for name, value in t.items() if name != factor) for t in treatments}
     if len(others) != 1:
-        found = f"{len(others)} combinations of levels beside {factor}"
-        raise StudyError.one("factors", found, "one: one program is searched", "give the others one level")
+        problem = f"{len(others)} combinations of levels beside {factor}"
+        raise StudyError.one("factors", problem, "one: one program is searched", "give the others one level")
     levels = [treatment.get(factor) for treatment in treatments]
     if len(levels) < 2 or any(type(level) is not int or level < 1 for level in levels):
-        found = ", ".join(map(str, levels[:8]))
-        raise StudyError.one(f"factors.{factor}.levels", found, "at least two counts from 1 on", 'such as "1:all"')
+        problem = ", ".join(map(str, levels[:8]))
+        raise StudyError.one(f"factors.{factor}.levels", problem, "at least two counts from 1 on", 'such as "1:all"')
     if len(levels) < least:
         expected = f"at least {least}: fewer are compared by a sweep"
         raise StudyError.one(f"factors.{factor}.levels", f"{len(levels)} levels", expected, "such as 1:512")

@@ -17,7 +17,7 @@ Key = tuple[Level, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class PrecisionProgress:
     """How near a study is to its requested precision, as of the last finished block.
 
     Attributes:
@@ -25,14 +25,14 @@ class Reached:
         worst: the widest of the treatments still measured; None if none of them has an interval.
         n_precise: number of treatments that have reached it.
         n_treatments: number of all treatments.
-        forgone: treatments that get no more runs, the latest last.
+        skipped: treatments that get no more runs, the latest last.
     """
 
     asked: float
     worst: float | None
     n_precise: int
     n_treatments: int
-    forgone: tuple[Treatment, ...] = ()
+    skipped: tuple[Treatment, ...] = ()
 
 
 class SequentialPlanner:
@@ -53,7 +53,7 @@ class SequentialPlanner:
         self._baselines |= {*self._bases.values()}
         self._scores: dict[Key, list[tuple[int, float]]] = {key: [] for key in self._treatments}
         self._done: dict[Key, Treatment] = {}
-        self._reached = Reached(rule.precision, None, 0, len(self._treatments))
+        self._reached = PrecisionProgress(rule.precision, None, 0, len(self._treatments))
 
     def ask(self) -> Run | None:
         """Return the next run of the grid that is still needed."""
@@ -66,9 +66,9 @@ class SequentialPlanner:
             StudyError: in the design, the name of this run belongs to another treatment.
         """
         note = self._grid.tell(run, record, verdict)
-        if not run.warmup and verdict in COUNTED and (found := self._score(record)) is not None:
-            self._scores.setdefault(tuple(run.treatment.values()), []).append((run.block, found))
-        if not run.warmup and self._grid.ended(run.block):
+        if not run.warmup and verdict in COUNTED and (score := self._score(record)) is not None:
+            self._scores.setdefault(tuple(run.treatment.values()), []).append((run.block, score))
+        if not run.warmup and self._grid.is_block_done(run.block):
             self._decide()
         return note
 
@@ -82,27 +82,27 @@ class SequentialPlanner:
         return self._grid.n_left
 
     @property
-    def gave_up(self) -> str:
+    def stop_reason(self) -> str:
         """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
-        return self._grid.gave_up
+        return self._grid.stop_reason
 
     @property
-    def reached(self) -> Reached:
+    def progress(self) -> PrecisionProgress:
         """Return how near the precision is; computed at the end of a block, and kept."""
         return self._reached
 
     def _decide(self) -> None:
-        precise = {key for key in self._treatments if self._rule.enough(self._series(key))}
+        precise = {key for key in self._treatments if self._rule.is_precise(self._series(key))}
         others = self._treatments.keys() - self._baselines
         # Nobody asks how precise the references are by themselves.
         precise |= {*self._bases.values()} if self._bases.keys() <= precise else set()
         # Baselines stop with the last of the others.
         over = precise if others <= precise else precise - self._baselines
         self._done |= {key: t for key, t in self._treatments.items() if key in over and key not in self._done}
-        self._grid.forgo([*self._done.values()])
+        self._grid.skip_configurations([*self._done.values()])
         worst = max(self._half_widths(), default=None)
         forgone = tuple(self._done.values())
-        self._reached = Reached(self._rule.precision, worst, len(precise), len(self._treatments), forgone)
+        self._reached = PrecisionProgress(self._rule.precision, worst, len(precise), len(self._treatments), forgone)
 
     def _series(self, key: Key) -> list[float]:
         """What is to be precise: the scores of a treatment, or its ratios over the reference."""
@@ -114,5 +114,5 @@ class SequentialPlanner:
     def _half_widths(self) -> Iterable[float]:
         """Yield the half-widths of the treatments that are still measured and have an interval."""
         left = (key for key in self._treatments if key not in self._done and key not in self._bases.values())
-        found = (half_width(self._series(key), self._rule.confidence) for key in left)
-        return (half for half in found if half is not None)
+        halves = (half_width(self._series(key), self._rule.confidence) for key in left)
+        return (half for half in halves if half is not None)

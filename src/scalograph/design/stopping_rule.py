@@ -8,7 +8,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.responses import observe, primary, windows
+from scalograph.study.responses import observe, primary_response, windows
 
 
 def stopping(study: Study) -> Stopping | None:
@@ -42,20 +42,20 @@ def block_ratios(own: Iterable[tuple[int, float]], base: Iterable[tuple[int, flo
     >>> block_ratios([(0, 2.0), (1, 3.0)], [(1, 1.5), (0, 1.0), (2, 1.0)])
     [2.0, 2.0]
     """
-    ours, theirs = _by_block(own), _by_block(base)
+    ours, theirs = _block_means(own), _block_means(base)
     return [ours[block] / theirs[block] for block in sorted(ours.keys() & theirs.keys()) if theirs[block] > 0]
 
 
-def _by_block(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
-    found: dict[int, list[float]] = {}
+def _block_means(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
+    groups: dict[int, list[float]] = {}
     for block, score in scores:
-        found.setdefault(block, []).append(score)
-    return {block: fmean(every) for block, every in found.items()}
+        groups.setdefault(block, []).append(score)
+    return {block: fmean(every) for block, every in groups.items()}
 
 
 def score(study: Study, record: Record) -> float | None:
     """The primary response's score of a run that succeeded; None where the run did not yield it."""
-    seen = observe(study.responses[primary(study)].source, record, windows(record), study.protocol.warmup)
+    seen = observe(study.responses[primary_response(study)].source, record, windows(record), study.protocol.warmup)
     return median(seen) if seen else None
 
 
@@ -63,4 +63,4 @@ def work_time(study: Study, score: float | None) -> float | None:
     """A score as time for the same work, in any unit: of a rate its inverse; None for what is not above 0."""
     if score is None or score <= 0:
         return None
-    return 1 / score if study.responses[primary(study)].better == "higher" else score
+    return 1 / score if study.responses[primary_response(study)].better == "higher" else score

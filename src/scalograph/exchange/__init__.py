@@ -1,1 +1,1 @@
-"""Results of other instruments for this project, and its results for other tools."""
+"""Read results of other tools, and write ours for them."""

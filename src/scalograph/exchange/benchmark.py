@@ -1,4 +1,4 @@
-"""What another instrument measured: benchmarks, their forks, and the shots of each."""
+"""Benchmarks measured by other tools: each has forks, each fork has iterations."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ Kind = Literal["s", "1/s"]
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """The shots of one process: values, and how often each occurred (some instruments count in bins)."""
+    """The iterations of one process: values, and how often each occurred (some tools count in bins)."""
 
     values: Sequence[float]
     counts: Sequence[int]
@@ -44,12 +44,12 @@ class Benchmark:
 
 
 def failed_run(name: str, mode: str, params: Mapping[str, str], unit: Kind, threads: int = 1) -> Benchmark:
-    """Return a benchmark whose only run failed: it has no figure."""
+    """Return a benchmark whose only run failed: it has no forks."""
     return Benchmark(name, mode, params, unit, (), threads, failed=(1, 1))
 
 
 def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
-    """Return a fork of shots that occurred once each, scaled to seconds or to rates per second.
+    """Return a fork of values that occurred once each, scaled to seconds or to rates per second.
 
     >>> fork([2.0, 3.0], 0.5)
     Fork(values=[1.0, 1.5], counts=[1, 1])
@@ -57,54 +57,66 @@ def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
     return Fork([value * factor for value in values], [1] * len(values))
 
 
-def joined(every: Iterable[Benchmark]) -> list[Benchmark]:
-    """Join benchmarks that are the same into one with the forks of all, in order of appearance."""
-    return _joined((_identity(one), one) for one in every)
+def join_same(every: Iterable[Benchmark]) -> list[Benchmark]:
+    """Merge equal benchmarks into one with the forks of all, in order of appearance."""
+    return _join_by_key((_identity(benchmark), benchmark) for benchmark in every)
 
 
-def across(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
-    """Join benchmarks that are the same in several files; those of one file stay apart."""
-    return _joined(pair for file in files for pair in _numbered(file))
+def join_files(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
+    """Merge equal benchmarks of several files; those of one file stay apart."""
+    return _join_by_key(pair for file in files for pair in _number_repeats(file))
 
 
-def one_process(every: Iterable[Benchmark]) -> list[Benchmark]:
-    """Join benchmarks of one process that are the same into one whose only fork has the shots of all."""
-    return [replace(one, forks=(_pooled(one.forks),) if one.forks else ()) for one in joined(every)]
-
-
-def _identity(one: Benchmark) -> tuple[object, ...]:
-    return one.name, one.mode, tuple(sorted(one.params.items())), one.unit, one.threads, one.batch
-
-
-def _numbered(file: Iterable[Benchmark]) -> Iterator[tuple[object, Benchmark]]:
-    seen = Counter[object]()
-    for one in file:
-        seen[same := _identity(one)] += 1
-        yield (same, seen[same]), one
-
-
-def _joined(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
-    found: dict[object, list[Benchmark]] = {}
-    for key, one in every:
-        found.setdefault(key, []).append(one)
+def join_process(every: Iterable[Benchmark]) -> list[Benchmark]:
+    """Merge equal benchmarks of one process into one whose only fork has all iterations."""
     return [
-        replace(
-            same[0],
-            forks=tuple(fork for one in same for fork in one.forks),
-            notes=tuple(dict.fromkeys(note for one in same for note in one.notes)),
-            disturbed=_disturbed(same),
-            failed=(sum(one.failed[0] for one in same), sum(max(one.failed[1], len(one.forks)) for one in same)),
-        )
-        for same in found.values()
+        replace(benchmark, forks=(_pool_shots(benchmark.forks),) if benchmark.forks else ())
+        for benchmark in join_same(every)
     ]
 
 
-def _disturbed(same: Sequence[Benchmark]) -> tuple[int, int] | None:
-    """Of all together, where somebody looked at each."""
-    known = [one.disturbed for one in same if one.disturbed]
-    return (sum(n for n, _ in known), sum(of for _, of in known)) if len(known) == len(same) else None
+def _identity(benchmark: Benchmark) -> tuple[object, ...]:
+    return (
+        benchmark.name,
+        benchmark.mode,
+        tuple(sorted(benchmark.params.items())),
+        benchmark.unit,
+        benchmark.threads,
+        benchmark.batch,
+    )
 
 
-def _pooled(forks: Iterable[Fork]) -> Fork:
+def _number_repeats(file: Iterable[Benchmark]) -> Iterator[tuple[object, Benchmark]]:
+    seen = Counter[object]()
+    for benchmark in file:
+        seen[same := _identity(benchmark)] += 1
+        yield (same, seen[same]), benchmark
+
+
+def _join_by_key(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
+    groups: dict[object, list[Benchmark]] = {}
+    for key, benchmark in every:
+        groups.setdefault(key, []).append(benchmark)
+    return [
+        replace(
+            same[0],
+            forks=tuple(fork for benchmark in same for fork in benchmark.forks),
+            notes=tuple(dict.fromkeys(note for benchmark in same for note in benchmark.notes)),
+            disturbed=_count_disturbed(same),
+            failed=(
+                sum(benchmark.failed[0] for benchmark in same),
+                sum(max(benchmark.failed[1], len(benchmark.forks)) for benchmark in same),
+            ),
+        )
+        for same in groups.values()
+    ]
+
+
+def _count_disturbed(same: Sequence[Benchmark]) -> tuple[int, int] | None:
+    counts = [benchmark.disturbed for benchmark in same if benchmark.disturbed]
+    return (sum(n for n, _ in counts), sum(of for _, of in counts)) if len(counts) == len(same) else None
+
+
+def _pool_shots(forks: Iterable[Fork]) -> Fork:
     every = list(forks)
-    return Fork([x for one in every for x in one.values], [n for one in every for n in one.counts])
+    return Fork([x for part in every for x in part.values], [n for part in every for n in part.counts])

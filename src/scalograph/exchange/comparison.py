@@ -1,4 +1,4 @@
-"""Imported benchmarks compared with the treatments of a study: both figures, their ratio, and its label."""
+"""Compare imported benchmarks with the configurations of a study: values, ratio, and its label."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -10,21 +10,21 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
-from scalograph.exchange.benchmark_figures import (
-    BenchmarkFigures,
-    failures,
-    figures,
+from scalograph.exchange.benchmark_values import (
+    BenchmarkValues,
+    failures_text,
     params_text,
     scores,
     short_names,
+    summarize_benchmark,
 )
 from scalograph.exchange.match import Match, match
-from scalograph.findings.sample import Sample, flags, samples
+from scalograph.findings.sample import Sample, sample_flags, samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level, Model
-from scalograph.study.responses import primary
+from scalograph.study.responses import primary_response
 from scalograph.text.format import estimate as shown
 from scalograph.text.quantities import percent_at_most
 from scalograph.text.units import unit_of
@@ -42,15 +42,15 @@ WIDEST = 0.25
 
 
 def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
-    """Return the label of an instrument compared with the study, and the reason if there is none.
+    """Return how a tool compares with the study, and the reason where that is unknown.
 
     Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25 %.
     Slower, faster: it excludes 1, and is not within the margin.
     """
     low, high = ratio.low, ratio.high
     if low is None or high is None or low <= 0:
-        return "unknown", f"{n_forks} {_of(n_forks, 'fork')} and {n_runs} {_of(n_runs, 'run')} give no interval"
-    room = within(low, high)
+        return "unknown", f"{n_forks} {_plural(n_forks, 'fork')} and {n_runs} {_plural(n_runs, 'run')} give no interval"
+    room = largest_difference(low, high)
     if room <= MARGIN or (low <= 1 <= high and room <= WIDEST):
         return "agree", ""
     if low <= 1 <= high:
@@ -58,33 +58,33 @@ def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label,
     return ("slower" if (low > 1) == (unit == "s") else "faster"), ""
 
 
-def within(low: float, high: float) -> float:
+def largest_difference(low: float, high: float) -> float:
     """Return the largest difference that an interval of a ratio allows, in either direction.
 
-    >>> round(within(0.98, 1.03), 3), round(within(0.8, 1.0), 3)
+    >>> round(largest_difference(0.98, 1.03), 3), round(largest_difference(0.8, 1.0), 3)
     (0.03, 0.25)
     """
     return max(high, 1 / low) - 1
 
 
-def sentences(every: Sequence["Held"]) -> list[str]:
+def sentences(every: Sequence["BenchmarkComparison"]) -> list[str]:
     """Return a sentence for each benchmark."""
     names = short_names(held.figures.benchmark for held in every)
-    return [f"{_who(held, names)}: {_said(held)}." for held in every]
+    return [f"{_who(held, names)}: {_agreement_text(held)}." for held in every]
 
 
-def _who(held: "Held", names: Mapping[str, str]) -> str:
+def _who(held: "BenchmarkComparison", names: Mapping[str, str]) -> str:
     return " ".join(part for part in (names[held.figures.benchmark], params_text(held.figures.params)) if part)
 
 
-def _said(held: "Held") -> str:
+def _agreement_text(held: "BenchmarkComparison") -> str:
     if held.treatment is None or held.ratio is None:
         return f"not compared: {held.why}"
     low, high = held.ratio.low, held.ratio.high
     if held.label == "unknown" or low is None or high is None:
         return f"too few {'forks' if held.figures.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
     if held.label == "agree":
-        return f"agree within {percent_at_most(within(low, high))}"
+        return f"agree within {percent_at_most(largest_difference(low, high))}"
     return f"{held.instrument} is {_times(held.ratio)} times {held.label}"
 
 
@@ -95,7 +95,7 @@ def _times(ratio: Estimate) -> str:
     return str(shown(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
 
 
-def _of(n: int, noun: str) -> str:
+def _plural(n: int, noun: str) -> str:
     return noun if n == 1 else f"{noun}s"
 
 
@@ -105,11 +105,11 @@ _NOTE = (
 )
 
 
-class Held(Model):
-    """A benchmark beside a treatment; `treatment` is null if none matches, and `why` says so."""
+class BenchmarkComparison(Model):
+    """A benchmark and its configuration; `treatment` is null if none matches, for the reason in `why`."""
 
     instrument: str
-    figures: BenchmarkFigures
+    figures: BenchmarkValues
     treatment: dict[str, Level] | None = None
     unmatched_params: dict[str, str] = Field(default={})
     n_runs: int = 0
@@ -120,67 +120,75 @@ class Held(Model):
     flags: list[str] = Field(default=[])
 
 
-def beside(every: Sequence[Benchmark], table: Table, where: Mapping[str, str], instrument: str) -> list[Held]:
-    """Compare each benchmark with its treatment, by the study's primary response and at its confidence.
+def compare_with_study(
+    every: Sequence[Benchmark], table: Table, where: Mapping[str, str], instrument: str
+) -> list[BenchmarkComparison]:
+    """Compare each benchmark with its configuration, by the primary response and at the study's confidence.
 
     Raises:
         StudyError: no benchmark has a treatment, or one has several.
     """
-    by_key = samples(table)
-    found = []
+    by_key = samples_by_configuration(table)
+    comparisons = []
     for benchmark in every:
         matched = match(table, benchmark.params, where)
         sample = by_key[tuple(matched.treatment.values())] if matched.treatment else None
-        found.append(_held(benchmark, matched, sample, table, instrument))
-    if all(held.treatment is None for held in found):
-        raise StudyError.one("--beside", f"no benchmark has a configuration: {found[0].why}", "params that name one")
-    return found
+        comparisons.append(_compare_benchmark(benchmark, matched, sample, table, instrument))
+    if all(held.treatment is None for held in comparisons):
+        raise StudyError.one(
+            "--beside", f"no benchmark has a configuration: {comparisons[0].why}", "params that name one"
+        )
+    return comparisons
 
 
-def _held(benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table, instrument: str) -> Held:
+def _compare_benchmark(
+    benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table, instrument: str
+) -> BenchmarkComparison:
     confidence = table.study.protocol.confidence
-    ours = figures(benchmark, confidence)
-    held = Held(
+    ours = summarize_benchmark(benchmark, confidence)
+    held = BenchmarkComparison(
         instrument=instrument, figures=ours, unmatched_params=matched.unmatched, why=matched.why, flags=ours.flags
     )
     if sample is None:
         return held
     held = held.model_copy(update={"treatment": dict(sample.treatment), "flags": [*ours.flags, *_flags(sample)]})
     if not benchmark.forks:
-        return held.model_copy(update={"why": f"failed in {failures(benchmark.failed)}"})
-    name = primary(table.study)
+        return held.model_copy(update={"why": f"failed in {failures_text(benchmark.failed)}"})
+    name = primary_response(table.study)
     unit = table.study.responses[name].unit
     kind, factor = unit_of(unit) or ("", 1.0)
     if kind != benchmark.unit:
         return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
-    return _compared(held, scores(benchmark), [x * factor for x in sample.scores(name)], confidence)
+    return _set_ratio(held, scores(benchmark), [x * factor for x in sample.scores(name)], confidence)
 
 
-def _compared(held: Held, theirs: list[float], study: list[float], confidence: float) -> Held:
+def _set_ratio(
+    held: BenchmarkComparison, theirs: list[float], study: list[float], confidence: float
+) -> BenchmarkComparison:
     estimate = ratio(theirs, study, confidence)
-    found, why = label(estimate, len(theirs), len(study), held.figures.unit)
+    result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
     update = {
         "n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate,
-        "label": found, "why": why,
+        "label": result, "why": reason,
     }  # fmt: skip
     return held.model_copy(update=update)
 
 
 def _flags(sample: Sample) -> list[str]:
     unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
-    return [*(flag.text for flag in flags(sample)), *unsteady]
+    return [*(flag.text for flag in sample_flags(sample)), *unsteady]
 
 
-def tables(every: Sequence[Held], response: str) -> list[TableDoc]:
-    """Return a row for each benchmark that has a treatment; one table for times, one for rates."""
+def tables(every: Sequence[BenchmarkComparison], response: str) -> list[TableDoc]:
+    """Return one table of times and one of rates, with the benchmarks that have a configuration."""
     with_ratio = [held for held in every if held.ratio]
     by = f"by {with_ratio[0].instrument} and by the study" if with_ratio else ""
     parts = (("s", f"Times {by}"), ("1/s", f"Rates {by}"))
     split = ((unit, title, [held for held in with_ratio if held.figures.unit == unit]) for unit, title in parts)
-    return [_table(unit, title, found, response) for unit, title, found in split if found]
+    return [_table(unit, title, members, response) for unit, title, members in split if members]
 
 
-def _table(unit: str, title: str, every: Sequence[Held], response: str) -> TableDoc:
+def _table(unit: str, title: str, every: Sequence[BenchmarkComparison], response: str) -> TableDoc:
     names = short_names(held.figures.benchmark for held in every)
     columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
     columns += [Column(name="forks"), Column(name="runs"), Column(name=every[0].instrument, unit=unit, kind="estimate")]

@@ -1,4 +1,4 @@
-"""What times at sizes of the input say: how they grow, what each step costs, what a larger size would take."""
+"""The growth of times with the size of the input: its class, the cost of a step, predictions."""
 
 import math
 import re
@@ -70,108 +70,114 @@ def _points(fit: Complexity) -> Iterator[dict[str, Any]]:
         yield {"size": n, "time": asdict(time), "fitted": {growth.name: growth.time(n) for growth in fit.possible}}
 
 
-def complexity_claim(found: dict[str, Any], x: str) -> Claim:
-    """Say how time grows, as far as the points carry it.
+def complexity_claim(document: dict[str, Any], x: str) -> Claim:
+    """Return how time grows, as far as the points show.
 
     Args:
-        found: what `complexities` gives, and the `unit` of the times, where it is known.
+        document: what `complexities` gives, and the `unit` of the times, where it is known.
         x: what the sizes count.
     """
-    first, is_answered = _grows(found, x)
-    more = [*_cost(found, x), *_predictions(found)] if found["possible"] else []
-    return Claim(sentences=[first, *more[:2]], answered=is_answered, matrix=_matrix(found, x))
+    first, is_answered = _growth_sentence(document, x)
+    more = [*_cost(document, x), *_predictions(document)] if document["possible"] else []
+    return Claim(sentences=[first, *more[:2]], answered=is_answered, matrix=_matrix(document, x))
 
 
-def _grows(found: dict[str, Any], x: str) -> tuple[str, bool]:
-    names, range_ = found["possible"], _range(found, x)
+def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
+    names, range_ = document["possible"], _range(document, x)
     if not names:
-        return _otherwise(found, x, range_)
+        return _power_sentence(document, x, range_)
     if names[0] == CONSTANT:
-        most = percent_at_most(found["most_growth"])
-        if found["most_growth"] <= _STAYS:
+        most = percent_at_most(document["most_growth"])
+        if document["most_growth"] <= _STAYS:
             return f"Time does not grow {range_}, or by {most} at most.", True
         return f"Cannot be said: {range_} time grows by {most} at most, or not at all.", False
     if len(names) == 1:
-        return f"Time grows as {_of(names[0], x)}.", True
-    *others, last = [_of(name, x) for name in names]
+        return f"Time grows as {_class_name(names[0], x)}.", True
+    *others, last = [_class_name(name, x) for name in names]
     return f"Time grows as {', '.join(others)} or {last}: the points do not tell which.", False
 
 
-def _otherwise(found: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
-    """None of the classes is left: the exponent alone tells how steep the growth is."""
-    exponent, every = Estimate(**found["power"]["exponent"]), ", ".join(_of(one["name"], x) for one in found["classes"])
+def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
+    """Report the exponent alone, where every class is refuted."""
+    exponent, every = (
+        Estimate(**document["power"]["exponent"]),
+        ", ".join(_class_name(growth["name"], x) for growth in document["classes"]),
+    )
     low, high = exponent.low or 0.0, exponent.high or 0.0
-    if found["power"]["refuted"] or low <= 0 <= high:
-        told = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
-        return f"Cannot be said: {told}.", False
+    if document["power"]["refuted"] or low <= 0 <= high:
+        reason = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
+        return f"Cannot be said: {reason}.", False
     if high < 0:
         return f"Time does not grow: {range_} it falls as {x}^{estimate(exponent)}.", True
     return f"Time grows as {x}^{estimate(exponent)} {range_}, as none of {every}.", True
 
 
-def _range(found: dict[str, Any], x: str) -> str:
-    first, last = (number(found["points"][i]["size"]) for i in (0, -1))
+def _range(document: dict[str, Any], x: str) -> str:
+    first, last = (number(document["points"][i]["size"]) for i in (0, -1))
     return f"from {x} = {first} to {last}"
 
 
-def _of(name: str, x: str) -> str:
+def _class_name(name: str, x: str) -> str:
     """Name a class by what the sizes count: "users log users"."""
     return re.sub(r"\bn\b", lambda _: x, name)
 
 
-def _in_unit(found: dict[str, Any], values: Sequence[float | None]) -> tuple[Scale, str]:
+def _unit_scale(document: dict[str, Any], values: Sequence[float | None]) -> tuple[Scale, str]:
     """Return the scale in which times read best, and its unit after a space."""
-    scale = scale_for(found.get("unit", ""), values)
+    scale = scale_for(document.get("unit", ""), values)
     return scale, f" {scale.unit}" if scale.unit else ""
 
 
-def _cost(found: dict[str, Any], x: str) -> Iterator[str]:
-    if found["possible"][0] != CONSTANT and len(found["possible"]) == 1:
-        (one,) = (one for one in found["classes"] if one["name"] == found["possible"][0])
-        base = " (log to base 2)" if "log" in one["name"] else ""
-        scale, unit = _in_unit(found, [one["cost"]["value"]])
-        shown = estimate(Estimate(**one["cost"]), scale)
-        yield f"Each {_of(one['name'], x)}{base} takes {f'{shown.value}{unit} {shown.interval}'.rstrip()}."
+def _cost(document: dict[str, Any], x: str) -> Iterator[str]:
+    if document["possible"][0] != CONSTANT and len(document["possible"]) == 1:
+        (growth,) = (growth for growth in document["classes"] if growth["name"] == document["possible"][0])
+        base = " (log to base 2)" if "log" in growth["name"] else ""
+        scale, unit = _unit_scale(document, [growth["cost"]["value"]])
+        shown = estimate(Estimate(**growth["cost"]), scale)
+        yield f"Each {_class_name(growth['name'], x)}{base} takes {f'{shown.value}{unit} {shown.interval}'.rstrip()}."
 
 
-def _predictions(found: dict[str, Any]) -> Iterator[str]:
-    for made in found["predictions"]:
-        if made["low"] is None:
-            yield f"At {number(made['size'])} nothing is predicted: {'; '.join(made['warnings'])}."
-        elif made["high"] <= WIDEST * made["low"]:
-            scale, unit = _in_unit(found, [made["value"]])
-            ends = dict.fromkeys(significant(made[end] * scale.factor) for end in ("low", "high"))
-            yield f"At {number(made['size'])} it would be {' to '.join(ends)}{unit}, if it grows on like this."
+def _predictions(document: dict[str, Any]) -> Iterator[str]:
+    for prediction in document["predictions"]:
+        if prediction["low"] is None:
+            yield f"At {number(prediction['size'])} nothing is predicted: {'; '.join(prediction['warnings'])}."
+        elif prediction["high"] <= WIDEST * prediction["low"]:
+            scale, unit = _unit_scale(document, [prediction["value"]])
+            ends = dict.fromkeys(significant(prediction[end] * scale.factor) for end in ("low", "high"))
+            yield f"At {number(prediction['size'])} it would be {' to '.join(ends)}{unit}, if it grows on like this."
 
 
-def _matrix(found: dict[str, Any], x: str) -> Matrix:
-    """Measured times at sizes spread over the range, and those of each class that is left."""
-    points, last = found["points"], len(found["points"]) - 1
+def _matrix(document: dict[str, Any], x: str) -> Matrix:
+    points, last = document["points"], len(document["points"]) - 1
     spread = sorted({round(i * last / (COLUMNS - 1)) for i in range(COLUMNS)})
     shown = [points[i] for i in spread]
     measured = [MatrixCell(estimate=Estimate(**point["time"])) for point in shown]
     rows = [MatrixRow(label="measured", cells=measured)]
-    for name in found["possible"]:
+    for name in document["possible"]:
         cells = [MatrixCell(estimate=Estimate(point["fitted"][name])) for point in shown]
-        rows.append(MatrixRow(label=f"as {_of(name, x)}", cells=cells))
+        rows.append(MatrixRow(label=f"as {_class_name(name, x)}", cells=cells))
     columns = [number(point["size"]) for point in shown]
-    return Matrix(title=f"time, by {x}", unit=found.get("unit", ""), better="lower", columns=columns, rows=rows)
+    return Matrix(title=f"time, by {x}", unit=document.get("unit", ""), better="lower", columns=columns, rows=rows)
 
 
-def complexity_tables(found: dict[str, Any]) -> list[TableDoc]:
-    """Every class with its fit, and why it is refuted; the exponent of one power; every size with its time."""
-    unit, power = found.get("unit", ""), found["power"]
+def complexity_tables(document: dict[str, Any]) -> list[TableDoc]:
+    """Return the classes with their fits, the exponent of one power, and the time of each size."""
+    unit, power = document.get("unit", ""), document["power"]
     columns = [Column(name="class", kind="label"), Column(name="fixed part", unit=unit)]
     columns += [Column(name="each", kind="estimate", unit=unit)]
     ends = [Column(name="typical error", unit="%"), Column(name="refuted", kind="text")]
     rows: list[list[Cell]] = [
-        [one["name"], one["start"], Estimate(**one["cost"]), 100 * one["residual"], one["refuted"]]
-        for one in found["classes"]
+        [growth["name"], growth["start"], Estimate(**growth["cost"]), 100 * growth["residual"], growth["refuted"]]
+        for growth in document["classes"]
     ]
     classes = TableDoc(id="classes", title="Classes of growth", columns=[*columns, *ends], rows=rows)
     exponent: list[list[Cell]] = [["n^p", Estimate(**power["exponent"]), 100 * power["residual"], power["refuted"]]]
     columns = [Column(name="curve", kind="label"), Column(name="p", kind="estimate"), *ends]
-    one = TableDoc(id="power", title="One power of the size", columns=columns, rows=exponent)
-    of_sizes: list[list[Cell]] = [[number(point["size"]), Estimate(**point["time"])] for point in found["points"]]
+    power_table = TableDoc(id="power", title="One power of the size", columns=columns, rows=exponent)
+    of_sizes: list[list[Cell]] = [[number(point["size"]), Estimate(**point["time"])] for point in document["points"]]
     columns = [Column(name="size", kind="label"), Column(name="time", kind="estimate", unit=unit)]
-    return [classes, one, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=of_sizes)]
+    return [
+        classes,
+        power_table,
+        TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=of_sizes),
+    ]

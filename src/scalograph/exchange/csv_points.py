@@ -1,4 +1,4 @@
-"""Numbers measured elsewhere: two columns of a CSV file, sizes and throughputs. Executes nothing."""
+"""Throughputs at sizes, from two columns of a CSV file or from imported benchmarks. Executes nothing."""
 
 import csv
 import math
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from scalograph.errors import Problem, StudyError
 from scalograph.exchange.benchmark import Benchmark
-from scalograph.exchange.benchmark_figures import params_text, scores
+from scalograph.exchange.benchmark_values import params_text, scores
 from scalograph.protocol.bounded import read_csv
-from scalograph.study.scalars import meant
-from scalograph.text.quantities import counted
+from scalograph.study.scalars import suggest
+from scalograph.text.quantities import count_noun
 
 MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
@@ -34,7 +34,7 @@ class Points(NamedTuple):
 
 
 def read_points(file: Path, x: str = "n", y: str = "throughput", times: bool = False) -> Points:
-    """Read the columns `x` and `y` of a CSV file with a header; its fields are divided by commas, semicolons or tabs.
+    """Read the columns `x` and `y` of a CSV file with a header, divided by commas, semicolons or tabs.
 
     Args:
         file: the table; `-` is standard input.
@@ -47,11 +47,11 @@ def read_points(file: Path, x: str = "n", y: str = "throughput", times: bool = F
     """
     try:
         source = Path("/dev/stdin") if str(file) == "-" else file
-        found = _read(read_csv(source, MAX_BYTES, DELIMITERS), file, x, y)
+        points = _read(read_csv(source, MAX_BYTES, DELIMITERS), file, x, y)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StudyError.one(str(file), f"cannot be read: {why}", "a CSV file with a header") from error
-    return Points(found.sizes, [1 / took for took in found.rates]) if times else found
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StudyError.one(str(file), f"cannot be read: {reason}", "a CSV file with a header") from error
+    return Points(points.sizes, [1 / took for took in points.rates]) if times else points
 
 
 def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
@@ -74,7 +74,7 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
             points.sizes.append(size)
             points.rates.append(rate)
     if wrong:
-        more = [Problem(file.name, counted(len(wrong) - _TOLD, "further mistake"))] if len(wrong) > _TOLD else []
+        more = [Problem(file.name, count_noun(len(wrong) - _TOLD, "further mistake"))] if len(wrong) > _TOLD else []
         raise StudyError([*wrong[:_TOLD], *more])
     return points
 
@@ -88,7 +88,7 @@ def _refuse_column(file: Path, names: list[str], name: str, option: str) -> None
 
 
 def _too_long(where: str, row: Mapping[str | None, Any], n_columns: int) -> list[Problem]:
-    """Report a decimal comma, or one between thousands, that splits a number into two fields."""
+    """Report a comma that splits a number into two fields."""
     if not (more := row.get(None)):
         return []
     fix = "write numbers with a point and nothing between thousands, or in quotes"
@@ -99,8 +99,8 @@ def _number(text: str | None) -> float | None:
     """Parse plain decimal notation: only Python reads `1_0` as a number."""
     if not _NUMBER.fullmatch((text or "").strip()):
         return None
-    found = float(text or "")
-    return found if math.isfinite(found) else None
+    value = float(text or "")
+    return value if math.isfinite(value) else None
 
 
 def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
@@ -118,7 +118,7 @@ def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> lis
 
 
 def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
-    """Take throughput over a param: rates as they are, of times one over each.
+    """Return throughput over a param: rates as they are, times inverted.
 
     Args:
         every: what was imported.
@@ -128,26 +128,26 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     Raises:
         StudyError: no benchmark has the param as a number, none of those the levels, or several benchmarks have both.
     """
-    having = [one for one in every if param in one.params]
+    having = [benchmark for benchmark in every if param in benchmark.params]
     if not having:
-        params = dict.fromkeys(name for one in every for name in one.params)
+        params = dict.fromkeys(name for benchmark in every for name in benchmark.params)
         expected = f"one of these params: {(', '.join(params) or 'none')[:200]}"
-        raise StudyError.one("--over", f'no benchmark with the param "{param}"', expected, meant(param, params))
-    chosen = [one for one in having if where.items() <= one.params.items()]
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', expected, suggest(param, params))
+    chosen = [benchmark for benchmark in having if where.items() <= benchmark.params.items()]
     if not chosen:
-        known = "; ".join(dict.fromkeys(_rest(one, param) for one in having))
-        raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {known[:200]}")
-    names = list(dict.fromkeys(_rest(one, param) for one in chosen))
+        descriptions = "; ".join(dict.fromkeys(_rest(benchmark, param) for benchmark in having))
+        raise StudyError.one("--where", f"no benchmark with {params_text(dict(where))}", f"one of {descriptions[:200]}")
+    names = list(dict.fromkeys(_rest(benchmark, param) for benchmark in chosen))
     if len(names) > 1:
         fix = "choose one with --where PARAM=LEVEL, or import its file alone"
         raise StudyError.one("--over", f"{len(names)} benchmarks over {param}: {'; '.join(names[:4])}", "one", fix)
-    if not any(one.forks for one in chosen):
+    if not any(benchmark.forks for benchmark in chosen):
         raise StudyError.one("--over", "no run that succeeded", "some, at several levels")
     points = Points([], [])
-    for one in chosen:
-        for score in scores(one):
-            points.sizes.append(_size(one, param))
-            points.rates.append(_rate(one, score))
+    for benchmark in chosen:
+        for score in scores(benchmark):
+            points.sizes.append(_size(benchmark, param))
+            points.rates.append(_rate(benchmark, score))
     return points
 
 
@@ -159,24 +159,26 @@ def parse_params(texts: Sequence[str]) -> dict[str, str]:
     return {name: level for name, _, level in pairs}
 
 
-def _rest(one: Benchmark, param: str) -> str:
-    """What a benchmark is beside the param; what counts the same under another name is no difference."""
-    same = one.params[param]
-    others = {name: level for name, level in one.params.items() if name != param and level != same}
-    return f"{one.name} {params_text(others)}".strip()
+def _rest(benchmark: Benchmark, param: str) -> str:
+    """Describe a benchmark without the param, and without params that always equal it."""
+    same = benchmark.params[param]
+    others = {name: level for name, level in benchmark.params.items() if name != param and level != same}
+    return f"{benchmark.name} {params_text(others)}".strip()
 
 
-def _size(one: Benchmark, param: str) -> float:
-    text = one.params[param]
+def _size(benchmark: Benchmark, param: str) -> float:
+    text = benchmark.params[param]
     size = float(text) if text.replace(".", "", 1).isdecimal() and text.isascii() else 0.0
     if not 1 / MOST <= size <= MOST:
-        raise StudyError.one("--over", f"{param}={text[:40]} of {one.name[:80]}", f"a number above 0, up to {MOST:g}")
+        raise StudyError.one(
+            "--over", f"{param}={text[:40]} of {benchmark.name[:80]}", f"a number above 0, up to {MOST:g}"
+        )
     return size
 
 
-def _rate(one: Benchmark, score: float) -> float:
+def _rate(benchmark: Benchmark, score: float) -> float:
     if not 1 / WIDEST <= score <= WIDEST:
         raise StudyError.one(
-            "--over", f"a score of {score:g} of {one.name[:80]}", f"above 0, {1 / WIDEST:g} to {WIDEST:g}"
+            "--over", f"a score of {score:g} of {benchmark.name[:80]}", f"above 0, {1 / WIDEST:g} to {WIDEST:g}"
         )
-    return score if one.unit == "1/s" else 1 / score
+    return score if benchmark.unit == "1/s" else 1 / score

@@ -1,4 +1,4 @@
-"""Every observation, or every run, with all factors, for other tools: as columns, CSV or Parquet."""
+"""Export every observation or every run with all factors: as columns, CSV or Parquet."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.written_file import replaced
-from scalograph.study.scalars import as_text
+from scalograph.study.scalars import format_value
 
 if TYPE_CHECKING:
     import polars
@@ -29,7 +29,7 @@ _TAIL = ("response", "iteration", "value", "unit")
 
 
 def observations(table: Table) -> Columns:
-    """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
+    """Return a row for each observation; failed runs have no value.
 
     Returns:
         Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name
@@ -37,11 +37,13 @@ def observations(table: Table) -> Columns:
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
     names = _factors(table, (*_HEAD, *_TAIL))
-    return _columns((*_HEAD, *names.values(), *_TAIL), _each(table.rows, lambda row: _observed(row, names, units)))
+    return _columns(
+        (*_HEAD, *names.values(), *_TAIL), _each(table.rows, lambda row: _observation_lines(row, names, units))
+    )
 
 
 def runs(table: Table) -> Columns:
-    """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
+    """Return a row for each run: its configuration, its score of each response, and the gravest cause.
 
     Returns:
         Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response
@@ -52,7 +54,7 @@ def runs(table: Table) -> Columns:
     taken = {*head, *names.values()}
     scores = {name: f"response.{name}" if name in taken else name for name in table.study.responses}
     return _columns(
-        (*head, *names.values(), *scores.values()), _each(table.rows, lambda row: _scored(row, names, scores))
+        (*head, *names.values(), *scores.values()), _each(table.rows, lambda row: _run_lines(row, names, scores))
     )
 
 
@@ -69,13 +71,13 @@ def write(columns: Columns, file: Path) -> None:
         return write_text(csv_text(columns), file)
     pass
 
-    made = io.BytesIO()
-    polars_frame(columns).write_parquet(made)
-    _write(made.getvalue(), file)
+    buffer = io.BytesIO()
+    polars_frame(columns).write_parquet(buffer)
+    _write(buffer.getvalue(), file)
 
 
 def write_text(text: str, file: Path) -> None:
-    """Write a text as a whole.
+    """Write a text atomically.
 
     Raises:
         HostError: the disk refuses.
@@ -84,7 +86,7 @@ def write_text(text: str, file: Path) -> None:
 
 
 def csv_text(columns: Columns) -> str:
-    """Return columns as CSV: text that a spreadsheet would run as a formula gets a leading quote."""
+    """Return columns as CSV; text that a spreadsheet would run as a formula gets a leading quote."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(map(_field, columns))
@@ -94,7 +96,7 @@ def csv_text(columns: Columns) -> str:
 
 def _field(value: Any) -> Any:
     if isinstance(value, bool):
-        return as_text(value)
+        return format_value(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(DANGEROUS) else value
 
 
@@ -122,7 +124,7 @@ def _head(row: Row, names: Mapping[str, str]) -> Line:
     }  # fmt: skip
 
 
-def _observed(row: Row, names: Mapping[str, str], units: Mapping[str, str]) -> Iterator[Line]:
+def _observation_lines(row: Row, names: Mapping[str, str], units: Mapping[str, str]) -> Iterator[Line]:
     head = _head(row, names)
     if not row.observations:
         yield head
@@ -131,7 +133,7 @@ def _observed(row: Row, names: Mapping[str, str], units: Mapping[str, str]) -> I
             yield {**head, "response": response, "iteration": iteration, "value": value, "unit": units[response]}
 
 
-def _scored(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Iterator[Line]:
+def _run_lines(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Iterator[Line]:
     cause = row.causes[0].text if row.causes else ""
     yield {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
 
@@ -145,11 +147,11 @@ def _columns(names: Iterable[str], lines: Iterable[Line]) -> Columns:
 
 
 def _one_kind(values: list[Any]) -> list[Any]:
-    """Values of mixed kinds as one: whole numbers beside others become such, all else texts."""
+    """Convert mixed values to one kind: numbers to floats, anything else to texts."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2:
         return values
-    kind: Callable[[Any], Any] = float if kinds == {int, float} else as_text
+    kind: Callable[[Any], Any] = float if kinds == {int, float} else format_value
     return [None if value is None else kind(value) for value in values]
 
 
@@ -160,7 +162,7 @@ _WHOLE, _NUMBERS = ("block", "replicate", "iteration"), ("value",)
 
 
 def frame(columns: Columns) -> Any:
-    """Return columns as a frame: of polars if it is there, else of pandas.
+    """Return columns as a data frame of polars, else of pandas.
 
     Raises:
         HostError: neither is installed.
@@ -172,7 +174,7 @@ def frame(columns: Columns) -> Any:
 
 
 def polars_frame(columns: Columns) -> "polars.DataFrame":
-    """Return columns as a frame of polars.
+    """Return columns as a data frame of polars.
 
     Raises:
         HostError: it is not installed.
@@ -182,5 +184,5 @@ def polars_frame(columns: Columns) -> "polars.DataFrame":
     import polars
 
     kinds = [(_TEXTS, polars.String), (_WHOLE, polars.Int64), (_NUMBERS, polars.Float64)]
-    known = {name: kind for names, kind in kinds for name in names if name in columns}
-    return polars.DataFrame(columns, schema_overrides=known, infer_schema_length=None)
+    schema = {name: kind for names, kind in kinds for name in names if name in columns}
+    return polars.DataFrame(columns, schema_overrides=schema, infer_schema_length=None)

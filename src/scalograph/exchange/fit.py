@@ -1,4 +1,4 @@
-"""Scaling laws fitted to throughputs at sizes: one document for people and machines."""
+"""Fit scaling laws to throughputs at sizes: one document for people and machines."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -49,7 +49,7 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
 
 
 def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]:
-    """Return for each size its throughput, that of the curve, and the gain over the smallest size."""
+    """Return measured and fitted throughput of each size, and the speedup over the smallest."""
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
     first, *_ = every = [float(n) for n in np.unique(sizes)]
     return [
@@ -57,16 +57,16 @@ def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]
             "size": n,
             "throughput": asdict(summarize(rates[sizes == n].tolist(), confidence)),
             "fitted": fit.throughput(n),
-            **_gained(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
+            **_speedup_fields(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
         }
         for n in every
     ]
 
 
-def _gained(speedup: Estimate, growth: float) -> dict[str, Any]:
+def _speedup_fields(speedup: Estimate, growth: float) -> dict[str, Any]:
     if growth == 1:
         return {"speedup": None, "efficiency": None, "serial_fraction": None}
-    efficiency = speedup.scaled(1 / growth)
+    efficiency = speedup.rescale(1 / growth)
     return {
         "speedup": asdict(speedup),
         "efficiency": asdict(efficiency),

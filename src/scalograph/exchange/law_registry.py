@@ -1,4 +1,4 @@
-"""Laws that `scalograph fit` knows, by name. A further one is a module beside this and a row here."""
+"""Registry of the laws that `scalograph fit` knows. A further one is a module and a row here."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Findings as Markdown: claim, matrix, verdict and tables, as a page that people comment on shows them."""
+"""Findings as Markdown or AsciiDoc: answer, matrix, verdict and tables."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -6,12 +6,12 @@ from html import escape
 from typing import NamedTuple
 
 from scalograph.protocol.findings import Findings, Matrix, TableDoc
-from scalograph.report.cells import sheet
+from scalograph.report.cells import table_layout
 from scalograph.report.first_screen import WORDS
 from scalograph.report.screen import Screen
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
-from scalograph.text.cell_numbers import compact, matrix_scale
-from scalograph.text.escape import prose
+from scalograph.text.cell_numbers import cell_number, matrix_scale
+from scalograph.text.escape import one_line
 
 # What Markdown, or HTML inside it, would read as more than a letter.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -20,7 +20,7 @@ _NAMED = "@<!-- -->"
 
 
 class Markup(NamedTuple):
-    """A language of marked text: what begins a title, a section and an item; a text as it is; a table."""
+    """A markup language: marks of a title, a section and an item; how to escape a text; how to write a table."""
 
     title: str
     section: str
@@ -30,36 +30,36 @@ class Markup(NamedTuple):
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table: the first column to the left, all others to the right."""
+    """Return a Markdown table: the first column left-aligned, the others right-aligned."""
     lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(map(plain, line) if i != 1 else line)} |" for i, line in enumerate(lines))
 
 
 def plain(text: str) -> str:
-    r"""Return a text on one line that Markdown shows as it is.
+    r"""Return a text on one line, escaped for Markdown.
 
     >>> print(plain("a|b *c*"))
     a\|b \*c\*
     >>> print(plain("@me"))
     @<!-- -->me
     """
-    return _SPECIAL.sub(r"\\\1", prose(text)).replace("@", _NAMED)
+    return _SPECIAL.sub(r"\\\1", one_line(text)).replace("@", _NAMED)
 
 
 MARKDOWN = Markup("# ", "## ", "- ", plain, table_text)
 
 
 def markdown(findings: Findings) -> str:
-    """Return the answer, the verdict, and all tables of a study."""
-    return marked(findings, MARKDOWN)
+    """Return answer, verdict and tables of a study as Markdown."""
+    return render_findings(findings, MARKDOWN)
 
 
-def marked(findings: Findings, markup: Markup) -> str:
-    """Return the answer, the verdict, and all tables of a study in a language."""
+def render_findings(findings: Findings, markup: Markup) -> str:
+    """Return answer, verdict and tables of a study in a markup language."""
     claim, as_it_is = findings.claim, markup.plain
-    said = claim.sentences if claim else findings.answer[:1]
+    sentences = claim.sentences if claim else findings.answer[:1]
     parts = [markup.title + as_it_is(findings.study.title or findings.study.name)]
-    parts.append(f"**{as_it_is(' '.join(said))}**" if said else "")
+    parts.append(f"**{as_it_is(' '.join(sentences))}**" if sentences else "")
     parts += matrix_parts(claim.matrix, markup) if claim and claim.matrix else []
     parts.append(f"**{WORDS[findings.trust.level]}.** {as_it_is(findings.trust.sentence)}")
     parts += [markup.item + as_it_is(point) for point in findings.trust.points]
@@ -68,10 +68,13 @@ def marked(findings: Findings, markup: Markup) -> str:
 
 
 def matrix_parts(matrix: Matrix, markup: Markup = MARKDOWN) -> list[str]:
-    """Return what a matrix shows, the matrix as a table, and what its signs mean; the last may be empty."""
+    """Return the title of a matrix, its table, and its legend, which may be empty."""
     scale = matrix_scale(matrix)
     rows = [
-        [row.label, *(f"{cell.text or compact(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells)]
+        [
+            row.label,
+            *(f"{cell.text or cell_number(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells),
+        ]
         for row in matrix.rows
     ]
     table = markup.table([matrix.rows_are, *matrix.columns], rows)
@@ -79,8 +82,8 @@ def matrix_parts(matrix: Matrix, markup: Markup = MARKDOWN) -> list[str]:
 
 
 def sheet_parts(doc: TableDoc, most: int | None = None, markup: Markup = MARKDOWN) -> list[str]:
-    """Return a table with at most so many rows, how many more there are, its note, and its footnotes."""
-    shown = sheet(doc)
+    """Return a table cut to `most` rows, the number cut, its note, and its footnotes."""
+    shown = table_layout(doc)
     rows = [[str(cell) for cell in row] for row in shown.rows[:most]]
     more = f"{len(shown.rows) - len(rows)} more rows" if len(rows) < len(shown.rows) else ""
     footnotes = [f"({mark}) {markup.plain(text)}" for mark, text in shown.footnotes]
@@ -97,21 +100,21 @@ _MARK = re.compile(r"[\\`*_{}\[\]<>#|~^+&@:'\"()-]|^[.=/;!]")
 
 
 def asciidoc(findings: Findings) -> str:
-    """Return the answer, the verdict, and all tables of a study."""
-    return marked(findings, Markup("= ", "== ", "* ", literal, ruled))
+    """Return answer, verdict and tables of a study as AsciiDoc."""
+    return render_findings(findings, Markup("= ", "== ", "* ", literal, asciidoc_table))
 
 
 def literal(text: str) -> str:
-    """Return a text on one line that AsciiDoc shows as it is: marks by their numbers.
+    """Return a text on one line, escaped for AsciiDoc.
 
     >>> literal("a|b *c* .d"), literal(".d")
     ('a&#124;b &#42;c&#42; .d', '&#46;d')
     """
-    return _MARK.sub(lambda found: f"&#{ord(found[0])};", prose(text))
+    return _MARK.sub(lambda mark: f"&#{ord(mark[0])};", one_line(text))
 
 
-def ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table: the first column to the left, all others to the right."""
+def asciidoc_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an AsciiDoc table: the first column left-aligned, the others right-aligned."""
     sides = ",".join(["<", *[">"] * (len(head) - 1)])
     lines = [" ".join(f"| {literal(cell)}" for cell in line) for line in (head, *rows)]
     return "\n".join([f'[cols="{sides}", options="header"]', "|===", *lines, "|==="])
@@ -123,7 +126,7 @@ _WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: 
 
 
 def summary(screen: Screen, verdict: str = "") -> str:
-    """Return Markdown that ends in a line break.
+    """Return Markdown for a build summary or a comment.
 
     Args:
         screen: what was found.
@@ -134,15 +137,15 @@ def summary(screen: Screen, verdict: str = "") -> str:
     parts += ["\n".join(map(plain, more))]
     parts += matrix_parts(screen.claim.matrix) if screen.claim.matrix else []
     if screen.trust:
-        told = " ".join([screen.trust.sentence, *screen.trust.points])
-        parts.append(f"{_WORDS[screen.trust.level]}{plain(told)}")
+        sentences = " ".join([screen.trust.sentence, *screen.trust.points])
+        parts.append(f"{_WORDS[screen.trust.level]}{plain(sentences)}")
     parts.append(plain(screen.machine))
     for title, texts in screen.remarks.items():
         parts += [f"{plain(title)}:", "\n".join(f"- {plain(text)}" for text in texts)] if texts else []
-    parts += [part for table in screen.tables[:MOST_TABLES] for part in _folded(table)]
+    parts += [part for table in screen.tables[:MOST_TABLES] for part in _details_block(table)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _folded(table: TableDoc) -> list[str]:
-    head = f"<details><summary>{escape(prose(table.title))}</summary>"
+def _details_block(table: TableDoc) -> list[str]:
+    head = f"<details><summary>{escape(one_line(table.title))}</summary>"
     return [head, *sheet_parts(table, MOST_ROWS), "</details>"]

@@ -1,4 +1,4 @@
-"""The treatment of a study that a benchmark corresponds to: factors and params of the same names."""
+"""Find the configuration of a study that a benchmark corresponds to: factors and params of the same names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from scalograph.errors import StudyError
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.study.scalars import as_text, meant
+from scalograph.study.scalars import format_value, suggest
 
 Treatment = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
 class Match:
-    """A treatment, or the reason why there is none; `unmatched` are params that the study does not have."""
+    """A configuration, or the reason why there is none; `unmatched` are params that the study lacks."""
 
     treatment: Treatment | None
     why: str = ""
@@ -27,40 +27,40 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
     Raises:
         StudyError: the study has no such factor or level.
     """
-    found: dict[str, str] = {}
+    levels: dict[str, str] = {}
     for text in texts:
         name, equals, level = text.partition("=")
         if not equals or name not in table.study.factors:
             factors = ", ".join(table.study.factors)
-            expected, near = f"factor=level of the study's factors ({factors})", meant(name, table.study.factors)
+            expected, near = f"factor=level of the study's factors ({factors})", suggest(name, table.study.factors)
             raise StudyError.one("--where", f'"{text}"', expected, near)
         if not any(is_level(treatment[name], level) for treatment in table.treatments):
             expected = f"a level of {name} that was planned: {_levels(table, name)}"
-            known = {as_text(treatment[name]) for treatment in table.treatments}
-            raise StudyError.one("--where", f'"{text}"', expected, meant(level, known))
-        if found.setdefault(name, level) != level:
-            raise StudyError.one("--where", f"{name}={found[name]} and {name}={level}", "one level of a factor")
-    return found
+            planned = {format_value(treatment[name]) for treatment in table.treatments}
+            raise StudyError.one("--where", f'"{text}"', expected, suggest(level, planned))
+        if levels.setdefault(name, level) != level:
+            raise StudyError.one("--where", f"{name}={levels[name]} and {name}={level}", "one level of a factor")
+    return levels
 
 
 def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> Match:
-    """Find the treatment that a benchmark's params and `where` name.
+    """Find the configuration that a benchmark's params and `where` name.
 
     Raises:
         StudyError: several match, because a factor is neither a param nor in `where`.
     """
     named = {param: factor for param in params if (factor := _factor(table, param))}
     unmatched = {param: text for param, text in params.items() if param not in named}
-    fixed = {param: value for param, value in _fixed(table).items() if param in unmatched}
+    fixed = {param: value for param, value in _fixed_parameters(table).items() if param in unmatched}
     for param, value in fixed.items():
         if not is_level(value, unmatched[param]):
-            return Match(None, f"the study fixes {param} to {as_text(value)}, not {unmatched[param]}", unmatched)
+            return Match(None, f"the study fixes {param} to {format_value(value)}, not {unmatched[param]}", unmatched)
     unmatched = {param: text for param, text in unmatched.items() if param not in fixed}
     left = table.treatments
     for param, factor in named.items():
         if factor in where and not any(_both(t[factor], where[factor], params[param]) for t in left):
-            why = f"it has {param} = {params[param]}, and --where asks for {factor} = {where[factor]}"
-            return Match(None, why, unmatched)
+            reason = f"it has {param} = {params[param]}, and --where asks for {factor} = {where[factor]}"
+            return Match(None, reason, unmatched)
     for factor, text in [*((named[param], params[param]) for param in named), *where.items()]:
         left = [treatment for treatment in left if is_level(treatment[factor], text)]
         if not left:
@@ -71,20 +71,20 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
 
 
 def is_level(level: Level, text: str) -> bool:
-    """Tell whether a text is this level; numbers compare by value.
+    """Return whether a text denotes this level; numbers compare by value.
 
     >>> is_level(3000, "3000"), is_level(0.5, "0.50"), is_level(True, "1"), is_level("pool", "pool")
     (True, True, False, True)
     """
     if isinstance(level, bool | str):
-        return as_text(level) == text
+        return format_value(level) == text
     return re.fullmatch(r"[+-]?[0-9]{1,19}(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?", text) is not None and (
         int(text) == level if re.fullmatch(r"[+-]?[0-9]+", text) else float(text) == level
     )
 
 
-def _both(level: Level, one: str, other: str) -> bool:
-    return is_level(level, one) and is_level(level, other)
+def _both(level: Level, first: str, second: str) -> bool:
+    return is_level(level, first) and is_level(level, second)
 
 
 def _factor(table: Table, param: str) -> str | None:
@@ -95,19 +95,19 @@ def _factor(table: Table, param: str) -> str | None:
     return filled[1] if filled and filled[1] in table.study.factors else None
 
 
-def _fixed(table: Table) -> dict[str, Level]:
-    """Return the parameters of the workload that the study sets to one value for all treatments."""
+def _fixed_parameters(table: Table) -> dict[str, Level]:
+    """Return the parameters of the workload that the study fixes."""
     given = table.study.workload.parameters
     return {name: value for name, value in given.items() if not isinstance(value, list) and "{" not in str(value)}
 
 
 def _several(table: Table, left: Sequence[Treatment]) -> StudyError:
-    open_ = [name for name in table.study.factors if len({as_text(t[name]) for t in left}) > 1]
-    asked = " ".join(f"--where {name}={as_text(left[0][name])}" for name in open_)
+    open_ = [name for name in table.study.factors if len({format_value(t[name]) for t in left}) > 1]
+    asked = " ".join(f"--where {name}={format_value(left[0][name])}" for name in open_)
     levels = "; ".join(f"{name} has {_levels(table, name)}" for name in open_)
     return StudyError.one("--where", f"no level for {', '.join(open_)}", f"one: {levels}", f"add for instance {asked}")
 
 
 def _levels(table: Table, name: str) -> str:
-    levels = list(dict.fromkeys(as_text(treatment[name]) for treatment in table.treatments))
+    levels = list(dict.fromkeys(format_value(treatment[name]) for treatment in table.treatments))
     return ", ".join(levels[:12]) + (", ..." if len(levels) > 12 else "")

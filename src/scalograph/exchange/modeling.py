@@ -1,19 +1,19 @@
-"""Runs as points for tools that model performance: Extra-P, and the two columns that laws of scaling are fitted to."""
+"""Runs as points for modeling tools: Extra-P, and the columns that `fit` reads."""
 
 import json
 from collections.abc import Iterator
 
 from scalograph.errors import StudyError
 from scalograph.exchange.export import Columns
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point, PointResponse
 from scalograph.protocol.plain import is_number
-from scalograph.study.scalars import as_text
+from scalograph.study.scalars import format_value
 
 
 def extra_p(table: Table) -> str:
-    """Return JSON lines as Extra-P 4 reads them: one for each run that counts and each response.
+    """Return JSON lines for Extra-P 4: one for each counted run and response.
 
     Factors whose levels are all numbers are its parameters; others name the call path.
 
@@ -28,16 +28,16 @@ def extra_p(table: Table) -> str:
 
 
 def _lines(table: Table, params: list[str]) -> Iterator[dict[str, object]]:
-    for sample in samples(table).values():
-        told = {name: sample.treatment[name] for name in params}
-        path = ", ".join(f"{name}={as_text(x)}" for name, x in sample.treatment.items() if name not in params)
+    for sample in samples_by_configuration(table).values():
+        params_row = {name: sample.treatment[name] for name in params}
+        path = ", ".join(f"{name}={format_value(x)}" for name, x in sample.treatment.items() if name not in params)
         for response in table.study.responses:
             for score in sample.scores(response):
-                yield {"params": told, "callpath": path or "run", "metric": response, "value": score}
+                yield {"params": params_row, "callpath": path or "run", "metric": response, "value": score}
 
 
 def law_points(findings: Findings) -> Columns:
-    """Return a row for each run that an estimate rests on: size `n`, `throughput`, and the levels of its curve.
+    """Return a row for each counted run: size `n`, `throughput`, and the levels of its curve.
 
     Throughput is work per second: of a time, one over it, times n if each worker does the same work.
 
@@ -45,11 +45,11 @@ def law_points(findings: Findings) -> Columns:
         StudyError: no curve has numbers along it.
     """
     study = findings.study
-    better = next((one.better for one in study.responses if one.name == study.primary), "lower")
-    curves = [one for one in findings.curves if all(is_number(point.level) for point in one.points)]
+    better = next((response.better for response in study.responses if response.name == study.primary), "lower")
+    curves = [curve for curve in findings.curves if all(is_number(point.level) for point in curve.points)]
     if not curves:
         raise StudyError.one("export", "no curve along numbers", "a factor such as threads or CPUs")
-    groups = list(dict.fromkeys(name for one in curves for name in one.group if name not in ("n", "throughput")))
+    groups = list(dict.fromkeys(name for curve in curves for name in curve.group if name not in ("n", "throughput")))
     rows = [
         (point.level, rate, *(curve.group.get(name) for name in groups))
         for curve in curves

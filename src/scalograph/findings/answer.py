@@ -1,4 +1,4 @@
-"""What a question adds to the findings of a study, and its part of the document."""
+"""The answer of a question to a study: its document, claim, tables, caveats, and curves."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from scalograph.findings.sample import Sample
 from scalograph.protocol.findings import Claim, Curve, Part, TableDoc
 from scalograph.protocol.plain import Level, Model
 
-Taken = Mapping[tuple[Level, ...], Sample]
+Samples = Mapping[tuple[Level, ...], Sample]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, as people and machines read it.
+    """Hold what a question adds to the findings, for people and machines.
 
     Attributes:
         document: for machines; None where nothing is known.
@@ -42,47 +42,47 @@ class Answer:
     at_levels: Lookup | None = None
 
     def part(self) -> Part:
-        """Return what the findings keep of it."""
+        """Return the part of the findings document that holds this answer."""
         data = None if self.document is None else self.document.model_dump(mode="json")
         return Part(decided=self.decided, data=data)
 
 
-MOST_WORDS = 20  # of the verdict's sentence
+MAX_WORDS = 20  # of the verdict's sentence
 
 
-class Doubt(NamedTuple):
-    """A reason.
+class Caveat(NamedTuple):
+    """A reason to doubt a study.
 
     Attributes:
         why: what was seen, in at most twenty words.
-        does: what it does to the result; may be empty.
+        effect: what it does to the result; may be empty.
         whole: whether the study is doubted for it; else it is told among the causes only.
     """
 
     why: str
-    does: str = ""
+    effect: str = ""
     whole: bool = True
 
     @property
     def text(self) -> str:
-        """Both halves."""
-        return f"{self.why}: {self.does}" if self.does else self.why
+        """Return reason and effect as one text."""
+        return f"{self.why}: {self.effect}" if self.effect else self.why
 
 
-def from_text(text: str) -> Doubt:
-    """Take the reason of a question, which ends its first half with a colon or a semicolon.
+def parse_caveat(text: str) -> Caveat:
+    """Split a caveat of a question at its first colon or semicolon.
 
-    >>> from_text("not decided at 2 points; 8 more pairs would do").does
+    >>> parse_caveat("not decided at 2 points; 8 more pairs would do").does
     '8 more pairs would do'
     """
-    why, *does = re.split(r"[:;] ", text, maxsplit=1)
-    return Doubt(why, "".join(does))
+    reason, *does = re.split(r"[:;] ", text, maxsplit=1)
+    return Caveat(reason, "".join(does))
 
 
-def as_sentence(text: str, most: int | None = None) -> str:
-    """Begin with a capital and end with a stop, after so many words at most.
+def format_sentence(text: str, most: int | None = None) -> str:
+    """Capitalize the text and end it with a period, cut after `most` words.
 
-    >>> as_sentence("1 of 3 runs failed"), as_sentence("one two three", 2)
+    >>> format_sentence("1 of 3 runs failed"), format_sentence("one two three", 2)
     ('1 of 3 runs failed.', 'One two ..')
     """
     words = text.split()

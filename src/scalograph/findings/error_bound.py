@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scalograph.findings.answer import Taken
+from scalograph.findings.answer import Samples
 from scalograph.findings.row import Row
-from scalograph.findings.sample import is_open
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.sample import is_mostly_unverified
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 
 QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
 COST = 2.4  # runs from which 2 % was taken were 4.8 % longer
-LEAST_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
+MIN_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
 _Z = 2.58  # 99 %: noise alone is to widen no bound
 
 Key = tuple[Level, ...]
@@ -33,7 +33,7 @@ Numbers = NDArray[np.float64]
 
 
 class _Losses(NamedTuple):
-    """What was taken from the runs of a configuration.
+    """CPU time lost to interference in the runs of a configuration.
 
     Attributes:
         most: what that may have cost each at most, as a share; infinite where nothing bounds it.
@@ -44,35 +44,37 @@ class _Losses(NamedTuple):
     quiet: NDArray[np.bool_]
 
 
-def bounds(table: Table, taken: Taken) -> dict[Key, float]:
-    """Bound the bias of each configuration's primary response, as a share; infinite where nothing bounds it."""
-    name = primary(table)
-    losses = {key: _losses(sample.rows(name)) for key, sample in taken.items() if sample.rows(name)}
-    cost = _cost([_by_kind(taken[key].values(name), lost.quiet) for key, lost in losses.items()])
-    return {key: _bound(lost, None if is_open(taken[key]) else cost, cost or 0.0) for key, lost in losses.items()}
+def bias_bounds(table: Table, samples: Samples) -> dict[Key, float]:
+    """Bound the bias of each configuration's primary response, as a share; infinite if unbounded."""
+    name = primary_response(table)
+    losses = {key: _losses(sample.rows(name)) for key, sample in samples.items() if sample.rows(name)}
+    cost = _cost([_split_logs(samples[key].values(name), lost.quiet) for key, lost in losses.items()])
+    return {
+        key: _bound(lost, None if is_mostly_unverified(samples[key]) else cost, cost or 0.0)
+        for key, lost in losses.items()
+    }
 
 
 def _losses(rows: Sequence[Row]) -> _Losses:
-    taken = np.array([row.taken for row in rows], dtype=np.float64)  # None becomes NaN
+    shares = np.array([row.taken for row in rows], dtype=np.float64)  # None becomes NaN
     clean = np.array([row.verdict == "clean" for row in rows])
-    return _Losses(np.where(np.isnan(taken), np.inf, COST * taken), clean & (taken < QUIET))
+    return _Losses(np.where(np.isnan(shares), np.inf, COST * shares), clean & (shares < QUIET))
 
 
 def _bound(lost: _Losses, seen: float | None, least: float) -> float:
-    """Mean over the runs; what the study tells of others does not hold where most runs are unverified."""
+    """Average over the runs; the cost seen in others does not hold if most runs are unverified."""
     each = np.where(lost.quiet, lost.most, np.maximum(lost.most, least) if seen is None else seen)
     return math.fsum(each.tolist()) / each.size
 
 
-def _by_kind(scores: Numbers, quiet: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    """Logs of the quiet runs' scores, and of the others'."""
+def _split_logs(scores: Numbers, quiet: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
     return np.log(scores[quiet & (scores > 0)]), np.log(scores[~quiet & (scores > 0)])
 
 
 def _cost(groups: Iterable[tuple[Numbers, Numbers]]) -> float | None:
-    """The upper end of what runs differ by that are not quiet; None where that may be chance, or too few are known."""
+    """Return the upper end of the cost of interference; None if it may be chance or runs are too few."""
     both = [pair for pair in groups if pair[0].size and pair[1].size]
-    if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < LEAST_RUNS:
+    if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < MIN_RUNS:
         return None
     squares = [sum(float(((kind - kind.mean()) ** 2).sum()) for kind in pair) for pair in both]
     freedom = [pair[0].size + pair[1].size - 2 for pair in both]

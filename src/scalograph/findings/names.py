@@ -1,4 +1,4 @@
-"""What factors and responses are called before people, and along which factor curves run."""
+"""Names of factors, levels and responses for people, and the factor along which curves run."""
 
 from collections.abc import Mapping
 
@@ -9,52 +9,52 @@ from scalograph.text.short_names import short_setting
 
 
 def title(table: Table, name: str) -> str:
-    """A factor's or response's name for people."""
+    """Return the display name of a factor or response."""
     part = table.study.factors.get(name) or table.study.responses.get(name)
     return (part.title if part else "") or name.replace("_", " ")
 
 
-def varied(table: Table) -> list[str]:
-    """Factors that have more than one level among the planned treatments."""
+def varying_factors(table: Table) -> list[str]:
+    """Return the factors with more than one level among the planned configurations."""
     return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
 
 
 def curve_factor(table: Table) -> str:
-    """The factor along which curves run: the baseline's, else the first one with the most levels."""
+    """Return the factor of the curves: the baseline's, else the first one with the most levels."""
     if table.study.baseline:
         return next(iter(table.study.baseline))
     return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
 
 
-def varying(table: Table, levels: Mapping[str, Level]) -> dict[str, Level]:
-    """Those of the levels that are not the same throughout the study."""
-    return {name: levels[name] for name in varied(table) if name in levels}
+def varying_levels(table: Table, levels: Mapping[str, Level]) -> dict[str, Level]:
+    """Return those levels whose factors vary in the study."""
+    return {name: levels[name] for name in varying_factors(table) if name in levels}
 
 
-def setting(table: Table, levels: Mapping[str, Level]) -> str:
-    """Levels with their factors' names and units, in words."""
+def levels_text(table: Table, levels: Mapping[str, Level]) -> str:
+    """Return levels with the names and units of their factors."""
     units = {name: table.study.factors[name].unit for name in levels}
     return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
 
 
-def short(table: Table, levels: Mapping[str, Level]) -> str:
-    """Name levels as a sentence does: "2 CPUs, lock method, 512 threads"."""
+def short_levels(table: Table, levels: Mapping[str, Level]) -> str:
+    """Return levels in short form: "2 CPUs, lock method, 512 threads"."""
     units = {name: table.study.factors[name].unit for name in levels}
     return ", ".join(short_setting(title(table, name), level, units[name]) for name, level in levels.items())
 
 
-def where(table: Table, group: Mapping[str, Level]) -> str:
-    """Name the setting of a group before what is said of it; empty where there is only one."""
-    named = setting(table, varying(table, group))
+def group_prefix(table: Table, group: Mapping[str, Level]) -> str:
+    """Return the varying levels of a group and a colon; empty if there is only one group."""
+    named = levels_text(table, varying_levels(table, group))
     return f"{named}: " if named else ""
 
 
-def brief(text: object, most: int = 200) -> str:
-    """The text, cut where it is longer than a sentence can carry: journals and published files are not ours.
+def shorten(text: object, most: int = 200) -> str:
+    """Cut a text after `most` characters: journals and published files are untrusted.
 
     It ends with a whole word, where one ends in the second half of what is left.
 
-    >>> brief("kernel 6.1 was in force", 12), brief("a/path/without/words", 12)
+    >>> shorten("kernel 6.1 was in force", 12), shorten("a/path/without/words", 12)
     ('kernel 6.1...', 'a/path/witho...')
     """
     shown = str(text)

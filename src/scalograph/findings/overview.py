@@ -1,28 +1,34 @@
-"""What a study is and what became of its runs, as findings begin."""
+"""Overview of a study: what was asked, what became of its runs, the run log, undeclared differences."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
-from scalograph.findings.names import title
-from scalograph.findings.row import Row
-from scalograph.findings.sample import Sample, repeats
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import curve_factor, shorten, title
+from scalograph.findings.row import Row, row_keys
+from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
+from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.study_verdict import count_short
 from scalograph.findings.table import Table
-from scalograph.findings.trust import n_short
-from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
+from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunLog, RunsDoc, StudyDoc
+from scalograph.protocol.plain import Level
+from scalograph.questions.registry import is_search
 from scalograph.study import responses
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import DRIVER
-from scalograph.text.summaries import alike
+from scalograph.text.summaries import merge_degradations
+from scalograph.verdict.cause import COUNTED, Cause
 
 
-def declared(table: Table) -> StudyDoc:
-    """Tell what was asked, and of what."""
+def describe_study(table: Table) -> StudyDoc:
+    """Describe the study: factors, responses, baseline."""
     study = table.study
     baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
     return StudyDoc(
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
-        seed=study.seed, baseline=baseline, primary=responses.primary(study),
+        seed=study.seed, baseline=baseline, primary=responses.primary_response(study),
         factors=[
             FactorDoc(
                 name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels)
@@ -36,44 +42,158 @@ def declared(table: Table) -> StudyDoc:
     )  # fmt: skip
 
 
-def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
-    """Count the runs by what became of them.
+def count_runs(table: Table, samples: Sequence[Sample]) -> RunsDoc:
+    """Count the runs by outcome.
 
     Args:
         table: all of them.
-        taken: the sample of each treatment.
+        samples: the sample of each treatment.
     """
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
-    n_repeated = repeats(table)
+    n_repeated = count_repeats(table)
     return RunsDoc(
         n_asked=max(sum(table.n_asked), len(real) - n_repeated), n_repeated=n_repeated,
         n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
-        treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
-        n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
+        treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.succeeded for s in samples),
+        n_short=count_short(table, samples), verdicts=dict(Counter(row.verdict for row in real)),
         failures=_failures(failed, table.study.workload),
         started=table.started, ended=table.ended, paused_s=table.paused_s, end_reason=table.end_reason,
     )  # fmt: skip
 
 
 def _failures(failed: Sequence[Row], workload: WorkloadUse) -> dict[str, int]:
-    """How many runs failed in each way, with the last words of one of them."""
-    whys = [_of_whom(row.reason or row.status, workload) for row in failed]
-    counts = Counter(whys).most_common(20)
-    told = ((why, row.last_words) for why, row in zip(whys, failed, strict=True))
-    words = {why: last for why, last in told if last and last not in why}
-    return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
+    """Count the failures by reason, each with the last line of stderr of one run."""
+    reasons = [_name_failure(row.reason or row.status, workload) for row in failed]
+    counts = Counter(reasons).most_common(20)
+    last_words = ((reason, row.last_words) for reason, row in zip(reasons, failed, strict=True))
+    words = {reason: last for reason, last in last_words if last and last not in reason}
+    return {f"{reason}; it said: {words[reason]}" if reason in words else reason: n for reason, n in counts}
 
 
-def _of_whom(why: str, workload: WorkloadUse) -> str:
-    """Name what failed: a command alone is no copy, nor is the driver of services."""
+def _name_failure(reason: str, workload: WorkloadUse) -> str:
+    """Drop the copy number where there is only one process that could have failed."""
     driver = next((process for process in workload.process if process.role == DRIVER), None)
     copies, called = (driver.copies, "the driver") if driver else (workload.copies, "the command")
-    return re.sub(r"^copy \d+(?= )", called, why) if copies == 1 else why
+    return re.sub(r"^copy \d+(?= )", called, reason) if copies == 1 else reason
 
 
-def degraded(rows: Iterable[Row]) -> list[DegradedRuns]:
-    """Tell what the kernel did not grant, most runs first; reasons that differ in their numbers only are one."""
+def list_degradations(rows: Iterable[Row]) -> list[DegradedRuns]:
+    """List what the kernel did not grant, most runs first; reasons that differ in numbers only are merged."""
     counts = Counter(reason for row in rows for reason in row.degraded)
-    every = alike([DegradedRuns(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
+    every = merge_degradations(
+        [DegradedRuns(what=what, why=reason, fix=fix, n_runs=n) for (what, reason, fix), n in counts.items()]
+    )
     return sorted(every, key=lambda doc: -doc.n_runs)[:20]
+
+
+MAX_RUNS = 30_000  # of more runs, a page could neither hold nor draw each
+_NONE = Cause("", None, "", "")
+
+
+def run_log(table: Table, samples: Samples) -> RunLog | None:
+    """List the runs in execution order; None if there are more than `MAX_RUNS`."""
+    rows = [row for row in table.rows if not row.warmup]
+    if len(rows) > MAX_RUNS:
+        return None
+    name = primary_response(table)
+    counted = {key: sample.rows(name) for key, sample in samples.items()}
+    if is_search(table.study.question):  # which goes by clean runs alone
+        counted = {key: [row for row in rows if row.verdict in COUNTED] for key, rows in counted.items()}
+    typical = {key: median(row.scores[name] for row in rows) for key, rows in counted.items() if rows}
+    in_estimates = {row.run for rows in counted.values() for row in rows}
+    positions: dict[tuple[Level, ...], int] = {}
+    treatments: dict[int, Mapping[str, Level]] = {
+        positions.setdefault(r.key, len(positions)): r.treatment for r in rows
+    }
+    causes = [max(row.causes, key=lambda cause: cause.amount or 0.0, default=_NONE) for row in rows]
+    return RunLog(
+        treatments=[dict(treatment) for treatment in treatments.values()],
+        run=[row.run for row in rows],
+        treatment=[positions[row.key] for row in rows],
+        start_s=[row.start_s for row in rows],
+        status=[row.status for row in rows],
+        verdict=[row.verdict for row in rows],
+        cause=[cause.cause for cause in causes],
+        amount=[cause.amount for cause in causes],
+        counted=[row.run in in_estimates for row in rows],
+        relative=[_relative_score(row, name, typical) for row in rows],
+    )
+
+
+def _relative_score(row: Row, name: str, typical: Mapping[tuple[Level, ...], float]) -> float | None:
+    middle = typical.get(row.key)
+    return round(row.scores[name] / middle, 6) if middle and name in row.scores else None
+
+
+def warn_too_long(table: Table) -> Iterable[str]:
+    """Yield a warning if the run log is omitted."""
+    n = sum(not row.warmup for row in table.rows)
+    if n > MAX_RUNS:
+        yield f"the list of runs is left out: it holds {MAX_RUNS:,} at most, the study made {n:,}"
+
+
+def list_undeclared_differences(table: Table) -> list[str]:
+    """List what differed between runs although no factor declares it."""
+    rows = table.successful_rows()
+    setups = sorted({row.setup for row in rows})
+    return [
+        *_resume_differences(table),
+        *_instrument_differences(setups),
+        *_work_differences(table, rows),
+        *_policy_differences(table, setups),
+        *_frequency_differences(rows),
+        *_boot_differences(table, rows),
+    ]
+
+
+def _resume_differences(table: Table) -> Iterable[str]:
+    for key, before, now in table.accepted:
+        yield f"{shorten(key)}: {shorten(before)} before a resume, {shorten(now)} after it; accepted as a difference"
+
+
+def _instrument_differences(setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
+    for name, number in (("probe", 0), ("backend", 1), ("containment", 2)):
+        seen = sorted({setup[number] for setup in setups})
+        if len(seen) > 1:
+            yield f"{name}: {', '.join(seen)} in one study; figures of different instruments are not compared"
+
+
+def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
+    """Compare within a curve only: other kinds of work may come in other amounts."""
+    if table.study.work != "total":
+        return
+    factor = curve_factor(table)
+    curves: dict[OtherLevels, set[int]] = {}
+    # Most runs of a treatment do the same: few are left.
+    counted = {(key, row.work): row for key, row in zip(row_keys(rows), rows, strict=True) if row.work is not None}
+    for (_, work), row in counted.items():
+        curves.setdefault(other_levels(row.treatment, factor), set()).add(work)
+    if differing := [works for works in curves.values() if len(works) > 1]:
+        text = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
+        yield f"work: {text}, though the study declares it the same in all configurations"
+
+
+def _policy_differences(table: Table, setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
+    declared = {factor.control for factor in table.study.factors.values()}
+    for control, index in (("policy", 3), ("nice", 4)):
+        seen = sorted({setup[index] for setup in setups})
+        if control not in declared and len(seen) > 1:
+            yield f"{control}: {', '.join(seen)} in force"
+
+
+def _boot_differences(table: Table, rows: list[Row]) -> Iterable[str]:
+    """Skip machines that are rebooted for a kernel factor: that is declared."""
+    kernels = any(factor.control == "kernel" for factor in table.study.factors.values())
+    if (n := len({row.boot for row in rows})) > 1 and not (kernels and table.machine.get("reached")):
+        yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"
+
+
+# CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.
+_SLOWER = 0.9
+
+
+def _frequency_differences(rows: list[Row]) -> Iterable[str]:
+    seen = [row.frequency_hz for row in rows if row.frequency_hz]
+    if seen and min(seen) < _SLOWER * max(seen):
+        yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"

@@ -1,4 +1,4 @@
-"""Which command lines would make these results again?"""
+"""The command lines that reproduce a result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_whole
-from scalograph.study.control_names import row_of
+from scalograph.study.control_names import control_row
 from scalograph.study.identity import FREE
 from scalograph.study.load import load
 from scalograph.study.model import (
@@ -15,7 +15,7 @@ from scalograph.study.model import (
     Study,
     WorkloadUse,
 )
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workloads
 from scalograph.study.toml_text import MAX_BYTES
@@ -30,8 +30,8 @@ _OPTIONS = {
 }
 
 
-def reproduce(study: Study, copy: Path, machine: Mapping[str, Any] | None = None) -> list[str]:
-    """Command lines that would make the results of a study again, and those that look at them.
+def reproduction_commands(study: Study, copy: Path, machine: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the command lines that reproduce a result and show it.
 
     The journal holds the study as it was run, not how it was called; the declaration tells which options made it so.
 
@@ -40,17 +40,17 @@ def reproduce(study: Study, copy: Path, machine: Mapping[str, Any] | None = None
         copy: the declaration that a run left in the results folder, where there is one.
         machine: as journaled.
     """
-    where = [*_where(study, machine or {})]
+    where = [*_host_options(study, machine or {})]
     shipped = shipped_study(study.name) / "study.toml" if study.name in shipped_studies() else None
-    if shipped and not _other_text(copy, shipped):
+    if shipped and not _is_other_text(copy, shipped):
         again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped), *where])]
     else:
-        again = [_run_again(study, copy, where)] if copy.is_file() else []
+        again = [_run_command(study, copy, where)] if copy.is_file() else []
     return [*again, "scalograph report ."]
 
 
-def _run_again(study: Study, copy: Path, where: Sequence[str]) -> str:
-    """In the results folder, or where what it runs was looked for, if the copy alone would not find it."""
+def _run_command(study: Study, copy: Path, where: Sequence[str]) -> str:
+    """Note the folder to run in if the copy alone would not find the workload."""
     there = study.workload.cwd == "caller"
     called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy), *where])
     if there:
@@ -59,7 +59,7 @@ def _run_again(study: Study, copy: Path, where: Sequence[str]) -> str:
 
 
 def _brings_files(use: WorkloadUse) -> bool:
-    """Whether what is run lies beside the study, and so not beside its copy."""
+    """Return whether the workload lies beside the study, and so not beside its copy."""
     if use.use is not None:
         return use.use not in shipped_workloads()
     argvs = [argv for argv in (use.command, use.setup, use.prepare, use.cleanup) if argv]
@@ -67,8 +67,8 @@ def _brings_files(use: WorkloadUse) -> bool:
     return beside or any("{here}" in word for argv in argvs for word in argv)
 
 
-def _other_text(copy: Path, shipped: Path) -> bool:
-    """Whether the results came from a study of one's own that only has the name of one that ships."""
+def _is_other_text(copy: Path, shipped: Path) -> bool:
+    """Return whether the study only shares its name with a built-in one."""
     try:
         return copy.is_file() and read_whole(copy, MAX_BYTES) != shipped.read_bytes()
     except OSError:
@@ -76,18 +76,18 @@ def _other_text(copy: Path, shipped: Path) -> bool:
 
 
 def _options(study: Study, file: Path) -> list[str]:
-    """`--quick`, budgets and the like, where the declaration alone would not lead to this study."""
+    """Return `--quick`, budgets and the like, where the declaration alone would not give this study."""
     try:
         declared = load(file)
-        shorter = quickened(declared)
+        shorter = quick_form(declared)
     except StudyError:  # of another release: the command would say so itself
         return []
     quick = _distance(shorter, study) < _distance(declared, study)
-    return [*(["--quick"] if quick else []), *_free(study.protocol, (shorter if quick else declared).protocol)]
+    return [*(["--quick"] if quick else []), *_start_options(study.protocol, (shorter if quick else declared).protocol)]
 
 
-def _where(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
-    """Options for the host, and for settings of the whole machine; which of these are dangerous a start says itself."""
+def _host_options(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
+    """Return the options for the host and for machine-wide settings."""
     if machine.get("accelerator"):
         yield "--host guest"  # its settings are its own
         return
@@ -98,12 +98,12 @@ def _where(study: Study, machine: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_machine_wide(factor: Factor) -> bool:
-    row = row_of(factor.control) if factor.control else None
+    row = control_row(factor.control) if factor.control else None
     return row is not None and row.machine_wide and any(level is not False for level in factor.levels)
 
 
-def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:
-    """Options for what a start may change of a declaration."""
+def _start_options(asked: Protocol, declared: Protocol) -> Iterator[str]:
+    """Return the options that override a declaration."""
     for key, option in _OPTIONS.items():
         value = getattr(asked, key)
         if value not in (None, getattr(declared, key)):
@@ -111,12 +111,12 @@ def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:
 
 
 def _distance(declared: Study, study: Study) -> int:
-    """0 where a declaration leads to this study, 1 where it does with other runs, else 2."""
+    """Return 0 if the declaration gives this study, 1 if it does with other run counts, else 2."""
     return next((n for n, free in enumerate((FREE, (*FREE, "runs"))) if _leads_to(declared, study, free)), 2)
 
 
 def _leads_to(declared: Study, study: Study, free: Sequence[str]) -> bool:
-    """Whether a declaration, its levels spelled out on some host, is this study; what a start may change may differ."""
+    """Return whether a declaration, with levels resolved on some host, is this study, free options aside."""
     changes = {name: Protocol.model_fields[name].default for name in free}
     timeless = [form.protocol.model_copy(update=changes) for form in (declared, study)]
     if timeless[0] != timeless[1] or declared.exclude != study.exclude or [*declared.factors] != [*study.factors]:

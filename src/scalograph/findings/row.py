@@ -1,4 +1,4 @@
-"""One run of a study as findings see it: a row of the table."""
+"""One run of a study as a row of the table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -68,12 +68,12 @@ class Row(Struct, frozen=True, gc=False):
 
     @property
     def key(self) -> tuple[Level, ...]:
-        """The levels of the treatment, in the order of the study's factors."""
+        """Return the levels, in the order of the study's factors."""
         return tuple(self.treatment.values())
 
 
-def keys(rows: Sequence[Row]) -> Iterator[tuple[Level, ...]]:
-    """Return the key of each row: runs of one treatment share it, and it is made once."""
-    places = [id(row.treatment) for row in rows]
-    known = {place: row.key for place, row in dict(zip(places, rows, strict=True)).items()}
-    return map(known.__getitem__, places)
+def row_keys(rows: Sequence[Row]) -> Iterator[tuple[Level, ...]]:
+    """Return the key of each row, computed once per configuration."""
+    identities = [id(row.treatment) for row in rows]
+    key_of = {identity: row.key for identity, row in dict(zip(identities, rows, strict=True)).items()}
+    return map(key_of.__getitem__, identities)

@@ -1,4 +1,4 @@
-"""Speedup along one factor: which response it is taken on, in which direction, and what it is in words."""
+"""Speedup along one factor: by which response, in which direction, and its formula in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from scalograph.study import responses
 from scalograph.study.model import Response
 from scalograph.text.scale import SECONDS
 
-ELAPSED = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
-SHARES = ("%", "percent", "ratio", "fraction")
+ELAPSED_SOURCES = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
+SHARE_UNITS = ("%", "percent", "ratio", "fraction")
 
 Kind = Literal["time", "rate"]
 
 
 @dataclass(frozen=True)
-class Gain:
-    """How speedup is taken along a curve.
+class SpeedupRule:
+    """How speedup is computed along a curve.
 
     Attributes:
         response: whose scores are compared.
@@ -38,44 +38,44 @@ class Gain:
     per_worker: bool
 
 
-def primary(table: Table) -> str:
-    """The response that a study is about."""
-    return responses.primary(table.study)
+def primary_response(table: Table) -> str:
+    """Return the primary response of the study."""
+    return responses.primary_response(table.study)
 
 
-def kind(response: Response) -> Kind | None:
-    """Whether speedup can be taken on a response: on elapsed time or a rate; not on memory, a share or CPU time."""
-    if response.source in ELAPSED:
+def speedup_kind(response: Response) -> Kind | None:
+    """Return the kind of response: elapsed time or rate; None for memory, shares and CPU time."""
+    if response.source in ELAPSED_SOURCES:
         return "time"
     if response.better == "higher":
-        return None if response.unit in SHARES else "rate"
+        return None if response.unit in SHARE_UNITS else "rate"
     reported = response.source.startswith("value.") and response.unit in SECONDS
     return "time" if reported and response.better == "lower" else None
 
 
-def gain(table: Table, factor: str) -> Gain | None:
-    """How speedup is taken along a factor; None where it has no meaning there."""
+def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
+    """Return how speedup is computed along a factor; None where it has no meaning."""
     study = table.study
     levels = [study.baseline.get(factor), *(treatment[factor] for treatment in table.treatments)]
     # A count of workers goes into the template; of what a control sets, only CPUs are counted.
     if study.factors[factor].control not in (None, "cpus") or not all(map(_is_count, levels)):
         return None
-    response = primary(table)
-    found = kind(study.responses[response])
-    return None if found is None else Gain(response, found, _per_worker(table, factor, found))
+    response = primary_response(table)
+    kind = speedup_kind(study.responses[response])
+    return None if kind is None else SpeedupRule(response, kind, _is_per_worker(table, factor, kind))
 
 
-def _per_worker(table: Table, factor: str, found: Kind) -> bool:
+def _is_per_worker(table: Table, factor: str, kind: Kind) -> bool:
     study = table.study
     if study.factors[factor].control is not None:
         return False  # more CPUs are not more workers
     # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
-    return study.work == "per-worker" if found == "time" else study.workload.copies == f"{{{factor}}}"
+    return study.work == "per-worker" if kind == "time" else study.workload.copies == f"{{{factor}}}"
 
 
-def gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
-    """Speedup of each level of one curve; none where it has no meaning."""
-    how = gain(table, factor)
+def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
+    """Compute the speedup at each level of one curve; empty where it has no meaning."""
+    how = find_speedup_rule(table, factor)
     if how is None:
         return {}
     points = speedup(
@@ -83,28 +83,28 @@ def gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, S
         baseline=_int(table.study.baseline[factor]),
         work="per-worker" if how.per_worker else "total",
         better="lower" if how.kind == "time" else "higher",
-        cpus=_cpus(table, factor, members),
+        cpus=_usable_cpus(table, factor, members),
         blocks={_int(s.treatment[factor]): s.blocks(how.response) for s in members},
         confidence=table.study.protocol.confidence,
     )
     return {point.n: point for point in points}
 
 
-def over_before(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, Estimate]:
-    """What each level of one curve gains in throughput over the level before, as a share; none at the smallest."""
-    how = gain(table, factor)
+def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, Estimate]:
+    """Estimate the throughput gain of each level over the level before, as a share."""
+    how = find_speedup_rule(table, factor)
     if how is None:
         return {}
     ordered = sorted(members, key=lambda sample: _int(sample.treatment[factor]))
-    over = partial(_over, how, factor, table.study.protocol.confidence)
+    over = partial(_step_gain, how, factor, table.study.protocol.confidence)
     return {now.treatment[factor]: over(before, now) for before, now in pairwise(ordered)}
 
 
-def _over(how: Gain, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
+def _step_gain(how: SpeedupRule, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
     was, is_ = before.values(how.response), now.values(how.response)
     times = ratio(was, is_, confidence) if how.kind == "time" else ratio(is_, was, confidence)
     growth = _int(now.treatment[factor]) / _int(before.treatment[factor]) if how.per_worker else 1.0
-    return times.scaled(growth).plus(-1)
+    return times.rescale(growth).plus(-1)
 
 
 def _is_count(level: Any) -> bool:
@@ -115,24 +115,24 @@ def _int(level: Any) -> int:
     return int(level)
 
 
-def _cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
-    """CPUs that the runs of a curve could use, as the kernel gave them back; None where they bound no speedup.
+def _usable_cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
+    """Return the CPUs that bound the speedup; None if the curve is of CPUs, or of clients that wait.
 
     The curve itself is of CPUs; or of clients, and many of them wait for a service at once.
     """
     if table.study.factors[factor].control == "cpus" or table.study.is_driven:
         return None
-    return max((row.n_cpus for sample in members for row in sample.every), default=None)
+    return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 
 
-def formula(table: Table, factor: str) -> str:
-    """What the scaling factor of a table is, in words; empty where there is no baseline."""
+def speedup_formula(table: Table, factor: str) -> str:
+    """Return the formula of the scaling factor in words; empty without a baseline."""
     if factor not in table.study.baseline:
         return ""
-    how, level = gain(table, factor), table.study.baseline[factor]
-    response, along = title(table, primary(table)), title(table, factor)
+    how, level = find_speedup_rule(table, factor), table.study.baseline[factor]
+    response, along = title(table, primary_response(table)), title(table, factor)
     if how is None:
-        return _why_not(table, factor, response, along)
+        return _why_no_speedup(table, factor, response, along)
     times = f"{along} times " if how.per_worker else ""
     each = f", over {level}" if how.per_worker and level != 1 else ""
     if how.kind == "time":
@@ -142,7 +142,7 @@ def formula(table: Table, factor: str) -> str:
     return f"scaling factor = {ratio}, the other factors equal"
 
 
-def _why_not(table: Table, factor: str, response: str, along: str) -> str:
-    if kind(table.study.responses[primary(table)]) is None:
+def _why_no_speedup(table: Table, factor: str, response: str, along: str) -> str:
+    if speedup_kind(table.study.responses[primary_response(table)]) is None:
         return f"no scaling factor: {response} is neither an elapsed time nor a rate"
     return f"no scaling factor: the levels of {along} count nothing that could do the work"

@@ -1,4 +1,4 @@
-"""A journal as a tidy table: one row for each run, its treatment, its scores, and what varied undeclared."""
+"""A journal as a table: one row per run, with its configuration, verdict and scores."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,30 +15,40 @@ from pydantic import ValidationError
 from scalograph.analysis.steady import NEED, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
-from scalograph.findings.machine_notes import HeldTreatments, Note, kept_to_fewer, note, own_changes, restored
 from scalograph.findings.row import Row
-from scalograph.findings.run_setup import degradations, set_up, side_by_side, traced
+from scalograph.findings.run_notes import (
+    ConfigurationCache,
+    Note,
+    copy_side_by_side,
+    degradations,
+    explain_fewer_cpus,
+    find_trace,
+    instrument_setup,
+    own_changes,
+    parse_note,
+    settings_changes,
+)
 from scalograph.protocol import journal
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
-from scalograph.study.identity import journaled
+from scalograph.study.identity import parse_journaled_study
 from scalograph.study.model import Study
-from scalograph.study.responses import RATE, Windows, observer, primary, windows
-from scalograph.study.scalars import Level, short
+from scalograph.study.responses import RATE, Windows, observer, primary_response, windows
+from scalograph.study.scalars import Level, short_repr
 from scalograph.verdict.cause import SHARE
 from scalograph.verdict.judge import Judgment, judge, requirements
-from scalograph.verdict.preemption import lengthening
+from scalograph.verdict.preemption import slowdown
 from scalograph.verdict.saturation import n_cpus
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
-    """Leave cycles where they are until the work is done.
+def pause_gc() -> Iterator[None]:
+    """Disable cyclic garbage collection within the block.
 
-    >>> with without_collection():
+    >>> with pause_gc():
     ...     gc.isenabled()
     False
     """
@@ -53,9 +63,9 @@ def without_collection() -> Iterator[None]:
 
 T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.
-MOST_WORDS = 200
+MAX_LAST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
-LEAST_TAIL = 100
+MIN_TAIL = 100
 _TOO_FEW = steady(())
 _NONE: Mapping[str, tuple[float, ...]] = {}
 # Of one treatment: no design has more.
@@ -92,8 +102,8 @@ class Table:
     noise: Recheck | None = None
     ceiling: Ceiling | None = None
 
-    def counted(self) -> list[Row]:
-        """Runs that succeeded and are no warm-up: what estimates rest on."""
+    def successful_rows(self) -> list[Row]:
+        """Return the successful runs without warm-up."""
         return [row for row in self.rows if row.status == "ok" and not row.warmup]
 
 
@@ -110,23 +120,23 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     torn: list[str] = []
     events = journal.read(file, torn, whole=False)
     table = _begin(next(events), file)
-    reading = _Reading(table, keep_observations)
-    with without_collection():
+    reading = _JournalReader(table, keep_observations)
+    with pause_gc():
         for number, event in enumerate(events, start=2):
-            reading.take(event, number)
-        table.rows = side_by_side(table.rows)
-    table.warnings += torn + _changed_verdicts(table.rows, reading.verdicts)
+            reading.add_event(event, number)
+        table.rows = copy_side_by_side(table.rows)
+    table.warnings += torn + _verdict_changes(table.rows, reading.verdicts)
     return table
 
 
 def _begin(event: Mapping[str, Any], file: Path) -> Table:
     try:
-        study = journaled(event["study"])
+        study = parse_journaled_study(event["study"])
         design = event["design"]
-        held = HeldTreatments(study)
-        treatments = [held.of(treatment) for treatment in design["treatments"]]
+        held = ConfigurationCache(study)
+        treatments = [held.resolve(treatment) for treatment in design["treatments"]]
         counts = _counts(design["runs"], len(treatments))
-        _seconds(event["at"])
+        _timestamp(event["at"])
         return Table(
             study, str(event["study_hash"]), _machine(event), treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
@@ -138,28 +148,27 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
 
 
 def _counts(written: list[Any], n: int) -> list[int]:
-    """Runs of each treatment, as the design has them."""
     if len(written) != n or not all(type(count) is int and 0 <= count <= MAX_RUNS for count in written):
-        raise ValueError(f"design.runs {short(written)}, expected a count for each of {n} treatments")
+        raise ValueError(f"design.runs {short_repr(written)}, expected a count for each of {n} treatments")
     return written
 
 
 def _machine(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Its facts, and of all its JVMs those that the study has run on."""
+    """Return the facts of the machine, with the JVMs that the study ran on."""
     jvms = event["uses"].get("jvms") if isinstance(event.get("uses"), dict) else None
     return machine_facts(event["machine"]) | ({"jvms_used": jvms} if isinstance(jvms, dict) and jvms else {})
 
 
-def _seconds(at: str | None) -> float:
+def _timestamp(at: str | None) -> float:
     return datetime.fromisoformat(str(at)).timestamp()
 
 
-class _Reading:
-    """The events of a journal, one after the other, as what they add to a table."""
+class _JournalReader:
+    """Add the events of a journal to a table, one by one."""
 
     def __init__(self, table: Table, keep_observations: bool) -> None:
         self._table, self._keep = table, keep_observations
-        self._began = _seconds(table.started)
+        self._began = _timestamp(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
         self._set_ups: dict[object, Any] = {}
@@ -170,19 +179,19 @@ class _Reading:
         self._of_study()
 
     def _of_study(self) -> None:
-        """What is read from each run, once for all: it follows from the study as it is by now."""
+        """Derive once what every run needs of the study; again after a resume."""
         study = self._table.study
-        self._held = HeldTreatments(study)
-        self._asked, self._primary = requirements(study), primary(study)
+        self._held = ConfigurationCache(study)
+        self._asked, self._primary = requirements(study), primary_response(study)
         warmup = study.protocol.warmup
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
         counts = zip(self._table.treatments, self._table.n_asked, strict=True)
-        self._n_asked = {id(self._held.of(treatment)): n for treatment, n in counts}
+        self._n_asked = {id(self._held.resolve(treatment)): n for treatment, n in counts}
 
-    def take(self, event: Mapping[str, Any], line: int) -> None:
-        """Take an event. Raises ProtocolError where it does not follow protocol/journal.md."""
+    def add_event(self, event: Mapping[str, Any], line: int) -> None:
+        """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
         table, kind = self._table, event["event"]
         try:
             if kind == "ask":
@@ -192,8 +201,8 @@ class _Reading:
             elif kind == "verdict":
                 self.verdicts[str(event["run"])] = str(event["verdict"])
             elif kind == "resume":
-                _resumed(table, event)
-                self._resumed_s = _seconds(event["at"])
+                _apply_resume(table, event)
+                self._resumed_s = _timestamp(event["at"])
                 self._boot = self._number_of(_boot_id(event.get("machine")))
                 self._of_study()
             elif kind == "noise":
@@ -201,24 +210,24 @@ class _Reading:
             elif kind == "ceiling":
                 table.ceiling = Ceiling.model_validate(event["ceiling"])
             elif kind == "note":
-                table.notes.append(note(event))
+                table.notes.append(parse_note(event))
             elif kind == "services":
                 table.services.append(convert(dict(event), ServicesEnded))
             elif kind == "end":
                 table.end_reason = str(event["reason"])
             if self._resumed_s is not None and kind in ("ask", "run"):
-                table.paused_s += max(0.0, self._resumed_s - _seconds(table.ended or table.started))
+                table.paused_s += max(0.0, self._resumed_s - _timestamp(table.ended or table.started))
                 self._resumed_s = None
             self._adds = kind in ("ask", "run") or (self._adds and kind != "resume")
             table.ended = str(event["at"]) if self._adds else table.ended
         except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"{table.file.name}:{line}" if table.file else f"line {line}"
-            found = f"a broken `{kind}` event: {_first_line(error)}"
-            raise ProtocolError(where, found, "protocol/journal.md") from error
+            problem = f"a broken `{kind}` event: {_first_line(error)}"
+            raise ProtocolError(where, problem, "protocol/journal.md") from error
 
     def _row(self, event: Mapping[str, Any], line: int) -> Row:
         record: Record = event["record"]
-        judgment, treatment = judge(record, self._asked), self._held.of(event["treatment"])
+        judgment, treatment = judge(record, self._asked), self._held.resolve(event["treatment"])
         # A run may end well and still not have done what was asked of it.
         ok, run = judgment.verdict != "failed", record.run
         iterations = windows(record) if ok else Windows()
@@ -232,24 +241,23 @@ class _Reading:
             verdict=judgment.verdict, causes=tuple(judgment.causes),
             scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else _NONE,
-            work=_work(iterations) if self._is_work_declared else None,
+            work=_work_units(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
-            degraded=self._once(degradations(record)), setup=set_up(record),
+            degraded=self._once(degradations(record)), setup=instrument_setup(record),
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,
-            course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
-            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else record.last_words(MOST_WORDS),
+            course=course.kind, settled=course.warmup, finish_s=_finish_times(record) if ok else (),
+            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else record.last_words(MAX_LAST_WORDS),
             wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
-            settings=self._once(restored(record)), counters=record.counters,
+            taken=_interference_share(record, judgment), changed=self._once(own_changes(record)), kept_to=explain_fewer_cpus(record),
+            settings=self._once(settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
-        """When the run started: its event was written at its end."""
         run = event["record"].run
         took = (run.wall_outer_ns or run.wall_ns or 0) / 1e9
         return round(datetime.fromisoformat(event["at"]).timestamp() - self._began - took, 3)
@@ -262,13 +270,12 @@ class _Reading:
         return name
 
     def _number_of(self, boot: Any) -> int:
-        """The number of a boot; of one that is not told, that of the start of the study or its last resume."""
+        """Number the boots; a run without boot ID has that of the start or the last resume."""
         return self._boots.setdefault(boot, len(self._boots) + 1) if isinstance(boot, str) else self._boot
 
     def _once(self, value: T) -> T:
-        """The same value for all runs that have it."""
-        known: T = self._set_ups.setdefault(value, value)
-        return known
+        shared: T = self._set_ups.setdefault(value, value)
+        return shared
 
     def _observations(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
         read = {name: observe(record, iterations) for name, observe in self._observers.items()}
@@ -279,63 +286,61 @@ def _boot_id(machine: Any) -> Any:
     return machine.get("boot_id") if isinstance(machine, dict) else None
 
 
-def _resumed(table: Table, event: Mapping[str, Any]) -> None:
-    """The study as it has been since, differences that were accepted, and the counts of runs."""
+def _apply_resume(table: Table, event: Mapping[str, Any]) -> None:
     if "study" in event:  # journals of earlier releases do not tell it
-        table.study = journaled(event["study"])
+        table.study = parse_journaled_study(event["study"])
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
-        counts = {tuple(dict(t).values()): n for t, n in _designed(event["design"])}
+        counts = {tuple(dict(t).values()): n for t, n in _design_counts(event["design"])}
         table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
 
 
-def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
+def _design_counts(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
     treatments = design["treatments"]
     return zip(treatments, _counts(design["runs"], len(treatments)), strict=True)
 
 
 def _tail(values: Sequence[float]) -> Histogram | None:
-    return histogram(values) if len(values) >= LEAST_TAIL else None
+    return histogram(values) if len(values) >= MIN_TAIL else None
 
 
 def _trace_line(record: Record, line: int) -> int | None:
-    found = traced(record)
-    return line if found and found.n_workers > 1 else None
+    trace = find_trace(record)
+    return line if trace and trace.n_workers > 1 else None
 
 
-def _finish(record: Record) -> tuple[float, ...]:
-    """When each worker ended its last iteration, in seconds; empty where there is one, or it is not told."""
+def _finish_times(record: Record) -> tuple[float, ...]:
+    """Return when each worker ended, in seconds; empty if there is one, or it is not reported."""
     drivers = record.of_drivers()
     if len(drivers) == 1:
-        told = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
-        return tuple([ns / 1e9 for ns in told]) if told else ()
+        finishes_ns = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
+        return tuple([ns / 1e9 for ns in finishes_ns]) if finishes_ns else ()
     ends = {copy.copy_index: copy.end_ns for copy in drivers}
     for part in record.iterations:
         ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
-    known = [ns for ns in ends.values() if ns is not None]
-    return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
+    ends_ns = [ns for ns in ends.values() if ns is not None]
+    return tuple(ns / 1e9 for ns in ends_ns) if len(ends_ns) == len(ends) else ()
 
 
-def _taken(record: Record, judgment: Judgment) -> float | None:
-    """What was measured of a clean run, by which it may be longer, or its worst CPU; an unverified one's bound."""
+def _interference_share(record: Record, judgment: Judgment) -> float | None:
+    """Return the measured share of a clean run, or the bound of an unverified one."""
     if judgment.verdict == "undecided":
         bounds = [cause.amount for cause in judgment.causes]
         return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
     run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
-    taken = run.neighbor_ns + (run.steal_ns or 0)
+    samples = run.neighbor_ns + (run.steal_ns or 0)
     worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
-    return max(lengthening(taken, record) if taken else 0.0, worst / run.wall_ns)
+    return max(slowdown(samples, record) if samples else 0.0, worst / run.wall_ns)
 
 
-def _work(iterations: Windows) -> int | None:
-    """Units of one iteration; None where they were not counted or differ."""
+def _work_units(iterations: Windows) -> int | None:
     works = set(iterations.work)
     return works.pop() if len(works) == 1 else None
 
 
-def _changed_verdicts(rows: Iterable[Row], journaled: Mapping[str, str]) -> list[str]:
+def _verdict_changes(rows: Iterable[Row], journaled: Mapping[str, str]) -> list[str]:
     changed = [row.run for row in rows if row.run in journaled and journaled[row.run] != row.verdict]
     if not changed:
         return []

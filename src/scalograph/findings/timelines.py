@@ -1,4 +1,4 @@
-"""One run that stands for its treatment: the timeline of the run nearest the median.
+"""Timelines and task traces of the run nearest the median of each configuration.
 
 The few that are shown are read from the journal now: all of them would be most of a table's memory.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from scalograph.findings.row import Row
-from scalograph.findings.run_setup import traced
+from scalograph.findings.run_notes import find_trace
 from scalograph.findings.sample import Sample
 from scalograph.protocol import journal
 from scalograph.protocol.findings import TaskTrace, TimelineDoc
@@ -20,8 +20,8 @@ from scalograph.protocol.record import Record
 MAX_TIMELINES = 64
 
 
-def timelines(samples: Sequence[Sample], response: str, file: Path | None, warmup: int) -> list[TimelineDoc]:
-    """Timelines for at most 64 treatments, spread evenly over the design, from the journal that they are in."""
+def read_timelines(samples: Sequence[Sample], response: str, file: Path | None, warmup: int) -> list[TimelineDoc]:
+    """Read the timelines of at most 64 configurations, spread evenly over the design."""
     chosen = [row for row in (_typical(sample, response) for sample in samples) if row is not None]
     step = max(1, -(-len(chosen) // MAX_TIMELINES))
     lines = {row.timeline_line: row for row in chosen[::step] if row.timeline_line}
@@ -30,11 +30,11 @@ def timelines(samples: Sequence[Sample], response: str, file: Path | None, warmu
 
 
 def _typical(sample: Sample, response: str) -> Row | None:
-    return nearest([row for row in sample.counted if response in row.scores and row.timeline_line], response)
+    return nearest_to_median([row for row in sample.counted if response in row.scores and row.timeline_line], response)
 
 
-def nearest(rows: Sequence[Row], response: str) -> Row | None:
-    """The row whose score is nearest their median; None of no rows."""
+def nearest_to_median(rows: Sequence[Row], response: str) -> Row | None:
+    """Return the row whose score is nearest the median; None of no rows."""
     if not rows:
         return None
     middle = median(row.scores[response] for row in rows)
@@ -52,7 +52,7 @@ def _doc(row: Row, event: Mapping[str, Any], warmup: int) -> TimelineDoc:
 
 
 def _window(record: Record, warmup: int) -> tuple[int, int] | None:
-    """From the first start to the last end of the iterations that count; None where the whole run is measured."""
+    """Span the counted iterations; None if the whole run is measured."""
     spans = [
         (start, end)
         for part in record.iterations
@@ -65,10 +65,10 @@ def _window(record: Record, warmup: int) -> tuple[int, int] | None:
 MAX_TRACES = 8
 
 
-def traces(samples: Sequence[Sample], response: str, file: Path | None) -> list[TaskTrace]:
-    """Traces of at most 8 treatments that use several workers, spread evenly over the design, from their journal."""
-    chosen = [row for sample in samples if (row := nearest(_with_trace(sample, response), response))]
-    lines = {row.trace_line: row for row in _spread(chosen) if row.trace_line}
+def read_traces(samples: Sequence[Sample], response: str, file: Path | None) -> list[TaskTrace]:
+    """Read the traces of at most 8 configurations with several workers, spread evenly over the design."""
+    chosen = [row for sample in samples if (row := nearest_to_median(_with_trace(sample, response), response))]
+    lines = {row.trace_line: row for row in _spread_evenly(chosen) if row.trace_line}
     events = journal.pick(file, lines) if file and lines else {}
     return [_trace_doc(row, events[line]) for line, row in lines.items()]
 
@@ -77,19 +77,19 @@ def _with_trace(sample: Sample, response: str) -> list[Row]:
     return [row for row in sample.counted if response in row.scores and row.trace_line]
 
 
-def _spread(rows: Sequence[Row]) -> Sequence[Row]:
+def _spread_evenly(rows: Sequence[Row]) -> Sequence[Row]:
     if len(rows) <= MAX_TRACES:
         return rows
     return [rows[round(i * (len(rows) - 1) / (MAX_TRACES - 1))] for i in range(MAX_TRACES)]
 
 
 def _trace_doc(row: Row, event: Mapping[str, Any]) -> TaskTrace:
-    found = traced(event["record"])
-    assert found is not None, "the table keeps the lines of whole traces only"
+    trace = find_trace(event["record"])
+    assert trace is not None, "the table keeps the lines of whole traces only"
     return TaskTrace(
         run=row.run,
         treatment=dict(row.treatment),
-        start_us=[ns / 1e3 for ns in found.start_ns],
-        end_us=[ns / 1e3 for ns in found.end_ns],
-        worker=list(found.worker),
+        start_us=[ns / 1e3 for ns in trace.start_ns],
+        end_us=[ns / 1e3 for ns in trace.end_ns],
+        worker=list(trace.worker),
     )

@@ -1,14 +1,17 @@
-"""The tables that people read: each treatment as published (wall, CPU time, scaling factor), and pivots on request."""
+"""Tables for people: configurations, pivots that the study asks for, the baseline across CPU counts."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from scalograph.analysis.estimate import Estimate, in_words
-from scalograph.findings.curves import estimated, key
-from scalograph.findings.names import curve_factor, setting, title, varied
+from scalograph.analysis.comparisons import Comparison, compare
+from scalograph.analysis.estimate import Estimate, join_flags
+from scalograph.findings.curves import estimate_response, point_key
+from scalograph.findings.names import curve_factor, levels_text, title, varying_factors
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import formula, primary
+from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule, primary_response, speedup_formula
 from scalograph.findings.table import Table
-from scalograph.findings.visible_effect import Visible
+from scalograph.findings.visible_effect import EffectNotes
+from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.findings import Cell, Column, Curve, Point, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.model import ReportTable
@@ -17,25 +20,25 @@ MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
 
 def treatment_tables(
-    table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample], visible: Visible
+    table: Table, curves: Sequence[Curve], samples: Mapping[tuple[Level, ...], Sample], visible: EffectNotes
 ) -> list[TableDoc]:
-    """A row for each treatment; divided by as many factors as keep a table readable."""
+    """Make tables with a row per configuration, split by as many factors as keep them readable."""
     factor = curve_factor(table)
     dividers = _dividers(table, factor)
     parts: dict[tuple[Level, ...], list[Curve]] = {}
     for curve in curves:
         parts.setdefault(tuple(curve.group[name] for name in dividers), []).append(curve)
-    found = []
+    docs = []
     for levels, part in parts.items():
-        doc = _part(table, factor, dict(zip(dividers, levels, strict=True)), part)
-        shown = [taken[key(table, curve, point)] for curve in part for point in curve.points]
-        found.append(visible.beside(doc, shown, primary(table)))
-    return found
+        doc = _part_table(table, factor, dict(zip(dividers, levels, strict=True)), part)
+        shown = [samples[point_key(table, curve, point)] for curve in part for point in curve.points]
+        docs.append(visible.add_note(doc, shown, primary_response(table)))
+    return docs
 
 
 def _dividers(table: Table, factor: str) -> list[str]:
-    """Fewest factors, those with fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
-    counts = {name: len({t[name] for t in table.treatments}) for name in varied(table) if name != factor}
+    """Return the fewest factors, fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
+    counts = {name: len({t[name] for t in table.treatments}) for name in varying_factors(table) if name != factor}
     dividers: list[str] = []
     n_rows = len(table.treatments)
     for name in sorted(counts, key=lambda name: counts[name])[: max(0, len(counts) - 1)]:
@@ -46,61 +49,62 @@ def _dividers(table: Table, factor: str) -> list[str]:
     return [name for name in table.study.factors if name in dividers]
 
 
-def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
-    shown = [name for name in varied(table) if name != factor and name not in fixed]
+def _part_table(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
+    shown = [name for name in varying_factors(table) if name != factor and name not in fixed]
     has_speedup = any(point.speedup for curve in curves for point in curve.points)
     columns = [
         Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]
     ]
     columns += [
-        Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate") for n in judged(table)
+        Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate")
+        for n in directed_responses(table)
     ]
     if has_speedup:
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
-    rows = [_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
-    where = setting(table, fixed)
+    rows = [_point_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
+    where = levels_text(table, fixed)
     name = "-".join(str(level) for level in fixed.values())
     heading = f"Configurations with {where}" if where else "Configurations"
     return TableDoc(
         id=f"treatments-{name}" if name else "treatments",
         title=heading,
-        note=formula(table, factor),
+        note=speedup_formula(table, factor),
         columns=columns,
         rows=rows,
     )
 
 
-def judged(table: Table) -> list[str]:
-    """Responses with a direction; the others are diagnostics, kept in the findings and the export."""
+def directed_responses(table: Table) -> list[str]:
+    """Return the responses with a better direction; all responses if none has one."""
     names = [name for name, response in table.study.responses.items() if response.better != "none"]
     return names or list(table.study.responses)
 
 
-def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
+def _point_row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
     cells: list[Cell] = [curve.group[name] for name in shown] + [point.level]
-    cells += [_cell(point.responses[name].estimate) for name in judged(table)]
+    cells += [_estimate_cell(point.responses[name].estimate) for name in directed_responses(table)]
     if has_speedup:
-        cells += [_cell(point.speedup), _cell(point.efficiency)]
+        cells += [_estimate_cell(point.speedup), _estimate_cell(point.efficiency)]
     n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
-    return [*cells, n_runs, in_words(point.flags)]
+    return [*cells, n_runs, join_flags(point.flags)]
 
 
-def _cell(estimate: Estimate | None) -> Cell:
+def _estimate_cell(estimate: Estimate | None) -> Cell:
     return estimate or Estimate(warnings=("not taken here",))
 
 
-def declared_tables(
-    table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve], visible: Visible
+def pivot_tables(
+    table: Table, samples: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve], visible: EffectNotes
 ) -> list[TableDoc]:
-    """The pivots that the study asks for."""
-    gains = {key(table, curve, point): point.speedup for curve in curves for point in curve.points}
-    found = []
+    """Make the pivot tables that the study asks for."""
+    gains = {point_key(table, curve, point): point.speedup for curve in curves for point in curve.points}
+    docs = []
     for index, wish in enumerate(table.study.tables):
-        chosen = {k: s for k, s in taken.items() if wish.where.items() <= s.treatment.items()}
-        first = next((name for name in wish.responses if name in table.study.responses), primary(table))
-        found.append(visible.beside(_pivot(table, chosen, gains, index, wish), chosen.values(), first))
-    return found
+        chosen = {k: s for k, s in samples.items() if wish.where.items() <= s.treatment.items()}
+        first = next((name for name in wish.responses if name in table.study.responses), primary_response(table))
+        docs.append(visible.add_note(_pivot(table, chosen, gains, index, wish), chosen.values(), first))
+    return docs
 
 
 # A column of a pivot: a level of the factor that runs across (None where none does), and a response.
@@ -114,37 +118,40 @@ def _pivot(
     index: int,
     wish: ReportTable,
 ) -> TableDoc:
-    rows, levels = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
+    rows, levels = (
+        _present_levels(table, wish.rows, chosen),
+        _present_levels(table, wish.columns, chosen) if wish.columns else [None],
+    )
     heads: list[_Head] = [(level, response) for response in wish.responses for level in levels]
     columns = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
-    columns += [_head(table, wish, head) for head in heads]
-    places: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
+    columns += [_pivot_column(table, wish, head) for head in heads]
+    members: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
     for treatment, sample in chosen.items():
         column = sample.treatment[wish.columns] if wish.columns else None
-        places.setdefault((sample.treatment[wish.rows], column), []).append(treatment)
+        members.setdefault((sample.treatment[wish.rows], column), []).append(treatment)
     cells = [
-        [row, *(_pivot_cell(table, chosen, gains, name, places.get((row, level), [])) for level, name in heads)]
+        [row, *(_pivot_cell(table, chosen, gains, name, members.get((row, level), [])) for level, name in heads)]
         for row in rows
     ]
     return TableDoc(id=f"declared-{index}", title=wish.title, columns=columns, rows=cells)
 
 
-def _head(table: Table, wish: ReportTable, head: _Head) -> Column:
+def _pivot_column(table: Table, wish: ReportTable, head: _Head) -> Column:
     level, response = head
     unit = table.study.responses[response].unit if response in table.study.responses else ""
     if wish.columns is None or level is None:
         return Column(name=title(table, response), unit=unit, kind="estimate")
-    return Column(name=setting(table, {wish.columns: level}), unit=unit, kind="estimate")
+    return Column(name=levels_text(table, {wish.columns: level}), unit=unit, kind="estimate")
 
 
-def _levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
+def _present_levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
     present = {sample.treatment[name] for sample in chosen.values()}
     return [level for level in table.study.factors[name].levels if level in present]
 
 
 def _pivot_cell(
     table: Table,
-    taken: Mapping[tuple[Level, ...], Sample],
+    samples: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
     response: str,
     here: Sequence[tuple[Level, ...]],
@@ -154,5 +161,83 @@ def _pivot_cell(
         return Estimate(warnings=(need,))
     (only,) = here
     if response == "speedup":
-        return _cell(gains.get(only))
-    return _cell(estimated(table, taken[only], response))
+        return _estimate_cell(gains.get(only))
+    return _estimate_cell(estimate_response(table, samples[only], response))
+
+
+MARGIN = 0.01
+_WORDS = {
+    "faster": "faster on more CPUs",
+    "slower": "slower on more CPUs",
+    "equivalent": "equal within 1 %",
+    "uncertain": "undecided",
+}
+
+
+def baseline_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> TableDoc | None:
+    """Compare the baseline on each CPU count with that on the fewest; None for a single CPU count."""
+    factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+    how = find_speedup_rule(table, curve_factor(table))
+    if how is None or factor is None or factor in table.study.baseline or factor not in varying_factors(table):
+        return None
+    pairs = [pair for group in _groups(table, samples, factor) for pair in _pairs(group)]
+    shown = [name for name in varying_factors(table) if name != factor and name not in table.study.baseline]
+    rows = [_baseline_row(table, how, factor, shown, reference, other) for reference, other in pairs]
+    columns = [Column(name=title(table, name), kind="label") for name in shown]
+    columns += [Column(name="CPUs", kind="label"), Column(name="compared with", kind="label")]
+    columns += [Column(name=f"ratio of {how.kind}s", kind="estimate"), Column(name="so the baseline is", kind="text")]
+    ((name, level),) = table.study.baseline.items()
+    heading = f"{title(table, name)} = {level} across CPU counts"
+    note = f"{title(table, how.response)} on these CPUs over that on the fewest, paired within blocks"
+    if level == 1:
+        note += "; a program of one worker should not care how many CPUs it may use"
+    return TableDoc(id="baseline-across-cpus", title=heading, note=note, columns=columns, rows=rows)
+
+
+def _groups(table: Table, samples: Mapping[tuple[Level, ...], Sample], factor: str) -> list[list[Sample]]:
+    """Group the baseline samples that differ in the CPU count only, fewest CPUs first."""
+    ((name, level),) = table.study.baseline.items()
+    groups: dict[tuple[Level, ...], list[Sample]] = {}
+    for sample in samples.values():
+        if sample.treatment[name] == level:
+            key = tuple(other for factor_, other in sample.treatment.items() if factor_ != factor)
+            groups.setdefault(key, []).append(sample)
+    return [sorted(group, key=lambda s: str(s.treatment[factor]).zfill(8)) for group in groups.values()]
+
+
+def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
+    return [(group[0], other) for other in group[1:]]
+
+
+def compare_baselines(table: Table, how: SpeedupRule, reference: Sample, other: Sample) -> Comparison:
+    """Compare `other` with `reference` within shared blocks; uncertain if only one is of whole runs."""
+    if (how.response in reference.whole) != (how.response in other.whole):
+        refused = Estimate(None, None, None, table.study.protocol.confidence, 0, "", (UNLIKE,))
+        return Comparison(refused, None, "uncertain", MARGIN, None)
+    a, b = _block_means(other, how.response), _block_means(reference, how.response)
+    shared = [block for block in a if block in b]
+    words = partial(
+        compare,
+        better="lower" if how.kind == "time" else "higher",
+        margin=MARGIN,
+        confidence=table.study.protocol.confidence,
+    )
+    if len(shared) >= 2:
+        return words([a[k] for k in shared], [b[k] for k in shared], paired=True)
+    return words(other.scores(how.response), reference.scores(how.response))
+
+
+def _block_means(sample: Sample, response: str) -> dict[int, float]:
+    blocks: dict[int, list[float]] = {}
+    for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
+        blocks.setdefault(block, []).append(score)
+    return {block: sum(scores) / len(scores) for block, scores in blocks.items()}
+
+
+def _baseline_row(
+    table: Table, how: SpeedupRule, factor: str, shown: Sequence[str], reference: Sample, other: Sample
+) -> list[Cell]:
+    comparison = compare_baselines(table, how, reference, other)
+    cells: list[Cell] = [reference.treatment[name] for name in shown]
+    cells += [other.treatment[factor], reference.treatment[factor]]
+    return [*cells, comparison.ratio, _WORDS[comparison.label]]

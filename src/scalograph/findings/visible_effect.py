@@ -1,4 +1,4 @@
-"""How much do runs of one treatment differ, and what is the smallest effect that this study could have seen?"""
+"""Run-to-run noise, the minimum detectable effect, and tails of iterations."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +10,10 @@ from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.quantiles import chi_square_median
-from scalograph.analysis.tail import merged
-from scalograph.findings.names import title, varied
+from scalograph.analysis.tail import merge_histograms
+from scalograph.findings.names import title, varying_factors
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, StudyNoise, TableDoc
 from scalograph.protocol.plain import Level
@@ -24,8 +24,8 @@ from scalograph.text.quantities import two_digits
 BLIND = 50.0
 
 
-def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
-    """Median over treatments of the standard deviation of log scores; None where no treatment has two runs.
+def estimate_noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
+    """Return the median standard deviation of log scores; None if no configuration has two runs.
 
     The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
     of n runs has its median below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
@@ -43,8 +43,8 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     )
 
 
-class Visible:
-    """Says what effects the runs of a table can show; the same words once, or hundreds of tables would repeat them.
+class EffectNotes:
+    """Add the minimum detectable effect to the notes of tables, each text once.
 
     Between two configurations: who picks the largest of many differences, as a claim does, sees less, and the claim
     says how much.
@@ -54,22 +54,22 @@ class Visible:
         self._table = table
         self._said: set[str] = set()
 
-    def beside(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
-        """The table, with the smallest effect on a response that these samples can show added to its note."""
+    def add_note(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
+        """Add the smallest effect that these samples can show to the note of a table."""
         if not any(column.kind == "estimate" for column in doc.columns):
             return doc
-        told = self._sentence(list(samples), response)
-        if not told or told in self._said:
+        sentence = self._sentence(list(samples), response)
+        if not sentence or sentence in self._said:
             return doc
-        self._said.add(told)
-        return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})
+        self._said.add(sentence)
+        return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), sentence) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
         if is_search(self._table.study.question):
             return ""  # a search weighs all its runs together: those of one level are too few to show anything
         if len(samples) < 2:
             return ""  # there is nothing to compare
-        floor = noise(samples, response, self._table.study.protocol.confidence)
+        floor = estimate_noise(samples, response, self._table.study.protocol.confidence)
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
@@ -83,21 +83,21 @@ def _sd(sample_sd: float, freedom: int) -> float:
 
 
 # A quantile is told where so many iterations lie beyond it: of fewer it is the slowest by another name.
-BEYOND = 10
+MIN_BEYOND = 10
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
-def tails_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[TableDoc]:
-    """A row for each treatment whose runs have enough iterations; nothing where none has.
+def tails_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> list[TableDoc]:
+    """Make a table of tail quantiles; empty if no run has enough iterations.
 
     A quantile is estimated like any score: its value in each run, the typical run, and an interval between runs. The
     last columns take the iterations of all runs together.
     """
-    kept = [(sample, [row for row in sample.counted if row.tail]) for sample in taken.values()]
+    kept = [(sample, [row for row in sample.counted if row.tail]) for sample in samples.values()]
     if not any(rows for _, rows in kept):
         return []
-    name = primary(table)
-    response, shown = table.study.responses[name], varied(table)
+    name = primary_response(table)
+    response, shown = table.study.responses[name], varying_factors(table)
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
     columns += [Column(name=f"{q} of a run", unit=response.unit, kind="estimate") for q in QUANTILES]
     columns += [Column(name=f"{q} of all", unit=response.unit) for q in ("p99", "p99.9")]
@@ -110,15 +110,15 @@ def tails_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list
 
 def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
     parts = [row.tail for row in sample.counted if row.tail]
-    whole = merged(parts)
+    whole = merge_histograms(parts)
     assert whole is not None  # each part has a value
     confidence = table.study.protocol.confidence
     estimates: list[Cell] = []
     for share in QUANTILES.values():
-        known = [part.quantile(share) for part in parts if part.n * (1 - share) >= BEYOND - 1e-9]
-        estimates.append(summarize(known, confidence))
+        quantiles = [part.quantile(share) for part in parts if part.n * (1 - share) >= MIN_BEYOND - 1e-9]
+        estimates.append(summarize(quantiles, confidence))
     ends = [
-        float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= BEYOND - 1e-9 else None
+        float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= MIN_BEYOND - 1e-9 else None
         for share in (0.99, 0.999)
     ]
     return [*(sample.treatment[n] for n in shown), *estimates, *ends, whole.largest, whole.n]

@@ -1,4 +1,4 @@
-"""Whole-run times where iterations stand for nothing: curves on which a treatment reaches no steady state.
+"""Whole-run times for curves on which a configuration reaches no steady state.
 
 docs/decisions/0008-no-steady-state.md says why a curve has one kind of time.
 """
@@ -13,7 +13,7 @@ from scalograph.analysis.estimate import Flag
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
 from scalograph.findings.row import Row
-from scalograph.findings.sample import Sample, others
+from scalograph.findings.sample import Sample, other_levels
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
@@ -25,54 +25,56 @@ UNLIKE = "refused: a whole-run time and the median of iterations are not of one 
 Key = tuple[Level, ...]
 
 
-def samples(table: Table) -> dict[Key, Sample]:
-    """The sample of each planned treatment, whole runs where no steady state is reached.
+def comparable_samples(table: Table) -> dict[Key, Sample]:
+    """Return the sample of each configuration, with whole-run times on curves without steady state.
 
     A whole run that thinks between its iterations stands for its pauses: there single iterations are all there is.
     """
-    taken, factor = sample.samples(table), curve_factor(table)
+    samples, factor = sample.samples_by_configuration(table), curve_factor(table)
     if table.study.protocol.think_s:
-        return taken
-    unsteady = {others(s.treatment, factor) for s in taken.values() if is_unsteady(s)}
-    return {key: _whole(table.study, s) if others(s.treatment, factor) in unsteady else s for key, s in taken.items()}
+        return samples
+    unsteady = {other_levels(s.treatment, factor) for s in samples.values() if is_unsteady(s)}
+    return {
+        key: _use_whole_runs(table.study, s) if other_levels(s.treatment, factor) in unsteady else s
+        for key, s in samples.items()
+    }
 
 
 def is_unsteady(sample: Sample) -> bool:
-    """Whether most of its runs have no steady state."""
-    return 2 * n_unsteady(sample) > len(sample.counted)
+    """Return whether most counted runs have no steady state."""
+    return 2 * count_unsteady(sample) > len(sample.counted)
 
 
-def n_unsteady(sample: Sample) -> int:
-    """Runs that count and have no steady state."""
-    return sample.courses["no steady state"]
+def count_unsteady(sample: Sample) -> int:
+    """Count the counted runs without a steady state."""
+    return sample.course_counts["no steady state"]
 
 
-def _whole(study: Study, sample: Sample) -> Sample:
-    """The sample with whole-run times for all responses that read a window's time."""
+def _use_whole_runs(study: Study, sample: Sample) -> Sample:
     fields = {name: WHOLE[r.source] for name, r in study.responses.items() if r.source in WHOLE}
-    made = {row.run: _rescored(row, fields) for row in sample.every}
-    every, counted = (tuple(made[row.run] for row in rows) for rows in (sample.every, sample.counted))
-    return replace(sample, every=every, counted=counted, whole=frozenset(fields))
+    rescored = {row.run: _replace_scores(row, fields) for row in sample.succeeded}
+    every, counted = (tuple(rescored[row.run] for row in rows) for rows in (sample.succeeded, sample.counted))
+    return replace(sample, succeeded=every, counted=counted, whole=frozenset(fields))
 
 
-def _rescored(row: Row, fields: Mapping[str, str]) -> Row:
+def _replace_scores(row: Row, fields: Mapping[str, str]) -> Row:
     whole = {name: getattr(row, field) for name, field in fields.items()}
     kept = {name: score for name, score in row.scores.items() if name not in fields}
     return structs.replace(row, scores={**kept, **{name: score for name, score in whole.items() if score is not None}})
 
 
-def flags(study: Study, sample: Sample) -> list[Flag]:
-    """What a reader must know of the iterations of one treatment; nothing where they are too few to tell."""
-    return [*_unsteady(sample), *_late(study, sample), *_slowed(sample)]
+def iteration_flags(study: Study, sample: Sample) -> list[Flag]:
+    """Return flags about the iterations of a configuration."""
+    return [*_flag_unsteady(sample), *_flag_late(study, sample), *_flag_slowdown(sample)]
 
 
 def is_late(study: Study, sample: Sample) -> bool:
-    """Whether most of its runs are still warming up when they begin to count."""
-    return 2 * len(_settled_late(study, sample)) > len(sample.counted) > 0
+    """Return whether most runs are still warming up when they begin to count."""
+    return 2 * len(_late_starts(study, sample)) > len(sample.counted) > 0
 
 
-def _unsteady(sample: Sample) -> Iterable[Flag]:
-    if n := n_unsteady(sample):
+def _flag_unsteady(sample: Sample) -> Iterable[Flag]:
+    if n := count_unsteady(sample):
         stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
         yield Flag("no steady state", f"no steady state in {n} of {len(sample.counted)} runs: {stands}", n)
     elif sample.whole:
@@ -80,22 +82,22 @@ def _unsteady(sample: Sample) -> Iterable[Flag]:
         yield Flag("whole run", text)
 
 
-def _late(study: Study, sample: Sample) -> Iterable[Flag]:
-    if late := _settled_late(study, sample):
+def _flag_late(study: Study, sample: Sample) -> Iterable[Flag]:
+    if late := _late_starts(study, sample):
         typical = round(median(late))
         text = f"still warming up in {len(late)} of {len(sample.counted)} runs: steady from iteration {typical} on"
         yield Flag("warming up", text, len(late))
 
 
-def _settled_late(study: Study, sample: Sample) -> list[int]:
-    """First steady iterations that lie past the warm-up and would move the median: past a tenth of what counts."""
-    if not any(map(sample.courses.get, ("warm-up", "slowdown"))):
+def _late_starts(study: Study, sample: Sample) -> list[int]:
+    """Return first steady iterations that would move the median: past warm-up and a tenth of the rest."""
+    if not any(map(sample.course_counts.get, ("warm-up", "slowdown"))):
         return []
     first, counted = study.protocol.warmup, study.protocol.iterations - study.protocol.warmup
     settled = [row.settled for row in sample.counted if row.course in ("warm-up", "slowdown")]
     return [n for n in settled if n is not None and n > first + counted / 10]
 
 
-def _slowed(sample: Sample) -> Iterable[Flag]:
-    if n := sample.courses["slowdown"]:
+def _flag_slowdown(sample: Sample) -> Iterable[Flag]:
+    if n := sample.course_counts["slowdown"]:
         yield Flag("slowdown", f"becomes slower in {n} of {len(sample.counted)} runs before it is steady", n)

@@ -20,22 +20,22 @@ LEAST_SHARE = 0.05
 Slices = Mapping[int, Sequence[float]]
 
 
-def sampled(cpus: Collection[int]) -> Slices:
+def time_slices(cpus: Collection[int]) -> Slices:
     """Return seconds of CPU time that slices of the same work take on the first and the last of these CPUs."""
-    ordered, found = sorted(cpus), dict[int, list[float]]()
+    ordered, slices = sorted(cpus), dict[int, list[float]]()
     mask = os.sched_getaffinity(0)
     try:
         for _ in range(N_SLICES):
             for cpu in {*ordered[:1], *ordered[-1:]}:
                 os.sched_setaffinity(0, {cpu})
                 _slice(STEPS // 4)  # a CPU that was idle is not at its speed yet
-                found.setdefault(cpu, []).append(_slice(STEPS))
+                slices.setdefault(cpu, []).append(_slice(STEPS))
             time.sleep(PAUSE_S)
     except OSError:  # a CPU that was taken away meanwhile
         pass
     finally:
         os.sched_setaffinity(0, mask)
-    return found
+    return slices
 
 
 def _slice(steps: int) -> float:
@@ -45,17 +45,17 @@ def _slice(steps: int) -> float:
     return time.thread_time() - began
 
 
-def slowed(slices: Sequence[float], fastest: float) -> tuple[float, float]:
+def slow_share(slices: Sequence[float], fastest: float) -> tuple[float, float]:
     """Return the share of slices that were slow, and how many times the fastest one these took (1 if there are none).
 
-    >>> slowed([2.0] * 60 + [3.0] * 40, 2.0)
+    >>> slow_share([2.0] * 60 + [3.0] * 40, 2.0)
     (0.4, 1.5)
     """
-    slow = [one for one in slices if one > SLOW * fastest]
+    slow = [seconds for seconds in slices if seconds > SLOW * fastest]
     return len(slow) / len(slices), median(slow) / fastest if slow else 1.0
 
 
-def check(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
+def check_speed(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
     """Tell whether these CPUs kept their speed.
 
     Args:
@@ -66,11 +66,11 @@ def check(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
     best = {cpu: min(times) for cpu, times in slices.items()}
     if are_alike:
         best = dict.fromkeys(best, min(best.values()))
-    name, found = "CPU speed", {cpu: slowed(times, best[cpu]) for cpu, times in slices.items()}
-    changing = {cpu: each for cpu, each in found.items() if each[0] >= LEAST_SHARE}
+    name, shares = "CPU speed", {cpu: slow_share(times, best[cpu]) for cpu, times in slices.items()}
+    changing = {cpu: each for cpu, each in shares.items() if each[0] >= LEAST_SHARE}
     if not changing:
-        return Check(name, "info", f"steady: CPU {format_cpu_list(found)} did the same work in the same time")
-    told = [
+        return Check(name, "info", f"steady: CPU {format_cpu_list(shares)} did the same work in the same time")
+    parts = [
         f"{times:.1f} times as long in {100 * share:.0f} % of {len(slices[cpu])} slices on CPU {cpu}"
         for cpu, (share, times) in changing.items()
     ]
@@ -79,6 +79,6 @@ def check(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
         if is_guest
         else "its clock, or its core's other thread"
     )
-    why = f"most likely {who}; no counter tells, and clean runs differ by as much"
+    reason = f"most likely {who}; no counter tells, and clean runs differ by as much"
     fix = "make more runs over a longer time, or take a machine that shares no core"
-    return Check(name, "warning", f"the same work takes {', '.join(told)}", why, fix)
+    return Check(name, "warning", f"the same work takes {', '.join(parts)}", reason, fix)

@@ -9,34 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control import capacity, isolation, tasks
-from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
+from scalograph.control.capacity import MIN_QUOTA_CPUS, PERIOD_US
 from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
 from scalograph.control.ext_scheduler import FIX as NO_EXT
 from scalograph.control.isolation import Refusal
 from scalograph.control.kernel_files import KERNEL, OnlineCpus
-from scalograph.control.placement import PLACEMENTS, n_available
-from scalograph.control.scheduler import (
-    EXT,
-    EXT_FIX,
-    NEGATIVE_NICE,
-    REAL_TIME,
-    attempt,
-    kernel_says,
-)
+from scalograph.control.placement import PLACEMENTS, count_available
+from scalograph.control.scheduler import (EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME, attempt, format_kernel_error)
 from scalograph.errors import HostError
 from scalograph.machine import cpu_speed
 from scalograph.machine.cpu_speed import Slices
-from scalograph.machine.examine import Check, Report, disk, examined
-from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
+from scalograph.machine.examine import Check, Report, check_disk, check_machine
+from scalograph.machine.floor.saved_noise import SavedNoise, read_noise
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.build_cache import cache
+from scalograph.system.build_cache import cache_folder
 from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
 
 _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
 
 
-def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
+def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
     """One check for each control of the machine. Each attempt is made in a thread of its own, and ends with it.
 
     Args:
@@ -56,19 +49,19 @@ def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str)
 
 
 def _cpus(facts: HostFacts) -> Check:
-    refused = {cpu.cpu: why for cpu in facts.cpus if (why := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))}
+    refused = {cpu.cpu: reason for cpu in facts.cpus if (reason := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))}
     name = "control: cpus"
     if refused:
-        found, why = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
-        return Check(name, "refused", found, why, "start scalograph with a mask of other CPUs (taskset)")
+        missing, reason = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
+        return Check(name, "refused", missing, reason, "start scalograph with a mask of other CPUs (taskset)")
     return Check(name, "granted", f"1 to {facts.n_cpus}, each CPU alone")
 
 
 def _placement(facts: HostFacts) -> Check:
-    counts = {placement: n_available(placement, facts.cpus) for placement in PLACEMENTS}
-    found = ", ".join(f"{placement} up to {count}" for placement, count in counts.items() if count)
-    why = "" if counts["siblings"] else "no siblings: no core has two CPUs that we may use"
-    return Check("control: placement", "granted", found, why)
+    counts = {placement: count_available(placement, facts.cpus) for placement in PLACEMENTS}
+    limits = ", ".join(f"{placement} up to {count}" for placement, count in counts.items() if count)
+    reason = "" if counts["siblings"] else "no siblings: no core has two CPUs that we may use"
+    return Check("control: placement", "granted", limits, reason)
 
 
 def _isolation(refusal: Refusal | None) -> Check:
@@ -83,10 +76,10 @@ def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
     if isinstance(quota, Refusal):
         return Check(name, "refused", "none to be had", quota.why, quota.fix)
     period = f"periods of {PERIOD_US / 1000:g} ms"
-    return Check(name, "granted", f"{LEAST_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
+    return Check(name, "granted", f"{MIN_QUOTA_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
 
 
-def limit_of_tasks(refusal: Refusal | None) -> Check:
+def check_task_limit(refusal: Refusal | None) -> Check:
     """The check of limits of tasks: why they are refused, None where they are not."""
     name = "control: tasks"
     if refusal:
@@ -102,41 +95,41 @@ def _policy(name: str, policies: tuple[int, ...]) -> Check:
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
     for policy in policies:
-        if why := attempt(partial(there_and_back, policy)):
-            return Check(name, "refused", "not to be had", why, "allow sched_setscheduler where seccomp filters it")
+        if reason := attempt(partial(there_and_back, policy)):
+            return Check(name, "refused", "not to be had", reason, "allow sched_setscheduler where seccomp filters it")
     return Check(name, "granted", "batch, idle")
 
 
 def _ext(facts: HostFacts) -> Check:
-    if why := facts.refused.get(EXT):
-        return Check("control: policy ext", "refused", "no scheduler but the kernel's own", why, EXT_FIX)
+    if reason := facts.refused.get(EXT):
+        return Check("control: policy ext", "refused", "no scheduler but the kernel's own", reason, EXT_FIX)
     return Check("control: policy ext", "granted", "a sched_ext scheduler is at work")
 
 
 def _scheduler(facts: HostFacts) -> Check:
     name = "control: scheduler"
-    if why := facts.refused.get(SCHEDULER):
-        return Check(name, "refused", "the kernel's own alone", why, NO_EXT)
-    if why := facts.refused.get(OTHER):
-        return Check(name, "refused", "what is at work alone", why, END_IT)
+    if reason := facts.refused.get(SCHEDULER):
+        return Check(name, "refused", "the kernel's own alone", reason, NO_EXT)
+    if reason := facts.refused.get(OTHER):
+        return Check(name, "refused", "what is at work alone", reason, END_IT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
-    found = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
-    return Check(name, "info", found, "none was started: it would be that of the whole machine")
+    programs = f"the kernel has sched_ext; programs: {', '.join(facts.schedulers)}"
+    return Check(name, "info", programs, "none was started: it would be that of the whole machine")
 
 
 def _real_time(facts: HostFacts) -> Check:
-    name, why = "control: policy fifo and rr", facts.refused.get(REAL_TIME, "")
+    name, reason = "control: policy fifo and rr", facts.refused.get(REAL_TIME, "")
     if facts.granted_priority == 0:
-        return Check(name, "refused", "no real-time policy", why, _PRIVILEGE)
-    return Check(name, "granted", f"priority 1 to {facts.granted_priority}", why)
+        return Check(name, "refused", "no real-time policy", reason, _PRIVILEGE)
+    return Check(name, "granted", f"priority 1 to {facts.granted_priority}", reason)
 
 
 def _nice(facts: HostFacts) -> Check:
-    name, why = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
+    name, reason = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
     if facts.granted_nice >= 0:
-        return Check(name, "refused", f"{facts.granted_nice} to 19 only", why, _PRIVILEGE)
-    return Check(name, "granted", f"{facts.granted_nice} to 19", why)
+        return Check(name, "refused", f"{facts.granted_nice} to 19 only", reason, _PRIVILEGE)
+    return Check(name, "granted", f"{facts.granted_nice} to 19", reason)
 
 
 # One of each family that needs no --dangerous; a kernel may lack some.
@@ -148,48 +141,48 @@ _NO_DISKS = ("loop", "ram", "zram")
 _FIX = "run as root and outside of containers, or leave such factors out"
 
 
-def settings_attempted(root: Path = Path("/")) -> Iterator[Check]:
+def check_machine_settings(root: Path = Path("/")) -> Iterator[Check]:
     """One check for each control of the whole machine.
 
     Args:
         root: where /proc and /sys are; a recorded tree in tests.
     """
-    yield _check("control: sysctl", {name: _file("sysctl", root, name) for name in _SYSCTLS})
+    yield _check_files("control: sysctl", {name: _file("sysctl", root, name) for name in _SYSCTLS})
     devices = sorted(file.parts[-3] for file in root.glob("sys/block/*/queue/scheduler"))
     disks = [device for device in devices if not device.startswith(_NO_DISKS)]
-    yield _check("control: io-scheduler", {name: _file("io-scheduler", root, name) for name in disks})
-    yield _check("control: thp", {"always, madvise, never": _file("thp", root, "")})
-    yield _check("control: governor", {"as cpupower frequency-info lists them": _file("governor", root, "")})
-    yield _check("control: turbo", {"on, off": _file("turbo", root, "")})
+    yield _check_files("control: io-scheduler", {name: _file("io-scheduler", root, name) for name in disks})
+    yield _check_files("control: thp", {"always, madvise, never": _file("thp", root, "")})
+    yield _check_files("control: governor", {"as cpupower frequency-info lists them": _file("governor", root, "")})
+    yield _check_files("control: turbo", {"on, off": _file("turbo", root, "")})
     cpus = sorted(root.glob("sys/devices/system/cpu/cpu[0-9]*/online"), key=lambda file: int(file.parts[-2][3:]))
     numbers = named_cpus(int(file.parts[-2][3:]) for file in cpus)
-    yield _check("control: online", {numbers: cpus[0]} if cpus else {})
+    yield _check_files("control: online", {numbers: cpus[0]} if cpus else {})
 
 
 def _file(kind: str, root: Path, name: str) -> Path:
-    place = KERNEL[kind].place(root, name)
-    assert not isinstance(place, OnlineCpus)
-    return place.path
+    file = KERNEL[kind].place(root, name)
+    assert not isinstance(file, OnlineCpus)
+    return file.path
 
 
-def _check(name: str, files: Mapping[str, Path]) -> Check:
+def _check_files(name: str, files: Mapping[str, Path]) -> Check:
     """Tell which of these are granted, and why others are not."""
     there = {what: _refusal(file) for what, file in files.items() if file.exists()}
-    granted = [what for what, why in there.items() if why is None]
-    refused = {what: why for what, why in there.items() if why is not None}
+    granted = [what for what, reason in there.items() if reason is None]
+    refused = {what: reason for what, reason in there.items() if reason is not None}
     if not there:
         return Check(name, "info", "nothing to set: this kernel or machine has none")
     if not granted:
         return Check(name, "refused", ", ".join(there), "; ".join(sorted(set(refused.values()))), _FIX)
-    why = "; ".join(f"not {what}: {why}" for what, why in refused.items())
-    return Check(name, "granted", f"{', '.join(granted)}, with --machine-wide", why)
+    reason = "; ".join(f"not {what}: {reason}" for what, reason in refused.items())
+    return Check(name, "granted", f"{', '.join(granted)}, with --machine-wide", reason)
 
 
 def _refusal(file: Path) -> str | None:
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CLOEXEC))
     except OSError as error:
-        return kernel_says(error)
+        return format_kernel_error(error)
     return None
 
 
@@ -218,56 +211,56 @@ def examine(
         slices: of known work on some CPUs, as `cpu_speed.sampled` times them; None leaves out what they tell.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
-    found = (
-        *examined(facts, root),
-        *([cpu_speed.check(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
-        *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
-        limit_of_tasks(tasks.why_no_tasks(root)),
-        *settings_attempted(root),
+    checks = (
+        *check_machine(facts, root),
+        *([cpu_speed.check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
+        *check_controls(facts, isolation.find_isolation_refusal(root), capacity.find_quota_refusal(root) or capacity.granted_by(root)),
+        check_task_limit(tasks.find_tasks_refusal(root)),
+        *check_machine_settings(root),
         *_probe(probe_capabilities),
         _jvms(facts),
         *_programs(facts, environ),
         _noise(facts, environ),
-        disk("disk: results", folder),
+        check_disk("disk: results", folder),
         _builds(environ),
-        disk("disk: scratch", Path(environ.get("TMPDIR") or "/tmp")),  # noqa: S108
+        check_disk("disk: scratch", Path(environ.get("TMPDIR") or "/tmp")),  # noqa: S108
     )
-    return Report(found)
+    return Report(checks)
 
 
-def _probe(said: Mapping[str, Any]) -> Iterator[Check]:
-    for capability in said["capabilities"]:
-        name, why, fix = f"probe: {capability['name']}", capability.get("why") or "", capability.get("fix") or ""
+def _probe(capabilities: Mapping[str, Any]) -> Iterator[Check]:
+    for capability in capabilities["capabilities"]:
+        name, reason, fix = f"probe: {capability['name']}", capability.get("why") or "", capability.get("fix") or ""
         if capability["granted"]:
-            yield Check(name, "granted", "", why, fix)
+            yield Check(name, "granted", "", reason, fix)
         else:
-            yield Check(name, "refused", "not granted", why, fix)
+            yield Check(name, "refused", "not granted", reason, fix)
 
 
 def _jvms(facts: HostFacts) -> Check:
     if not facts.jvms:
         fix = "apt install openjdk-17-jdk-headless"
         return Check("JVMs", "warning", "none", "studies of Java programs cannot run", fix)
-    told = (f"{jvm.name} ({jvm.build}{', javac' if jvm.javac else ''})" for jvm in facts.jvms)
-    return Check("JVMs", "info", ", ".join(told))
+    names = (f"{jvm.name} ({jvm.build}{', javac' if jvm.javac else ''})" for jvm in facts.jvms)
+    return Check("JVMs", "info", ", ".join(names))
 
 
 def _programs(facts: HostFacts, environ: Mapping[str, str]) -> Iterator[Check]:
-    for program, (why, fix) in _PROGRAMS.items():
+    for program, (reason, fix) in _PROGRAMS.items():
         by_jvm = program == "javac" and any(jvm.javac for jvm in facts.jvms)
         if by_jvm or shutil.which(program, path=environ.get("PATH", os.defpath)):
             yield Check(f"compiler: {program}", "info", "found")
         else:
-            yield Check(f"compiler: {program}", "warning", "not found", why, fix)
+            yield Check(f"compiler: {program}", "warning", "not found", reason, fix)
 
 
 def _builds(environ: Mapping[str, str]) -> Check:
     name = "disk: builds"
     try:
-        return disk(name, cache(environ))
+        return check_disk(name, cache_folder(environ))
     except HostError:
-        why = "workloads that are compiled have no place"
-        return Check(name, "warning", "this user has no home folder", why, "set XDG_CACHE_HOME")
+        reason = "workloads that are compiled have no place"
+        return Check(name, "warning", "this user has no home folder", reason, "set XDG_CACHE_HOME")
 
 
 def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
@@ -278,15 +271,15 @@ def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
     if not kept.is_of(facts):
         return Check("noise", "info", "measured on another machine only", "", fix)
     if kept.floor and kept.floor.warnings:
-        return Check("noise", "warning", _in_words(kept), kept.floor.warnings[0], fix)
-    return Check("noise", "info", _in_words(kept))
+        return Check("noise", "warning", _describe_noise(kept), kept.floor.warnings[0], fix)
+    return Check("noise", "info", _describe_noise(kept))
 
 
-def _in_words(kept: KeptNoise) -> str:
+def _describe_noise(kept: SavedNoise) -> str:
     parts = kept.floor.parts if kept.floor else ()
     spreads = [(part.n_cpus, part.spread.sd_log_percent) for part in parts if part.spread]
-    told = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
+    parts_text = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
     return (
-        f"runs differ by {', '.join(told) or f'{two_digits(kept.sd_log_percent)} %'}: {kept.n} runs show effects from "
+        f"runs differ by {', '.join(parts_text) or f'{two_digits(kept.sd_log_percent)} %'}: {kept.n} runs show effects from "
         f"{two_digits(kept.minimum_detectable_percent)} % ({kept.study}, {kept.at})"
     )

@@ -45,7 +45,7 @@ _LAYOUTS = {"0": "off", "1": "without the heap", "2": "on"}
 _BALANCER = "irqbalance"
 
 
-def tuned(facts: HostFacts, root: Path) -> Iterator[Check]:
+def check_tuning(facts: HostFacts, root: Path) -> Iterator[Check]:
     """Yield a check for each setting that this machine has.
 
     Args:
@@ -63,11 +63,11 @@ def tuned(facts: HostFacts, root: Path) -> Iterator[Check]:
 
 def _smt(facts: HostFacts, root: Path) -> Iterator[Check]:
     if len({cpu.core for cpu in facts.cpus}) < len(facts.cpus):
-        why = "two CPUs of one core share it: beyond the cores, a CPU more is worth a fraction"
+        reason = "two CPUs of one core share it: beyond the cores, a CPU more is worth a fraction"
         fix = "make placement a factor: one-per-core against siblings"
         if (root / _CPUS / "smt/control").exists():
             fix += f"; off: echo off > /{_CPUS}/smt/control"
-        yield Check("SMT", "info", "on", why, fix)
+        yield Check("SMT", "info", "on", reason, fix)
 
 
 def _governor(facts: HostFacts) -> Check:
@@ -75,43 +75,43 @@ def _governor(facts: HostFacts) -> Check:
         return Check("governor", "info", "not visible", "no frequency control here, as in most guests")
     if facts.governor == "performance":
         return Check("governor", "info", "performance")
-    why = "the clock follows the load: the first moments of a run are slower"
+    reason = "the clock follows the load: the first moments of a run are slower"
     fix = "cpupower frequency-set -g performance; for a study alone: a factor of control governor"
-    return Check("governor", "warning", facts.governor, why, fix)
+    return Check("governor", "warning", facts.governor, reason, fix)
 
 
 def _turbo(root: Path) -> Iterator[Check]:
-    place = KERNEL["turbo"].place(root, "")
-    assert not isinstance(place, OnlineCpus)
+    switch = KERNEL["turbo"].place(root, "")
+    assert not isinstance(switch, OnlineCpus)
     try:
-        found = place.value()
+        value = switch.value()
     except OSError:
         return
-    if found == "on":
-        why = "few busy cores run faster than many: one thread looks too good, and scaling too bad"
-        off = "1" if place.path.name == "no_turbo" else "0"
-        fix = f"echo {off} > /{place.path.relative_to(root)}; for a study alone: a factor of control turbo"
-        yield Check("turbo", "warning", "on", why, fix)
+    if value == "on":
+        reason = "few busy cores run faster than many: one thread looks too good, and scaling too bad"
+        off = "1" if switch.path.name == "no_turbo" else "0"
+        fix = f"echo {off} > /{switch.path.relative_to(root)}; for a study alone: a factor of control turbo"
+        yield Check("turbo", "warning", "on", reason, fix)
 
 
 def _autogroup(facts: HostFacts) -> Check:
     if not facts.autogroup:
         return Check("autogroup", "info", "not visible" if facts.autogroup is None else "off")
-    why = "each session is one scheduling group: beside a busy one, many threads get no larger share than one"
-    return Check("autogroup", "warning", "on", why, "sysctl kernel.sched_autogroup_enabled=0, or no neighbors")
+    reason = "each session is one scheduling group: beside a busy one, many threads get no larger share than one"
+    return Check("autogroup", "warning", "on", reason, "sysctl kernel.sched_autogroup_enabled=0, or no neighbors")
 
 
 def _huge_pages(root: Path) -> Iterator[Check]:
     try:
-        found = KERNEL["thp"].place(root, "").value()
+        mode = KERNEL["thp"].place(root, "").value()
     except OSError:
         return
-    if found != "always":
-        yield Check("huge pages", "info", found)
+    if mode != "always":
+        yield Check("huge pages", "info", mode)
         return
-    why = "which memory gets them depends on what is free at the moment: runs of one program may differ"
+    reason = "which memory gets them depends on what is free at the moment: runs of one program may differ"
     fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; for a study alone: a factor of control thp"
-    yield Check("huge pages", "info", found, why, fix)
+    yield Check("huge pages", "info", mode, reason, fix)
 
 
 def _layout(root: Path) -> Iterator[Check]:
@@ -119,17 +119,17 @@ def _layout(root: Path) -> Iterator[Check]:
     if held == "2":
         yield Check("memory layout", "info", "random in each run")
     elif held in _LAYOUTS:
-        why = "all runs have one layout of memory: what it does to them looks like what the program does"
-        found = f"randomization {_LAYOUTS[held]}"
-        yield Check("memory layout", "warning", found, why, "sysctl kernel.randomize_va_space=2")
+        reason = "all runs have one layout of memory: what it does to them looks like what the program does"
+        state = f"randomization {_LAYOUTS[held]}"
+        yield Check("memory layout", "warning", state, reason, "sysctl kernel.randomize_va_space=2")
 
 
 def _balancer(root: Path) -> Iterator[Check]:
     """Of processes the names, which any user may read."""
     if any(read(file) == _BALANCER for file in root.glob("proc/[0-9]*/comm")):
-        why = "it moves interrupts from one CPU to another while runs are made"
+        reason = "it moves interrupts from one CPU to another while runs are made"
         fix = f"systemctl stop {_BALANCER}, and start it afterwards"
-        yield Check("interrupts", "info", f"{_BALANCER} runs", why, fix)
+        yield Check("interrupts", "info", f"{_BALANCER} runs", reason, fix)
 
 
 _GIB = 1 << 30
@@ -140,12 +140,12 @@ _READ_WITHOUT_A_CALL = (
 )  # fmt: skip
 
 
-def examined(facts: HostFacts, root: Path) -> Iterator[Check]:
+def check_machine(facts: HostFacts, root: Path) -> Iterator[Check]:
     """The machine: topology, clocks, what schedules it, what else it does now."""
     yield _topology(facts)
-    yield _allowed(facts, root)
+    yield _allowed_cpus(facts, root)
     yield from _speeds(facts)
-    yield from tuned(facts, root)
+    yield from check_tuning(facts, root)
     yield _clock(facts)
     yield from _guest(facts)
     yield from _steal(facts, root)
@@ -156,7 +156,7 @@ def examined(facts: HostFacts, root: Path) -> Iterator[Check]:
         yield Check("kernel command line", "info", " ".join(facts.kernel_command_line))
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("s" if count != 1 else "")
 
 
@@ -164,16 +164,16 @@ def _topology(facts: HostFacts) -> Check:
     cpus = facts.cpus
     caches = {cpu.l3 for cpu in cpus} - {None}
     parts = [
-        _counted(len(cpus), "CPU"),
-        _counted(len({cpu.core for cpu in cpus}), "core"),
-        _counted(len({cpu.package for cpu in cpus}), "package"),
-        _counted(len({cpu.node for cpu in cpus}), "NUMA node"),
-        _counted(len(caches), "L3 cache") if caches else "L3 unknown",
+        _count(len(cpus), "CPU"),
+        _count(len({cpu.core for cpu in cpus}), "core"),
+        _count(len({cpu.package for cpu in cpus}), "package"),
+        _count(len({cpu.node for cpu in cpus}), "NUMA node"),
+        _count(len(caches), "L3 cache") if caches else "L3 unknown",
     ]
     return Check("topology", "info", ", ".join(parts) + f"; {facts.cpu_model or 'model unknown'}")
 
 
-def _allowed(facts: HostFacts, root: Path) -> Check:
+def _allowed_cpus(facts: HostFacts, root: Path) -> Check:
     try:
         online = parse_cpu_list(read(root / "sys/devices/system/cpu/online") or "")
     except ValueError:
@@ -181,31 +181,31 @@ def _allowed(facts: HostFacts, root: Path) -> Check:
     others = sorted(set(online) - {cpu.cpu for cpu in facts.cpus})
     if not others:
         return Check("CPUs", "info", "all that are online" if online else "how many are online is not visible")
-    found = f"{facts.n_cpus} of {len(online)} that are online; not ours: {format_cpu_list(others)}"
-    why = "all means ours; what runs on the others still shares caches, memory and clock with us"
-    return Check("CPUs", "info", found, why, "start without the mask (taskset, cpuset, container) to measure them all")
+    state = f"{facts.n_cpus} of {len(online)} that are online; not ours: {format_cpu_list(others)}"
+    reason = "all means ours; what runs on the others still shares caches, memory and clock with us"
+    return Check("CPUs", "info", state, reason, "start without the mask (taskset, cpuset, container) to measure them all")
 
 
 def _speeds(facts: HostFacts) -> Iterator[Check]:
     speeds = sorted({cpu.max_khz for cpu in facts.cpus if cpu.max_khz})
     if len(speeds) > 1:
-        found = " and ".join(f"{khz / 1e6:.1f} GHz" for khz in speeds)
-        why = "a step from one kind of core to another looks like bad scaling"
-        yield Check("core speeds", "warning", found, why, "make placement a factor, or start with a mask of one kind")
+        clocks = " and ".join(f"{khz / 1e6:.1f} GHz" for khz in speeds)
+        reason = "a step from one kind of core to another looks like bad scaling"
+        yield Check("core speeds", "warning", clocks, reason, "make placement a factor, or start with a mask of one kind")
 
 
 def _clock(facts: HostFacts) -> Check:
     if facts.clocksource is None or facts.clocksource in _READ_WITHOUT_A_CALL:
         return Check("clock", "info", facts.clocksource or "not visible")
-    why = "reading this clock takes a system call, which a workload pays for each iteration"
-    return Check("clock", "warning", str(facts.clocksource), why, "see why the kernel rejected tsc (dmesg)")
+    reason = "reading this clock takes a system call, which a workload pays for each iteration"
+    return Check("clock", "warning", str(facts.clocksource), reason, "see why the kernel rejected tsc (dmesg)")
 
 
 def _guest(facts: HostFacts) -> Iterator[Check]:
     if facts.hypervisor:
-        why = "neighbors on the host are seen only as steal time, which each run records"
+        reason = "neighbors on the host are seen only as steal time, which each run records"
         fix = "ask for CPUs that are not shared, or make more runs"
-        yield Check("hypervisor", "info", facts.hypervisor, why, fix)
+        yield Check("hypervisor", "info", facts.hypervisor, reason, fix)
 
 
 def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
@@ -215,30 +215,30 @@ def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
         return
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[1:9])
     percent = 100 * steal / max(1, user + nice + system + irq + softirq + steal)
-    found = f"{percent:.1f} % of the busy time since boot"
+    share = f"{percent:.1f} % of the busy time since boot"
     if percent > _STOLEN_PERCENT:
-        why = "neighbors on the host take CPUs away in the middle of a run"
-        yield Check("steal", "warning", found, why, "ask for CPUs that are not shared, or make more runs")
+        reason = "neighbors on the host take CPUs away in the middle of a run"
+        yield Check("steal", "warning", share, reason, "ask for CPUs that are not shared, or make more runs")
     elif facts.hypervisor:
-        yield Check("steal", "info", found, "" if steal else "not every hypervisor tells")
+        yield Check("steal", "info", share, "" if steal else "not every hypervisor tells")
 
 
 def _quota(facts: HostFacts, root: Path) -> Iterator[Check]:
     quota = cpu_quota(root)
     if quota is not None and quota < facts.n_cpus:
-        found, why = f"{quota:g} of {facts.n_cpus} CPUs", "more threads than that are throttled, not scaled"
-        yield Check("CPU quota", "warning", found, why, "lift cpu.max of the cgroup, or start outside the container")
+        limit, reason = f"{quota:g} of {facts.n_cpus} CPUs", "more threads than that are throttled, not scaled"
+        yield Check("CPU quota", "warning", limit, reason, "lift cpu.max of the cgroup, or start outside the container")
 
 
 def _load(facts: HostFacts, root: Path) -> Check:
     waiting = re.search(r"^some avg10=([\d.]+)", read(root / "proc/pressure/cpu") or "", re.MULTILINE)
     load = (read(root / "proc/loadavg") or "").split()
     pressure = f"tasks waited for a CPU in {float(waiting[1]):.0f} % of the last 10 s" if waiting else "PSI is off"
-    found = f"{pressure}, load {load[0]}" if load else pressure
+    state = f"{pressure}, load {load[0]}" if load else pressure
     busy = float(waiting[1]) > _BUSY_PERCENT if waiting else bool(load) and float(load[0]) > facts.n_cpus / 2
     if not busy:
-        return Check("load now", "info", found, "", "" if waiting else "boot with psi=1 to see what waits")
-    return Check("load now", "warning", found, "neighbors make runs longer and disturbed", "end them first")
+        return Check("load now", "info", state, "", "" if waiting else "boot with psi=1 to see what waits")
+    return Check("load now", "warning", state, "neighbors make runs longer and disturbed", "end them first")
 
 
 def _memory(root: Path) -> Check:
@@ -247,16 +247,16 @@ def _memory(root: Path) -> Check:
     if "MemTotal" not in size or "MemAvailable" not in size:
         return Check("memory", "info", "not visible")
     swapped = size.get("SwapTotal", 0) - size.get("SwapFree", 0)
-    found = f"{size['MemAvailable'] / _GIB:.1f} of {size['MemTotal'] / _GIB:.1f} GiB free"
-    found += f", {swapped / _GIB:.1f} GiB swapped out" if swapped else ", nothing swapped out"
+    state = f"{size['MemAvailable'] / _GIB:.1f} of {size['MemTotal'] / _GIB:.1f} GiB free"
+    state += f", {swapped / _GIB:.1f} GiB swapped out" if swapped else ", nothing swapped out"
     if size["MemAvailable"] < size["MemTotal"] / 10:
-        return Check("memory", "warning", found, "runs may swap or be killed", "end what takes it")
+        return Check("memory", "warning", state, "runs may swap or be killed", "end what takes it")
     if swapped > _GIB // 10:
-        return Check("memory", "warning", found, "pages that come back stretch a run", "swapoff -a; swapon -a")
-    return Check("memory", "info", found)
+        return Check("memory", "warning", state, "pages that come back stretch a run", "swapoff -a; swapon -a")
+    return Check("memory", "info", state)
 
 
-def disk(name: str, folder: Path) -> Check:
+def check_disk(name: str, folder: Path) -> Check:
     """Room for what a study writes: a journal of 100,000 runs takes a few hundred MiB.
 
     A folder that is not there yet will be on the disk of the nearest that is.
@@ -266,7 +266,7 @@ def disk(name: str, folder: Path) -> Check:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return Check(name, "warning", f"cannot be read: {error.strerror}", "nothing can be written", "use another")
-    found = f"{free / _GIB:.1f} GiB free"
+    space = f"{free / _GIB:.1f} GiB free"
     if free < _GIB:
-        return Check(name, "warning", found, "a full disk ends a study at the run that it cannot write", "make room")
-    return Check(name, "info", found)
+        return Check(name, "warning", space, "a full disk ends a study at the run that it cannot write", "make room")
+    return Check(name, "info", space)

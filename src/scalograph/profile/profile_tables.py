@@ -1,30 +1,24 @@
-"""A profile for people: where the time goes, what is on top, and what was waited for, a table each."""
+"""Tables of a profile: stacks, methods on top, waits; and the claims that it decides."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scalograph.analysis.estimate import proportion
 from scalograph.errors import ProtocolError
-from scalograph.findings.names import short
-from scalograph.findings.published.claim_texts import profile_words
-from scalograph.findings.published.measured_values import FigureHere
-from scalograph.findings.published.published_claims import decided_by
+from scalograph.findings.names import short_levels
+from scalograph.findings.published.claim_texts import describe_profile
+from scalograph.findings.published.measured_values import MeasuredValue
+from scalograph.findings.published.published_claims import decide_claim
 from scalograph.findings.table import Table
-from scalograph.profile.values import (
-    Profile,
-    Profiled,
-    RecordedTasks,
-    Waits,
-    read,
-)
+from scalograph.profile.values import Profile, ProfiledRun, RecordedTasks, Waits, read_profile
 from scalograph.protocol.findings import Cell, Column, Findings, TableDoc
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.units import format_duration
 
 
-def with_profile(decided: Sequence[DecidedClaim], table: Table, profile: Profile) -> list[DecidedClaim]:
-    """Decide the claims that ask for a profile; the others stay as they are.
+def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile: Profile) -> list[DecidedClaim]:
+    """Decide the claims about a profile; keep the others.
 
     Args:
         decided: all claims of the study.
@@ -33,28 +27,32 @@ def with_profile(decided: Sequence[DecidedClaim], table: Table, profile: Profile
     """
     published = table.study.published
     asking = {claim.id: claim for claim in (published.claims if published else ()) if claim.stack}
-    return [_decided(table, asking[one.id], profile) if one.id in asking else one for one in decided]
+    return [
+        _decide_profile_claim(table, asking[claim.id], profile) if claim.id in asking else claim for claim in decided
+    ]
 
 
-def _decided(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
-    fitting = (one for one in profile.profiled if claim.where.items() <= one.treatment.items())
-    one = next(fitting, None)
-    if one is None:
-        figure = FigureHere("", missing=f"the profile has no {short(table, claim.where)}")
-    elif one.seen is None:
-        figure = FigureHere("", missing=f"not profiled: {one.reason}")
+def _decide_profile_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
+    fitting = (run for run in profile.profiled if claim.where.items() <= run.treatment.items())
+    run = next(fitting, None)
+    if run is None:
+        figure = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
+    elif run.seen is None:
+        figure = MeasuredValue("", missing=f"not profiled: {run.reason}")
     else:
-        figure = _share(one.seen, claim.stack)
-    return decided_by(table, claim, profile_words(claim), [figure])
+        figure = _stack_share(run.seen, claim.stack)
+    return decide_claim(table, claim, describe_profile(claim), [figure])
 
 
-def _share(seen: RecordedTasks, stack: Sequence[str]) -> FigureHere:
-    """Samples of one run are taken as independent: they are apart by a period in which a thread does much."""
+def _stack_share(seen: RecordedTasks, stack: Sequence[str]) -> MeasuredValue:
+    """Treat samples of one run as independent: a thread does much between two."""
     if not seen.n_samples:
-        return FigureHere("", missing="the profile has no samples")
-    n_having = sum(one.n for one in seen.stacks if list(one.frames[: len(stack)]) == list(stack))
-    n_rest = max(0, seen.n_samples - sum(one.n for one in seen.stacks))
-    return FigureHere("", lambda confidence: proportion(n_having, n_having + n_rest, seen.n_samples, confidence))
+        return MeasuredValue("", missing="the profile has no samples")
+    n_having = sum(
+        stack_count.n for stack_count in seen.stacks if list(stack_count.frames[: len(stack)]) == list(stack)
+    )
+    n_rest = max(0, seen.n_samples - sum(stack_count.n for stack_count in seen.stacks))
+    return MeasuredValue("", lambda confidence: proportion(n_having, n_having + n_rest, seen.n_samples, confidence))
 
 
 _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
@@ -79,20 +77,20 @@ _WAITS = (
 )
 
 
-def tables(profile: Profile) -> list[TableDoc]:
-    """The tables of a profile: stacks always, methods and waits where any run has been seen."""
+def profile_tables(profile: Profile) -> list[TableDoc]:
+    """Make the tables of a profile: stacks always, methods and waits if any run was profiled."""
     labels = _labels(profile.profiled)
-    seen = [(one, one.seen) for one in profile.profiled if one.seen]
-    found = [_stacks(profile, labels)]
+    seen = [(run, run.seen) for run in profile.profiled if run.seen]
+    docs = [_stacks(profile, labels)]
     if seen:
-        found += [_methods(labels, seen), _waits(labels, seen)]
-    return found
+        docs += [_methods(labels, seen), _waits(labels, seen)]
+    return docs
 
 
-def _labels(every: Sequence[Profiled]) -> list[str]:
-    """Factors that have more than one level here; the first one where none has."""
-    names = list(dict.fromkeys(name for one in every for name in one.treatment))
-    return [name for name in names if len({str(one.treatment.get(name)) for one in every}) > 1] or names[:1]
+def _labels(every: Sequence[ProfiledRun]) -> list[str]:
+    """Return the factors that vary among the profiled runs, else the first one."""
+    names = list(dict.fromkeys(name for run in every for name in run.treatment))
+    return [name for name in names if len({str(run.treatment.get(name)) for run in every}) > 1] or names[:1]
 
 
 def _table(name: str, title: str, note: str, labels: Sequence[str], columns: Sequence[Column]) -> TableDoc:
@@ -100,8 +98,8 @@ def _table(name: str, title: str, note: str, labels: Sequence[str], columns: Seq
     return TableDoc(id=name, title=title, note=note, columns=[*first, *columns], rows=[])
 
 
-def _levels(one: Profiled, labels: Sequence[str]) -> list[Cell]:
-    return [one.treatment.get(label) for label in labels]
+def _levels(run: ProfiledRun, labels: Sequence[str]) -> list[Cell]:
+    return [run.treatment.get(label) for label in labels]
 
 
 def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
@@ -114,106 +112,106 @@ def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
         period=format_duration(profile.period_s), few=_FEW
     )
     table = _table("profile", "Where threads are, in a run apart", note, labels, columns)
-    for one in profile.profiled:
-        over = one.score / one.measured if one.score is not None and one.measured else None
-        top = one.seen.stacks[0] if one.seen and one.seen.stacks else None
+    for run in profile.profiled:
+        over = run.score / run.measured if run.score is not None and run.measured else None
+        top = run.seen.stacks[0] if run.seen and run.seen.stacks else None
         stack = " < ".join(map(short_method, top.frames[:_SHOWN_FRAMES])) if top else None
-        n, share = one.seen.n_samples if one.seen else None, _rounded(100 * top.share) if top else None
-        table.rows.append([*_levels(one, labels), n, share, stack, _rounded(over), _flags(one)])
+        n, share = run.seen.n_samples if run.seen else None, _round(100 * top.share) if top else None
+        table.rows.append([*_levels(run, labels), n, share, stack, _round(over), _flags(run)])
     return table
 
 
-def _flags(one: Profiled) -> list[str]:
-    if one.seen is None:
-        return [f"not profiled: {one.reason}"]
-    few = ["few samples"] if one.seen.n_samples < _FEW else []
-    return few + ([f"{one.seen.n_lost} events were not read: counts are too low"] if one.seen.n_lost else [])
+def _flags(run: ProfiledRun) -> list[str]:
+    if run.seen is None:
+        return [f"not profiled: {run.reason}"]
+    few = ["few samples"] if run.seen.n_samples < _FEW else []
+    return few + ([f"{run.seen.n_lost} events were not read: counts are too low"] if run.seen.n_lost else [])
 
 
-def _methods(labels: Sequence[str], every: Sequence[tuple[Profiled, RecordedTasks]]) -> TableDoc:
+def _methods(labels: Sequence[str], every: Sequence[tuple[ProfiledRun, RecordedTasks]]) -> TableDoc:
     columns = [Column(name="method", kind="text"), Column(name="share", unit="%")]
     table = _table("profile-methods", "Methods on top, in a run apart", _METHODS, labels, columns)
     table.rows.extend(
-        [*_levels(one, labels), short_method(method.name), _rounded(100 * method.share)]
-        for one, seen in every
+        [*_levels(run, labels), short_method(method.name), _round(100 * method.share)]
+        for run, seen in every
         for method in seen.methods[:_SHOWN_METHODS]
     )
     return table
 
 
 # A column of the table of waits: its name, unit and kind, and what it holds.
-_Held = tuple[Column, Callable[[Profiled, RecordedTasks], Cell]]
-_HELD: list[_Held] = [
-    (Column(name="parks a task"), lambda one, seen: _per(seen.parks.n, one.n_tasks)),
-    (Column(name="mean park", unit="s"), lambda one, seen: _rounded(seen.parks.mean_s)),
+_WaitColumn = tuple[Column, Callable[[ProfiledRun, RecordedTasks], Cell]]
+_WAIT_COLUMNS: list[_WaitColumn] = [
+    (Column(name="parks a task"), lambda one, seen: _rate(seen.parks.n, one.n_tasks)),
+    (Column(name="mean park", unit="s"), lambda one, seen: _round(seen.parks.mean_s)),
     (Column(name="parked for, a task", kind="text"), lambda one, seen: _objects(seen.parks, one.n_tasks)),
-    (Column(name="blocked at monitors a task"), lambda one, seen: _per(seen.blocked.n, one.n_tasks)),
-    (Column(name="mean block", unit="s"), lambda one, seen: _rounded(seen.blocked.mean_s)),
-    (Column(name="waits in monitors a task"), lambda one, seen: _per(seen.waits.n, one.n_tasks)),
-    (Column(name="sleeps a task"), lambda one, seen: _per(seen.sleeps.n, one.n_tasks)),
-    (Column(name="switches an iteration"), lambda one, seen: _per(one.switches, one.n_iterations)),
-    (Column(name="preemptions an iteration"), lambda one, seen: _per(one.preemptions, one.n_iterations)),
-    (Column(name="steals a task"), lambda one, seen: _rounded(one.steals_per_task)),
+    (Column(name="blocked at monitors a task"), lambda one, seen: _rate(seen.blocked.n, one.n_tasks)),
+    (Column(name="mean block", unit="s"), lambda one, seen: _round(seen.blocked.mean_s)),
+    (Column(name="waits in monitors a task"), lambda one, seen: _rate(seen.waits.n, one.n_tasks)),
+    (Column(name="sleeps a task"), lambda one, seen: _rate(seen.sleeps.n, one.n_tasks)),
+    (Column(name="switches an iteration"), lambda one, seen: _rate(one.switches, one.n_iterations)),
+    (Column(name="preemptions an iteration"), lambda one, seen: _rate(one.preemptions, one.n_iterations)),
+    (Column(name="steals a task"), lambda one, seen: _round(one.steals_per_task)),
 ]
 
 
-def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, RecordedTasks]]) -> TableDoc:
-    """Columns in which nothing happened are left out."""
-    held = [(column, [get(one, seen) for one, seen in every]) for column, get in _HELD]
+def _waits(labels: Sequence[str], every: Sequence[tuple[ProfiledRun, RecordedTasks]]) -> TableDoc:
+    """Omit columns without events."""
+    held = [(column, [get(run, seen) for run, seen in every]) for column, get in _WAIT_COLUMNS]
     held = [(column, cells) for column, cells in held if any(cell not in (None, 0, "") for cell in cells)]
     table = _table("profile-waits", "What a task waits for, in a run apart", _WAITS, labels, [c for c, _ in held])
-    for row, (one, _) in enumerate(every):
-        table.rows.append([*_levels(one, labels), *(cells[row] for _, cells in held)])
+    for row, (run, _) in enumerate(every):
+        table.rows.append([*_levels(run, labels), *(cells[row] for _, cells in held)])
     return table
 
 
 def _objects(waits: Waits, n_tasks: int) -> str:
-    rates = ((_last(part.on, 1) or "a pause", _per(part.n, n_tasks)) for part in waits.on[:_SHOWN_OBJECTS])
+    rates = ((_last_parts(part.on, 1) or "a pause", _rate(part.n, n_tasks)) for part in waits.on[:_SHOWN_OBJECTS])
     return ", ".join(f"{name} {'?' if rate is None else f'{rate:g}'}" for name, rate in rates)
 
 
-def _per(n: int | None, n_tasks: int) -> float | None:
-    return None if n is None or not n_tasks else _rounded(n / n_tasks)
+def _rate(n: int | None, n_tasks: int) -> float | None:
+    return None if n is None or not n_tasks else _round(n / n_tasks)
 
 
-def _rounded(x: float | None) -> float | None:
-    """Three digits: nothing here is known better."""
+def _round(x: float | None) -> float | None:
+    """Keep three digits: nothing here is known better."""
     return None if x is None else float(f"{x:.3g}")
 
 
 def short_method(method: str) -> str:
-    """Class and method, without the package.
+    """Return class and method without the package.
 
     >>> short_method("java.util.concurrent.ForkJoinPool.scan")
     'ForkJoinPool.scan'
     """
-    return _last(method, 2)
+    return _last_parts(method, 2)
 
 
-def _last(name: str, n: int) -> str:
+def _last_parts(name: str, n: int) -> str:
     return ".".join(name.split(".")[-n:])
 
 
-def profiled(found: Findings, folder: Path | None, table: Table) -> Findings:
-    """The findings with the profile that lies in `folder`: its tables, and the claims of a paper that it decides.
+def add_profile(findings: Findings, folder: Path | None, table: Table) -> Findings:
+    """Add the profile in `folder` to the findings: its tables, and the claims that it decides.
 
     Where the profile is none of theirs they have a warning instead.
 
     Args:
-        found: without it.
+        findings: without it.
         folder: None where there is none.
         table: the runs of the findings.
     """
     if folder is None:
-        return found
+        return findings
     try:
-        profile = read(folder, found.study.hash)
+        profile = read_profile(folder, findings.study.hash)
     except ProtocolError as error:
-        return found.model_copy(update={"warnings": [*found.warnings, str(error)]})
+        return findings.model_copy(update={"warnings": [*findings.warnings, str(error)]})
     if profile is None:
-        return found
+        return findings
     more = {
-        "tables": [*found.tables, *tables(profile)], "warnings": [*found.warnings, *profile.warnings],
-        "published_claims": with_profile(found.published_claims, table, profile),
+        "tables": [*findings.tables, *profile_tables(profile)], "warnings": [*findings.warnings, *profile.warnings],
+        "published_claims": decide_profile_claims(findings.published_claims, table, profile),
     }  # fmt: skip
-    return found.model_copy(update=more)
+    return findings.model_copy(update=more)

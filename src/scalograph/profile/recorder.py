@@ -1,4 +1,4 @@
-"""Treatments of a study run once more, with a recorder on: by the path of every run, apart from its runs."""
+"""Profile configurations of a study: run each once more with a flight recorder or perf."""
 
 import os
 import re
@@ -6,31 +6,41 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from scalograph.errors import HostError, ProtocolError, StudyError
+from scalograph.control.consent import NO_CONSENT, Consent
+from scalograph.errors import HostError, Problem, ProtocolError, StudyError
 from scalograph.findings.table import Table
-from scalograph.profile.recording import options, read_recorded_tasks, refusal
-from scalograph.profile.stacks import Counting, Within
-from scalograph.profile.values import MAX_FRAMES, Profiled, RecordedTasks, Treatment
-from scalograph.protocol.facts import Jvm
+from scalograph.profile.recording import (
+    EventCounter,
+    TimeFilter,
+    read_recorded_tasks,
+    recorder_options,
+    why_unrecordable,
+)
+from scalograph.profile.values import MAX_FRAMES, ProfiledRun, RecordedTasks, Treatment
+from scalograph.protocol import journal
+from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.protocol.record import Record
+from scalograph.protocol.results import Results
 from scalograph.questions.registry import SWEEP
 from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
-from scalograph.run.plan import Plan
+from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.run.scratch import scratch
-from scalograph.run.session import run_unkept
-from scalograph.study.processes import places
-from scalograph.study.responses import observe, primary, windows
+from scalograph.run.session import run_in_memory
+from scalograph.study import identity
+from scalograph.study.declare import declare
+from scalograph.study.processes import placeholders
+from scalograph.study.responses import observe, primary_response, windows
 
 INSTALL = "apt install linux-perf"
 MAX_SAMPLES = 400_000
@@ -47,14 +57,14 @@ _VARIANT = re.compile(r"\.(isra|constprop|part|cold|lto_priv)\b.*")
 
 
 class PerfSample(NamedTuple):
-    """When a thread was seen on a CPU, in seconds of the monotonic clock, and its top frames, innermost first."""
+    """A sample: its time in seconds of the monotonic clock, and its top frames, innermost first."""
 
     at_s: float
     frames: tuple[str, ...]
 
 
 def refuse_unable(folder: Path) -> None:
-    """Make a recording of a program that does nothing.
+    """Check that perf can record, by recording a program that does nothing.
 
     Raises:
         HostError: perf is missing, or may not record here; with what it said.
@@ -63,23 +73,23 @@ def refuse_unable(folder: Path) -> None:
         raise HostError("perf", "not on PATH", "the profiler of programs that start no JVM", INSTALL)
     file = folder / "attempt"
     done = subprocess.run(
-        [*recorded(file, 0.01), "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+        [*perf_command(file, 0.01), "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
         timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     if done.returncode or not file.exists():
-        said = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
+        message = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
         fix = "run as root, or: sysctl kernel.perf_event_paranoid=1"
-        raise HostError("perf record", said, "a recording", fix)
+        raise HostError("perf record", message, "a recording", fix)
     file.unlink()
 
 
-def recorded(file: Path, period_s: float) -> list[str]:
-    """Return the words before a command of which a recording is made: samples of each thread that has a CPU."""
+def perf_command(file: Path, period_s: float) -> list[str]:
+    """Return the perf command prefix that records samples of each thread on a CPU."""
     return ["perf", *_RECORD, "--freq", str(round(1 / period_s)), "--output", str(file), "--"]
 
 
-def read_perf_tasks(file: Path, within: Within) -> RecordedTasks:
-    """Return what a recording holds of the time that is looked at.
+def read_perf_tasks(file: Path, within: TimeFilter) -> RecordedTasks:
+    """Read the samples of a perf recording within a time window.
 
     Args:
         file: what perf wrote.
@@ -89,22 +99,22 @@ def read_perf_tasks(file: Path, within: Within) -> RecordedTasks:
         HostError: perf cannot be started, fails, or takes too long.
     """
     offset_s = (time.time_ns() - time.monotonic_ns()) / 1e9
-    counting = Counting(within)
-    with _printed(file) as stream:
-        every = samples(iter(lambda: stream.readline(MAX_LINE), ""))
-        for one in islice(every, MAX_SAMPLES):
-            counting.add(one.at_s + offset_s, one.frames)
+    counting = EventCounter(within)
+    with _print_perf_samples(file) as stream:
+        every = parse_perf_samples(iter(lambda: stream.readline(MAX_LINE), ""))
+        for sample in islice(every, MAX_SAMPLES):
+            counting.add(sample.at_s + offset_s, sample.frames)
         n_lost = sum(1 for _ in every)
-    return counting.seen(n_lost)
+    return counting.summarize(n_lost)
 
 
-def samples(lines: Iterable[str]) -> Iterator[PerfSample]:
-    """Yield the samples that `perf script` printed: a line with the time, then one for each frame; others are no part.
+def parse_perf_samples(lines: Iterable[str]) -> Iterator[PerfSample]:
+    """Parse the output of `perf script`: a line with the time, then one for each frame.
 
     Frames end at the first whose function is not known, as above code without frame pointers; one on top is called by
     its file.
 
-    >>> [*samples([" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown] (/bin/prog)", ""])]
+    >>> [*parse_perf_samples([" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown] (/bin/prog)", ""])]
     [PerfSample(at_s=12.5, frames=('work', 'main'))]
     """
     at_s, frames, is_open = 0.0, list[str](), False
@@ -113,19 +123,19 @@ def samples(lines: Iterable[str]) -> Iterator[PerfSample]:
             if frames:
                 yield PerfSample(at_s, tuple(frames))
             at_s, frames, is_open = float(head[1]), [], True
-        elif is_open and (found := _FRAME.fullmatch(line.rstrip("\n"))):
-            is_known = found[1] != _UNKNOWN
+        elif is_open and (frame := _FRAME.fullmatch(line.rstrip("\n"))):
+            is_known = frame[1] != _UNKNOWN
             is_open = len(frames) + 1 < MAX_FRAMES and is_known
             if is_known or not frames:
-                name = _VARIANT.sub("", found[1]) if is_known else f"[{Path(found[2]).name.partition('.')[0]}]"
+                name = _VARIANT.sub("", frame[1]) if is_known else f"[{Path(frame[2]).name.partition('.')[0]}]"
                 frames.append(name[:_NAME_CHARS])
     if frames:
         yield PerfSample(at_s, tuple(frames))
 
 
 @contextmanager
-def _printed(file: Path) -> Iterator[IO[str]]:
-    """What perf prints of a recording; it is gone at the end, or after TIMEOUT_S whoever still reads."""
+def _print_perf_samples(file: Path) -> Iterator[IO[str]]:
+    """Kill perf at the end, or after TIMEOUT_S whoever still reads."""
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     argv: Sequence[str] = ["perf", *_SCRIPT, "--input", str(file)]
     try:
@@ -159,12 +169,12 @@ _ONCE = {
 
 
 def starts_java(planned: Plan) -> bool:
-    """Tell whether the workload starts a JVM that the host can give options to: its flight recorder goes by these."""
-    return set(_NEEDED) <= {found for found, _ in places(planned.program.argv)}
+    """Return whether the workload starts a JVM that takes options, as its flight recorder needs."""
+    return set(_NEEDED) <= {name for name, _ in placeholders(planned.program.argv)}
 
 
 def refuse_several(planned: Plan) -> None:
-    """A recording of perf is of one program.
+    """Refuse workloads of several processes: perf records one program.
 
     Raises:
         StudyError: a run of the study has several processes or copies.
@@ -174,8 +184,8 @@ def refuse_several(planned: Plan) -> None:
         raise StudyError.one("workload", "several processes or copies, none of them Java", "one, or Java", "")
 
 
-def with_iterations(planned: Plan, n: int) -> Plan:
-    """The plan with so many iterations in each run.
+def set_iterations(planned: Plan, n: int) -> Plan:
+    """Return the plan with `n` iterations per run.
 
     Raises:
         StudyError: the study leaves as many out as warm-up, or has levels of its own for them.
@@ -189,10 +199,10 @@ def with_iterations(planned: Plan, n: int) -> Plan:
     return replace(planned, design=design)
 
 
-def take(
+def take_profiles(
     planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell, score: Score | None = None
-) -> list[Profiled]:
-    """Run each of these treatments once. Whoever calls it has the machine to itself.
+) -> list[ProfiledRun]:
+    """Profile each configuration in one run. The caller holds the machine lock.
 
     A JVM without a recorder, and a run that fails, are told by the `reason` of their treatment.
 
@@ -209,51 +219,53 @@ def take(
         KeyboardInterrupt: a signal came meanwhile.
     """
     with scratch("profile") as folder:
-        ready = host.ready(_only(planned, chosen), tell)
-        ready = (_with_flight_recorder if starts_java(ready) else _under_perf)(ready, folder, period_s)
-        return [_one(_only(ready, [treatment]), host, folder, tell, score) for treatment in chosen]
+        ready = host.ready(_select_configurations(planned, chosen), tell)
+        ready = (_add_flight_recorder if starts_java(ready) else _add_perf)(ready, folder, period_s)
+        return [
+            _profile_once(_select_configurations(ready, [treatment]), host, folder, tell, score) for treatment in chosen
+        ]
 
 
-def _with_flight_recorder(planned: Plan, folder: Path, period_s: float) -> Plan:
+def _add_flight_recorder(planned: Plan, folder: Path, period_s: float) -> Plan:
     # Before the options of a level, which go on to say what the treatment is.
-    values = {**planned.program.values, "jvm_options": options(folder, period_s)}
+    values = {**planned.program.values, "jvm_options": recorder_options(folder, period_s)}
     return replace(planned, program=replace(planned.program, values=values))
 
 
-def _under_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
+def _add_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
     refuse_several(planned)
     if "{" in str(folder) or "}" in str(folder):
         raise HostError("scratch folder", f'"{folder}"', "a name without braces", "set TMPDIR to another folder")
     refuse_unable(folder)
     (folder / _RECORDINGS).mkdir()
     (process,) = planned.program.processes
-    argv = (*recorded(folder / _RECORDINGS / "perf", period_s), *process.argv)
+    argv = (*perf_command(folder / _RECORDINGS / "perf", period_s), *process.argv)
     return replace(planned, program=replace(planned.program, processes=(replace(process, argv=argv),)))
 
 
-def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
-    """The plan of these treatments, each run once, and not again where it was disturbed."""
+def _select_configurations(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
+    """Run each configuration once, without repeats."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
     study = study.model_copy(update={"protocol": protocol, "question": SWEEP})
     return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
 
 
-def _one(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | None) -> Profiled:
+def _profile_once(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | None) -> ProfiledRun:
     (treatment,) = planned.design.treatments
-    jvm, profiled = None, Profiled(treatment=dict(treatment))
+    jvm, profiled = None, ProfiledRun(treatment=dict(treatment))
     if starts_java(planned):
         java = launches(planned, treatment)[0].values["java"]
         jvm = next((jvm for jvm in planned.facts.jvms if jvm.java == java), None)
-        reason = refusal(jvm) if jvm else f"the JVM {java} does not say what it is"
+        reason = why_unrecordable(jvm) if jvm else f"the JVM {java} does not say what it is"
         if jvm is None or reason:
             return profiled.model_copy(update={"reason": reason})
         profiled = profiled.model_copy(update={"jvm": f"{jvm.name} ({jvm.build})"})
     tell(", ".join(f"{name} = {level}" for name, level in treatment.items()))
-    ((_, record, _),) = run_unkept(planned, Runner(planned, host, score))
+    ((_, record, _),) = run_in_memory(planned, Runner(planned, host, score))
     recordings = folder / _RECORDINGS
     try:
-        return _told(profiled, planned, record, sorted(recordings.iterdir()), jvm)
+        return _fill_profile(profiled, planned, record, sorted(recordings.iterdir()), jvm)
     except (HostError, ProtocolError) as error:  # one recording that cannot be read takes no others along
         return profiled.model_copy(update={"reason": str(error)[:1000]})
     finally:
@@ -261,41 +273,47 @@ def _one(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | Non
         recordings.mkdir()
 
 
-def _told(told: Profiled, planned: Plan, record: Record, files: Sequence[Path], jvm: Jvm | None) -> Profiled:
+def _fill_profile(
+    profile: ProfiledRun, planned: Plan, record: Record, files: Sequence[Path], jvm: Jvm | None
+) -> ProfiledRun:
     if record.run.status != "ok":
-        return told.model_copy(update={"reason": _why(record)})
+        return profile.model_copy(update={"reason": _failure_text(record)})
     if not files:
-        return told.model_copy(
-            update={"reason": f"{f'the JVM {jvm.name}' if jvm else 'perf'} left no recording: {_said(record)}"[:1000]}
+        return profile.model_copy(
+            update={
+                "reason": f"{f'the JVM {jvm.name}' if jvm else 'perf'} left no recording: {_first_stderr_line(record)}"[
+                    :1000
+                ]
+            }
         )
     study, run = planned.design.study, record.run
     iterations, warmup = windows(record), study.protocol.warmup
-    observed = observe(study.responses[primary(study)].source, record, iterations, warmup)
+    observed = observe(study.responses[primary_response(study)].source, record, iterations, warmup)
     n_tasks, n_iterations = max(1, len(iterations.wall_s) - warmup), max(1, len(iterations.wall_s))
     steals = [number for part in record.values for number in part.values.get("steals", ())]
     preemptions = run.n_preemptions or 0
-    found = {
-        "seen": _seen(files, jvm, within(record, warmup)), "n_tasks": n_tasks, "n_iterations": n_iterations,
+    values = {
+        "seen": _read_tasks(files, jvm, counted_time(record, warmup)), "n_tasks": n_tasks, "n_iterations": n_iterations,
         "switches": None if run.n_switches is None else max(0, run.n_switches - preemptions),
         "preemptions": run.n_preemptions, "steals_per_task": max(0.0, float(median(steals))) if steals else None,
         "score": median(observed) if observed else None,
     }  # fmt: skip
-    return told.model_copy(update=found)
+    return profile.model_copy(update=values)
 
 
-def _seen(files: Sequence[Path], jvm: Jvm | None, of: Within) -> RecordedTasks:
+def _read_tasks(files: Sequence[Path], jvm: Jvm | None, of: TimeFilter) -> RecordedTasks:
     return read_recorded_tasks(files, jvm, of) if jvm else read_perf_tasks(files[0], of)
 
 
-def with_measured(one: Profiled, table: Table) -> Profiled:
-    """With the typical score of the study's own runs of this treatment, which had no recorder."""
-    rows = (row for row in table.counted() if dict(row.treatment) == dict(one.treatment))
-    scores = [row.scores[name] for row in rows if (name := primary(table.study)) in row.scores]
-    return one.model_copy(update={"measured": median(scores)}) if scores else one
+def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
+    """Add the median score of the study's own runs of this configuration."""
+    rows = (row for row in table.successful_rows() if dict(row.treatment) == dict(profile.treatment))
+    scores = [row.scores[name] for row in rows if (name := primary_response(table.study)) in row.scores]
+    return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
 
-def within(record: Record, warmup: int) -> Within:
-    """Whether a time of day lies in the iterations that count; in the run from its gate on, where it told of none.
+def counted_time(record: Record, warmup: int) -> TimeFilter:
+    """Return a filter of times within the counted iterations, else from the gate of the run on.
 
     The probe's times count from its gate, which is a time of the monotonic clock: the difference of the two clocks is
     that of now.
@@ -312,11 +330,66 @@ def within(record: Record, warmup: int) -> Within:
     return lambda at: first <= at <= last
 
 
-def _why(record: Record) -> str:
+def _failure_text(record: Record) -> str:
     reason = f"the run has {record.run.status}: {record.run.reason or 'no reason told'}"
-    return f"{reason}; {said}"[:1000] if (said := _said(record)) else reason[:1000]
+    return f"{reason}; {message}"[:1000] if (message := _first_stderr_line(record)) else reason[:1000]
 
 
-def _said(record: Record) -> str:
+def _first_stderr_line(record: Record) -> str:
     lines = [line for copy in record.copies for line in copy.stderr_tail.strip().splitlines()]
     return lines[0][:400] if lines else ""
+
+
+# What is run must be the same; another machine, kernel or JVM is told, and for the reader to judge.
+_SAME = ("study_hash", *identity.NEVER)
+_OWN = Problem(
+    "profile", "what is run is taken from the study", "",
+    "name the study's file with --study where it has a workload or files of its own",
+)  # fmt: skip
+
+
+def plan_again(
+    results: Results, file: Path | None, facts: HostFacts, consent: Consent = NO_CONSENT
+) -> tuple[Plan, list[str]]:
+    """Plan the study of a result again, in full or quick form; return what differs since as texts.
+
+    Commands come from study.toml, never from the journal.
+
+    Args:
+        results: where the results are.
+        file: the study; None takes the copy in the results.
+        facts: of this host.
+        consent: what may be done to the whole machine.
+
+    Raises:
+        ProtocolError: there is no readable journal.
+        StudyError: the study cannot be planned here, or differs from the journal's.
+    """
+    if not results.journal.exists():
+        raise ProtocolError(str(results.journal), "no such file", "a results folder", "run the study first")
+    before, file = journal.first_event(results.journal), file or results.study
+    tried = [_try_plan(file, quick, facts, before, consent) for quick in (False, True)]
+    planned, differences = next((each for each in tried if not _refused_differences(each[1])), tried[0])
+    if other := _refused_differences(differences):
+        names = ", ".join(dict.fromkeys(difference.key for difference in other[:6]))
+        fix = "profile the study that was run"
+        raise StudyError.one(str(file), f"another study: {names} differ", "the study of the journal", fix)
+    return planned, [f"{d.key} is now {d.now!r}, was {d.before!r} when the study ran"[:1000] for d in differences]
+
+
+def _try_plan(
+    file: Path, quick: bool, facts: HostFacts, before: Mapping[str, Any], consent: Consent
+) -> tuple[Plan, list[identity.Difference]]:
+    try:
+        planned = plan(declare(file, quick), facts, consent=consent)
+    except StudyError as error:
+        raise StudyError([*error.problems, _OWN]) from error
+    differences = identity.differences(before, planned.first_event(""))
+    # A start may have asked for other runs than the file.
+    return planned, [
+        difference for difference in differences if difference.name != "study_hash"
+    ] if planned.differs_in_runs(before) else differences
+
+
+def _refused_differences(differences: list[identity.Difference]) -> list[identity.Difference]:
+    return [difference for difference in differences if difference.name in _SAME]

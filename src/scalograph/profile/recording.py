@@ -1,26 +1,198 @@
-"""A flight recording: the options that make one, and its events by the JDK's own `jfr` tool beside the launcher."""
+"""Flight recordings: the JVM options that make one, and its events, read by the JDK's `jfr`."""
 
+import json
 import os
 import re
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.profile.stacks import (
-    SAMPLES,
-    WAITS,
-    Counting,
-    Event,
-    Within,
-    events,
+from scalograph.profile.values import (
+    MAX_FRAMES,
+    MAX_METHODS,
+    MAX_OBJECTS,
+    MAX_STACKS,
+    ClassWaits,
+    Method,
+    RecordedTasks,
+    Stack,
+    Waits,
 )
-from scalograph.profile.values import MAX_FRAMES, RecordedTasks
 from scalograph.protocol.facts import Jvm
+
+SAMPLES = ("jdk.ExecutionSample", "jdk.NativeMethodSample")
+# Event -> the field of `RecordedTasks`, and the field of the event that names what was waited for.
+WAITS: Mapping[str, tuple[str, str]] = {
+    "jdk.ThreadPark": ("parks", "parkedClass"),
+    "jdk.JavaMonitorEnter": ("blocked", "monitorClass"),
+    "jdk.JavaMonitorWait": ("waits", "monitorClass"),
+    "jdk.ThreadSleep": ("sleeps", ""),
+}
+MAX_EVENT_CHARS = 1 << 20
+MAX_CLASSES = 10_000
+_NAME_CHARS = 256
+_CHUNK = 1 << 18
+_DURATION = re.compile(r"PT(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")
+# A class that was made on the fly has a number that the next run gives to another one.
+_NUMBERED = re.compile(r"(\$\$Lambda).*|[/+.]0x[0-9a-f]+.*")
+
+Event = Mapping[str, Any]
+TimeFilter = Callable[[float], bool]
+
+
+def parse_events(read: Callable[[int], str]) -> Iterator[Event]:
+    """Parse the output of `jfr print --json` one event at a time: all together may exceed memory.
+
+    Args:
+        read: gives so many characters at most, "" at the end.
+
+    Raises:
+        ProtocolError: not what `jfr print --json` writes, or an event larger than 1 MiB.
+    """
+    decoder, text, at = json.JSONDecoder(), "", None
+    for chunk in chain(iter(lambda: read(_CHUNK), ""), [""]):
+        text += chunk
+        at = _first_event(text) if at is None else at
+        while at is not None:
+            at = _skip_separators(text, at)
+            if at < len(text) and text[at] == "]":
+                return
+            try:
+                event, end = decoder.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                break
+            yield event if isinstance(event, dict) else {}
+            at = end
+        text, at = (text, None) if at is None else (text[at:], 0)
+        if not chunk or len(text) > MAX_EVENT_CHARS + _CHUNK:
+            raise ProtocolError("jfr print", ascii(text[:60]), "events as JSON", "try `jfr print --json` by hand")
+
+
+def _first_event(text: str) -> int | None:
+    match = re.search(r'"events"\s*:\s*\[', text)
+    return match.end() if match else None
+
+
+def _skip_separators(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+class EventCounter:
+    """Count samples by stack and waits by class within a time window (seconds since 1970)."""
+
+    def __init__(self, within: TimeFilter) -> None:
+        self._within = within
+        self._stacks: Counter[tuple[str, ...]] = Counter()
+        self._n_native = 0
+        self._waits: dict[str, dict[str, tuple[int, float]]] = {field: {} for field, _ in WAITS.values()}
+
+    def count(self, every: Iterable[Event]) -> int:
+        """Count events; return how many were read, those outside the window included.
+
+        Raises:
+            ProtocolError: an event lacks its time.
+        """
+        n = 0
+        for event in every:
+            n += 1
+            values = _part(event, "values")
+            if self._within(parse_instant(values.get("startTime"))):
+                self._count_event(str(event.get("type")), values)
+        return n
+
+    def add(self, at_s: float, frames: tuple[str, ...]) -> None:
+        """Count a sample of another recorder, at a time in seconds since 1970."""
+        if self._within(at_s):
+            self._stacks[frames] += 1
+
+    def _count_event(self, kind: str, values: Event) -> None:
+        if kind in WAITS:
+            field, key = WAITS[kind]
+            on, kinds = _class_name(values.get(key)), self._waits[field]
+            on = on if on in kinds or len(kinds) < MAX_CLASSES else "other"
+            n, total = kinds.get(on, (0, 0.0))
+            kinds[on] = n + 1, total + parse_duration(values.get("duration"))
+        elif kind in SAMPLES and (frames := parse_stack(values.get("stackTrace"))):
+            self._stacks[frames] += 1
+            self._n_native += kind == SAMPLES[1]
+
+    def summarize(self, n_lost: int = 0) -> RecordedTasks:
+        """Return the counts; `n_lost` events were not read."""
+        n, methods = self._stacks.total(), Counter[str]()
+        for frames, times in self._stacks.items():
+            methods[frames[0]] += times
+        return RecordedTasks(
+            n_samples=n, n_native=self._n_native, n_lost=n_lost,
+            stacks=tuple(Stack(frames=f, n=k, share=k / n) for f, k in self._stacks.most_common(MAX_STACKS)),
+            methods=tuple(Method(name=m, n=k, share=k / n) for m, k in methods.most_common(MAX_METHODS)),
+            **{field: _waits(kinds) for field, kinds in self._waits.items()},
+        )  # fmt: skip
+
+
+def _waits(kinds: Mapping[str, tuple[int, float]]) -> Waits:
+    n, total = sum(times for times, _ in kinds.values()), sum(part for _, part in kinds.values())
+    most = sorted(kinds.items(), key=lambda item: -item[1][0])[:MAX_OBJECTS]
+    on = tuple(ClassWaits(on=name, n=times, mean_s=part / times) for name, (times, part) in most)
+    return Waits(n=n, mean_s=total / n if n else None, on=on)
+
+
+def parse_stack(trace: Any) -> tuple[str, ...]:
+    """Return the top frames, innermost first, each `package.Class.method` without line numbers.
+
+    >>> frame = {"method": {"type": {"name": "java/lang/Thread"}, "name": "run"}}
+    >>> parse_stack({"frames": [frame]})
+    ('java.lang.Thread.run',)
+    """
+    frames = trace.get("frames") if isinstance(trace, dict) else None
+    methods = (_part(frame, "method") for frame in (frames if isinstance(frames, list) else [])[:MAX_FRAMES])
+    return tuple(_method(_class_name(method.get("type")), str(method.get("name"))) for method in methods)
+
+
+def _method(owner: str, name: str) -> str:
+    return f"{owner or '?'}.{name}"[:_NAME_CHARS]
+
+
+def _class_name(of: Any) -> str:
+    name = of.get("name") if isinstance(of, dict) else None
+    return _NUMBERED.sub(r"\1", name).replace("/", ".")[:_NAME_CHARS] if isinstance(name, str) else ""
+
+
+def _part(of: Any, key: str) -> Event:
+    part = of.get(key) if isinstance(of, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def parse_duration(text: Any) -> float:
+    """Return the seconds of an ISO 8601 duration of Java; 0 if no thread can wait that long.
+
+    >>> parse_duration("PT0.02117803S"), parse_duration("PT1M2.5S"), parse_duration("PT-2562047788015215H-30M-8S")
+    (0.02117803, 62.5, 0.0)
+    """
+    match = _DURATION.fullmatch(text) if isinstance(text, str) else None
+    hours, minutes, seconds = (float(part or 0) for part in match.groups()) if match else (0.0, 0.0, 0.0)
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def parse_instant(text: Any) -> float:
+    """Return the seconds since 1970 of a time with a zone.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProtocolError("jfr print", f"startTime {text!r:.60}", "a time of day", "report this") from error
+
 
 FIRST_RELEASE = 11
 # A recording keeps its end where it grows larger; one event takes about 40 bytes there, and 1 KB as JSON.
@@ -33,37 +205,37 @@ _SUMMARY_BYTES = 1 << 18
 _COUNT = re.compile(r"^\s*(jdk\.\w{1,64})\s+(\d{1,18})\s", re.MULTILINE)
 
 
-def refusal(jvm: Jvm) -> str | None:
-    """Why this JVM can make no recording that could be read, or None."""
+def why_unrecordable(jvm: Jvm) -> str | None:
+    """Return why this JVM cannot make a readable recording, or None."""
     if jvm.release < FIRST_RELEASE:
         return f"the JVM {jvm.name} is release {jvm.release}: a flight recorder is in JDK {FIRST_RELEASE} and later"
-    if not os.access(tool(jvm), os.X_OK):
+    if not os.access(jfr_tool(jvm), os.X_OK):
         return f"the JVM {jvm.name} has no program jfr beside its launcher: install a whole JDK of that release"
     return None
 
 
-def tool(jvm: Jvm) -> Path:
-    """The program that reads recordings of this JVM."""
+def jfr_tool(jvm: Jvm) -> Path:
+    """Return the path of the program that reads recordings of this JVM."""
     return Path(jvm.java).with_name("jfr")
 
 
-def settings(period_s: float) -> str:
-    """What is recorded: samples, and every wait however short, without its stack (there are thousands)."""
+def recorder_settings(period_s: float) -> str:
+    """Return the recorder settings: samples with stacks, and every wait without its stack."""
     sampled = {"enabled": "true", "period": f"{round(1000 * period_s)} ms"}
     waited = {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
-    parts = [_event(name, sampled) for name in SAMPLES] + [_event(name, waited) for name in WAITS]
+    parts = [_event_setting(name, sampled) for name in SAMPLES] + [_event_setting(name, waited) for name in WAITS]
     body = "\n".join(parts)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<configuration version="2.0" label="Scalograph">'
     return f"{head}\n{body}\n</configuration>\n"
 
 
-def _event(name: str, values: Mapping[str, str]) -> str:
+def _event_setting(name: str, values: Mapping[str, str]) -> str:
     parts = "".join(f'<setting name="{key}">{value}</setting>' for key, value in values.items())
     return f'  <event name="{name}">{parts}</event>'
 
 
-def options(folder: Path, period_s: float) -> list[str]:
-    """JVM options that leave one recording of each JVM in `folder`/recordings, and nothing elsewhere.
+def recorder_options(folder: Path, period_s: float) -> list[str]:
+    """Return JVM options that leave one recording of each JVM in `folder`/recordings.
 
     Raises:
         HostError: the folder has a comma in its name, which ends a value there; or it cannot be written.
@@ -74,7 +246,7 @@ def options(folder: Path, period_s: float) -> list[str]:
     try:
         into.mkdir()
         parts.mkdir()
-        file.write_text(settings(period_s), encoding="utf-8")
+        file.write_text(recorder_settings(period_s), encoding="utf-8")
     except OSError as error:
         raise HostError(str(folder), f"cannot be written: {error.strerror}", "room in TMPDIR", "free some") from error
     recording = f"filename={into},settings={file},dumponexit=true,maxsize={MAX_RECORDING}"
@@ -83,26 +255,26 @@ def options(folder: Path, period_s: float) -> list[str]:
     return [quiet, kept, f"-XX:StartFlightRecording={recording}"]
 
 
-def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: Within) -> RecordedTasks:
-    """What the recordings of one run hold of the time that is looked at; of several JVMs together.
+def read_recorded_tasks(files: Sequence[Path], jvm: Jvm, within: TimeFilter) -> RecordedTasks:
+    """Read the recordings of one run within a time window, all its JVMs together.
 
     Raises:
         HostError: the tool cannot be started, fails, or takes too long.
         ProtocolError: it wrote something else than events.
     """
-    counting, n_lost = Counting(within), 0
+    counting, n_lost = EventCounter(within), 0
     for file in sorted(files)[:MAX_FILES]:
-        counts = summary(file, jvm)
+        counts = count_events(file, jvm)
         for kinds in (SAMPLES, tuple(WAITS)):
             if n := sum(counts.get(kind, 0) for kind in kinds):
-                with printed(file, jvm, kinds) as every:
-                    n_lost += max(0, n - counting.take(islice(every, MAX_EVENTS)))
-    return counting.seen(n_lost)
+                with print_events(file, jvm, kinds) as every:
+                    n_lost += max(0, n - counting.count(islice(every, MAX_EVENTS)))
+    return counting.summarize(n_lost)
 
 
-def summary(file: Path, jvm: Jvm) -> dict[str, int]:
-    """How many events of each kind a recording has; raises as `seen` does."""
-    with _started([str(tool(jvm)), "summary", str(file)]) as stream:
+def count_events(file: Path, jvm: Jvm) -> dict[str, int]:
+    """Count the events of a recording by kind; raises as `read_recorded_tasks` does."""
+    with _run_tool([str(jfr_tool(jvm)), "summary", str(file)]) as stream:
         counts = {name: int(n) for name, n in _COUNT.findall(stream.read(_SUMMARY_BYTES))}
         if not counts:
             raise ProtocolError("jfr summary", "no count of events", "a summary", "try it by hand")
@@ -110,16 +282,25 @@ def summary(file: Path, jvm: Jvm) -> dict[str, int]:
 
 
 @contextmanager
-def printed(file: Path, jvm: Jvm, kinds: Sequence[str]) -> Iterator[Iterator[Event]]:
-    """The events of these kinds; one need not read them all. Raises as `seen` does."""
-    argv = [str(tool(jvm)), "print", "--json", "--stack-depth", str(MAX_FRAMES), "--events", ",".join(kinds), str(file)]
-    with _started(argv) as stream:
-        yield events(stream.read)
+def print_events(file: Path, jvm: Jvm, kinds: Sequence[str]) -> Iterator[Iterator[Event]]:
+    """Yield the events of these kinds; raises as `read_recorded_tasks` does."""
+    argv = [
+        str(jfr_tool(jvm)),
+        "print",
+        "--json",
+        "--stack-depth",
+        str(MAX_FRAMES),
+        "--events",
+        ",".join(kinds),
+        str(file),
+    ]
+    with _run_tool(argv) as stream:
+        yield parse_events(stream.read)
 
 
 @contextmanager
-def _started(argv: Sequence[str]) -> Iterator[IO[str]]:
-    """The tool's output; the tool is gone at the end, or after TIMEOUT_S whoever still reads."""
+def _run_tool(argv: Sequence[str]) -> Iterator[IO[str]]:
+    """Kill the tool at the end, or after TIMEOUT_S whoever still reads."""
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
         process = subprocess.Popen(

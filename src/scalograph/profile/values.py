@@ -1,4 +1,4 @@
-"""A profile as a document: what was seen in one run of each chosen treatment. `profile.json` beside a journal."""
+"""The document `profile.json` beside a journal: one profiled run of each chosen configuration."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ Amount = Annotated[float, Field(ge=0)]
 
 
 class Stack(Value):
-    """The top frames that samples had, innermost first, and what share of all samples had just these."""
+    """A stack of top frames, innermost first, and its share of all samples."""
 
     frames: tuple[Name, ...] = Field(min_length=1, max_length=MAX_FRAMES)
     n: Count
@@ -32,15 +32,15 @@ class Stack(Value):
 
 
 class Method(Value):
-    """What was on top of samples."""
+    """A method on top of samples."""
 
     name: Name
     n: Count
     share: Part
 
 
-class Waited(Value):
-    """Waits for objects of one class; "" where the thread waited for none (a pause)."""
+class ClassWaits(Value):
+    """Waits for objects of one class; "" for a pause."""
 
     on: Annotated[str, StringConstraints(max_length=256)]
     n: Count
@@ -48,15 +48,15 @@ class Waited(Value):
 
 
 class Waits(Value):
-    """Waits of one kind that began while tasks counted, of all threads together."""
+    """Waits of one kind that began in counted iterations, all threads together."""
 
     n: Count = 0
     mean_s: Amount | None = None
-    on: tuple[Waited, ...] = Field(default=(), max_length=MAX_OBJECTS, description="most waits first")
+    on: tuple[ClassWaits, ...] = Field(default=(), max_length=MAX_OBJECTS, description="most waits first")
 
 
 class RecordedTasks(Value):
-    """What a recording holds of the time in which tasks counted.
+    """What a recording holds of the counted iterations.
 
     `n_lost`: events of the recording that were not read, because there were too many.
     """
@@ -72,8 +72,8 @@ class RecordedTasks(Value):
     n_lost: Count = 0
 
 
-class Profiled(Value):
-    """One treatment; `seen` is None where the run failed, and `reason` says why.
+class ProfiledRun(Value):
+    """One configuration; `seen` is None if the run failed, and `reason` says why.
 
     `switches` and `preemptions` (voluntary, involuntary) are of the whole run, start-up included.
     """
@@ -92,7 +92,7 @@ class Profiled(Value):
 
 
 class Profile(Value):
-    """The whole document."""
+    """The document."""
 
     protocol: Literal[1] = 1
     study: Name
@@ -100,12 +100,12 @@ class Profile(Value):
     at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
     recorder: Literal["jfr", "perf"] = "jfr"
     period_s: Annotated[float, Field(gt=0)] = Field(description="a thread is sampled so often")
-    profiled: tuple[Profiled, ...] = Field(max_length=MAX_TREATMENTS)
+    profiled: tuple[ProfiledRun, ...] = Field(max_length=MAX_TREATMENTS)
     warnings: tuple[Text, ...] = Field(default=(), max_length=64)
 
 
-def read(folder: Path, study_hash: str) -> Profile | None:
-    """The profile in a folder of results; None where there is none.
+def read_profile(folder: Path, study_hash: str) -> Profile | None:
+    """Read the profile in a results folder; None if there is none.
 
     Raises:
         ProtocolError: it cannot be read, is too large, no profile, or that of another study.
@@ -114,35 +114,35 @@ def read(folder: Path, study_hash: str) -> Profile | None:
     if not file.is_file():
         return None
     try:
-        found = Profile.model_validate_json(read_whole(file, MAX_BYTES))
+        profile = Profile.model_validate_json(read_whole(file, MAX_BYTES))
     except OSError as error:
         raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "a profile", fix) from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))[:200]
         raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "a profile", fix) from None
-    if found.study_hash != study_hash:
+    if profile.study_hash != study_hash:
         raise ProtocolError(FILE, "the profile of another study", "one of the study in the journal", fix)
-    return found
+    return profile
 
 
 Treatment = Mapping[str, Level]
 
 
-def choose(
+def choose_configurations(
     treatments: Sequence[Treatment], baseline: Mapping[str, Level], most: int = MAX_TREATMENTS
 ) -> list[Treatment]:
-    """At most so many, in order: the first, the last, evenly between, and one at the baseline's level if there is one.
+    """Choose at most `most`, in order: first, last, evenly between, and one at the baseline's level.
 
-    >>> [t["p"] for t in choose([{"p": p} for p in range(9)], {"p": 6}, 4)]
+    >>> [t["p"] for t in choose_configurations([{"p": p} for p in range(9)], {"p": 6}, 4)]
     [0, 3, 6, 8]
     """
     n = len(treatments)
     if n <= most:
         return [*treatments]
-    places = [round(i * (n - 1) / (most - 1)) for i in range(most)]
+    indices = [round(i * (n - 1) / (most - 1)) for i in range(most)]
     at = [i for i, treatment in enumerate(treatments) if baseline and baseline.items() <= treatment.items()]
-    if at and not set(at) & set(places):
+    if at and not set(at) & set(indices):
         inner = range(1, most - 1)
-        places[min(inner, key=lambda place: abs(places[place] - at[0]))] = at[0]
-    return [treatments[i] for i in sorted(places)]
+        indices[min(inner, key=lambda index: abs(indices[index] - at[0]))] = at[0]
+    return [treatments[i] for i in sorted(indices)]

@@ -67,7 +67,7 @@ class Journal:
         """
         self._write(event, fields, sync=True)
 
-    def jot(self, event: str, **fields: Any) -> None:
+    def append_deferred(self, event: str, **fields: Any) -> None:
         """Write one event that the next one takes to the disk; raises as `append` does."""
         self._write(event, fields, sync=False)
 

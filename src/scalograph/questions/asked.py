@@ -76,7 +76,7 @@ def search_levels(text: str) -> str:
     >>> search_levels("1:512"), search_levels("1:65536")[:24], search_levels("1:65536").count(",")
     ('1:512', '1,2,3,4,5,6,7,8,9,10,11,', 683)
     """
-    return levels_of_range(text, MOST, "--range")
+    return spread_range(text, MOST, "--range")
 
 
 def is_range(text: str) -> bool:
@@ -88,17 +88,17 @@ def is_range(text: str) -> bool:
     return _RANGE.fullmatch(text.strip()) is not None
 
 
-def levels_of_range(text: str, most: int, option: str) -> str:
+def spread_range(text: str, most: int, option: str) -> str:
     """At most so many counts of a range, each as far above the one before, as a ratio.
 
     Raises:
         StudyError: no range of counts, told of the option.
 
-    >>> levels_of_range("1:64", 7, "--size")
+    >>> spread_range("1:64", 7, "--size")
     '1,2,4,8,16,32,64'
     """
-    found = _RANGE.fullmatch(text.strip())
-    low, high = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _RANGE.fullmatch(text.strip())
+    low, high = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= low < high:
         raise StudyError.one(option, f"{text[:40]!r}", "LOW:HIGH, counts from 1 on", "such as 1:512")
     if high - low < most:

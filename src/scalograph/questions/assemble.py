@@ -8,33 +8,33 @@ from types import ModuleType
 from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.findings import cold_runs, missing_balance, physics_doubts
-from scalograph.findings.answer import Answer, Taken, from_text
-from scalograph.findings.baselines import baseline_table
-from scalograph.findings.curves import curves
-from scalograph.findings.doubts import doubts
-from scalograph.findings.error_bound import bounds
-from scalograph.findings.machine_notes import notes, restored_sentences
-from scalograph.findings.marked import marked, marks
+from scalograph.findings import cold_runs, missing_balance, physics_flags
+from scalograph.findings.answer import Answer, Samples, parse_caveat
+from scalograph.findings.treatment_tables import baseline_table
+from scalograph.findings.curves import make_curves
+from scalograph.findings.study_verdict import study_caveats
+from scalograph.findings.error_bound import bias_bounds
+from scalograph.findings.run_notes import settings_sentences, summarize_notes
+from scalograph.findings.quality_flags import find_flags, summarize_flags
 from scalograph.findings.missing_balance import excluded_table
-from scalograph.findings.names import brief
-from scalograph.findings.overview import declared, degraded, run_counts
-from scalograph.findings.published.offered_quantities import OfferHere
-from scalograph.findings.published.published_claims import decided_claims
-from scalograph.findings.published.published_curves import claims_table, published_curves
-from scalograph.findings.published.published_quantities import of_curves, published_table
-from scalograph.findings.run_log import residue, run_log, too_long
-from scalograph.findings.sample import measured
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.names import shorten
+from scalograph.findings.overview import count_runs, describe_study, list_degradations
+from scalograph.findings.published.published_claims import OfferedQuantity
+from scalograph.findings.published.published_claims import decide_claims
+from scalograph.findings.published.published_curves import claims_table, make_published_curves
+from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
+from scalograph.findings.overview import list_undeclared_differences, run_log, warn_too_long
+from scalograph.findings.sample import drop_unmeasured
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
-from scalograph.findings.timelines import timelines, traces
-from scalograph.findings.treatment_tables import declared_tables, treatment_tables
-from scalograph.findings.trust import trust
-from scalograph.findings.visible_effect import Visible, noise, tails_table
-from scalograph.findings.whole_run import samples
+from scalograph.findings.timelines import read_timelines, read_traces
+from scalograph.findings.treatment_tables import pivot_tables, treatment_tables
+from scalograph.findings.study_verdict import judge_study
+from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
+from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering, has_curves, is_search, offering, role
+from scalograph.questions.registry import answering_questions, has_curves, is_search, publishing_questions, role
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
 
@@ -52,109 +52,118 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         folder: where the study's own files are; None leaves the published figures out.
         reproduce: command lines that would make these results again.
     """
-    taken = measured(table, samples(table))
+    taken = drop_unmeasured(table, comparable_samples(table))
     every, asked = list(taken.values()), table.study.question
-    drawn = curves(table, taken) if has_curves(asked) else []
-    bound, cold = bounds(table, taken), cold_runs.examine(table, drawn, taken)
-    marked_by = marks(table, drawn, taken, bound, physics_doubts.examine(table, drawn, taken))
+    drawn = make_curves(table, taken) if has_curves(asked) else []
+    bound, cold = bias_bounds(table, taken), cold_runs.flag_cold_runs(table, drawn, taken)
+    marked_by = find_flags(table, drawn, taken, bound, physics_flags.flag_physics(table, drawn, taken))
     answers, silent = _answers(table, taken, drawn)
-    drawn = [*next((said.curves for said in answers.values() if said.curves is not None), drawn)]
-    fair, varying = missing_balance.shares(table, every), residue(table)
+    drawn = [*next((answer.curves for answer in answers.values() if answer.curves is not None), drawn)]
+    fair, varying = missing_balance.compare_losses(table, every), list_undeclared_differences(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
-    floor = None if is_search(asked) else noise(every, primary(table), table.study.protocol.confidence)
-    lookup = next((said.at_levels for said in answers.values() if said.at_levels), None)
-    published, missed = published_table(table, lookup or of_curves(drawn), folder) if folder else (None, [])
-    reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
-    reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *cold_runs.doubt(table, every)]
-    decided = decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup)
+    floor = (
+        None if is_search(asked) else estimate_noise(every, primary_response(table), table.study.protocol.confidence)
+    )
+    lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
+    published, missed = make_published_table(table, lookup or curve_lookup(drawn), folder) if folder else (None, [])
+    reasons = [*study_caveats(table, every, floor, varying), *missing_balance.imbalance_caveats(table, fair), *cold]
+    reasons += [
+        *map(parse_caveat, _concatenate(answers.values(), lambda answer: answer.doubts)),
+        *cold_runs.drift_caveats(table, every),
+    ]
+    decided = decide_claims(table, taken, partial(_find_offer, asked, answers, silent), lookup)
     below = [baseline_table(table, taken), excluded_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
-    told = [*_each([*own, *readings], lambda said: said.sentences)]
-    noted = _each(answers.values(), lambda said: said.warnings)
-    claim = first_claim([*own, *readings], told)
-    others = _each([*own, *readings], lambda said: _second(said, claim))
-    all_told = dict.fromkeys((*claim.sentences, *others, *told, *outcome(decided, published)))
+    sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
+    noted = _concatenate(answers.values(), lambda answer: answer.warnings)
+    claim = first_claim([*own, *readings], sentences)
+    others = _concatenate([*own, *readings], lambda answer: _other_sentences(answer, claim))
+    all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
-        study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
-        trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided, published_curves=published_curves(table, drawn, folder),
-        answer=[brief(text, LONGEST) for text in all_told],
-        curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
+        study=describe_study(table), machine=dict(table.machine), runs=count_runs(table, every),
+        trust=judge_study(table, every, reasons, summarize_flags(table, marked_by, bound, claim), floor),
+        claim=claim, published_claims=decided, published_curves=make_published_curves(table, drawn, folder),
+        answer=[shorten(text, LONGEST) for text in all_told],
+        curves=drawn, parts={**silent, **{name: answer.part() for name, answer in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
-        timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
-        traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *bad_ends(table.services), *notes(table.notes, table.noise),
-                  *restored_sentences(table.rows), *missed, *noted, *too_long(table)],
+        timelines=read_timelines(every, primary_response(table), table.file, table.study.protocol.warmup), residue=varying,
+        traces=read_traces(every, primary_response(table), table.file),
+        warnings=[*table.warnings, *table.dropped, *bad_ends(table.services), *summarize_notes(table.notes, table.noise),
+                  *settings_sentences(table.rows), *missed, *noted, *warn_too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
-        degraded=degraded(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
+        degraded=list_degradations(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
     )  # fmt: skip
 
 
-def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
+def _answers(table: Table, taken: Samples, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
     """What each question or reading says of the study, and the parts of those that say nothing, which tell why."""
     answers, silent = dict[str, Answer](), dict[str, Part]()
-    for name in answering(table.study.question):
+    for name in answering_questions(table.study.question):
         module = role(name, "answer")
-        why: str | None = None if name == table.study.question else module.applies(table)
-        if why is None:
-            answers[name] = _belonging(name, _answer(module, table, taken, drawn))
+        reason: str | None = None if name == table.study.question else module.applies(table)
+        if reason is None:
+            answers[name] = _label_tables(name, _answer(module, table, taken, drawn))
         else:
-            silent[name] = Part(applies=why)
+            silent[name] = Part(applies=reason)
     return answers, silent
 
 
-def _answer(module: ModuleType, table: Table, taken: Taken, drawn: Sequence[Curve]) -> Answer:
+def _answer(module: ModuleType, table: Table, taken: Samples, drawn: Sequence[Curve]) -> Answer:
     """Raises ProtocolError where a plan would be refused: no journal of ours holds one."""
     try:
-        said: Answer = module.answer(table, taken, drawn)
+        reply: Answer = module.answer(table, taken, drawn)
     except StudyError as error:
         first = error.problems[0]
         raise ProtocolError(f"journal: {first.where}", first.found, first.expected, "take a whole copy") from error
-    return said
+    return reply
 
 
-def _second(said: Answer, first: Claim) -> Sequence[str]:
+def _other_sentences(answer: Answer, first: Claim) -> Sequence[str]:
     """What an answer claims, where another one stands first."""
-    return said.claim.sentences if said.claim and said.claim is not first else ()
+    return answer.claim.sentences if answer.claim and answer.claim is not first else ()
 
 
-def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
+def _find_offer(
+    asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str
+) -> OfferedQuantity:
     """What the question or a reading offers under this name to the claims of a paper."""
-    name = next((name for name in offering(asked) if quantity in role(name, "published").QUANTITIES), None)
+    name = next((name for name in publishing_questions(asked) if quantity in role(name, "published").QUANTITIES), None)
     if name is None:  # a study of another release
-        return OfferHere(quantity, silent="its question offers no such figure")
+        return OfferedQuantity(quantity, silent="its question offers no such figure")
     module = role(name, "published")
     words, document = module.QUANTITIES[quantity], answers[name].document if name in answers else None
     if document is None:
-        return OfferHere(words, silent=silent[name].applies if name in silent else "nothing is known of it")
-    found = module.quantities(document).get(quantity)
-    return OfferHere(words, silent="nothing is known of it") if found is None else OfferHere(words, found)
+        return OfferedQuantity(words, silent=silent[name].applies if name in silent else "nothing is known of it")
+    values = module.quantities(document).get(quantity)
+    return OfferedQuantity(words, silent="nothing is known of it") if values is None else OfferedQuantity(words, values)
 
 
-def _belonging(name: str, said: Answer) -> Answer:
+def _label_tables(name: str, answer: Answer) -> Answer:
     """The answer, its tables with the name of whose they are."""
-    tables, below = ([doc.model_copy(update={"question": name}) for doc in docs] for docs in (said.tables, said.below))
-    return replace(said, tables=tables, below=below)
+    tables, below = (
+        [doc.model_copy(update={"question": name}) for doc in docs] for docs in (answer.tables, answer.below)
+    )
+    return replace(answer, tables=tables, below=below)
 
 
 def _tables(
     table: Table,
-    taken: Taken,
+    taken: Samples,
     drawn: Sequence[Curve],
     own: Sequence[Answer],
     readings: Sequence[Answer],
     below: Sequence[TableDoc],
 ) -> list[TableDoc]:
     """Those of the question, those that the study declares, those of readings, those that every study has."""
-    visible, every = Visible(table), list(taken.values())
-    shown = [*_each(own, lambda said: said.tables), *declared_tables(table, taken, drawn, visible)]
-    shown += _each(readings, lambda said: said.tables)
+    visible, every = EffectNotes(table), list(taken.values())
+    shown = [*_concatenate(own, lambda answer: answer.tables), *pivot_tables(table, taken, drawn, visible)]
+    shown += _concatenate(readings, lambda answer: answer.tables)
     if has_curves(table.study.question):
         shown += [*tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
-    below = [*_each([*own, *readings], lambda said: said.below), *below]
-    return [*shown, *(visible.beside(doc, every, primary(table)) for doc in below)]
+    below = [*_concatenate([*own, *readings], lambda answer: answer.below), *below]
+    return [*shown, *(visible.add_note(doc, every, primary_response(table)) for doc in below)]
 
 
-def _each(answers: Iterable[Answer], part: Callable[[Answer], Sequence[T]]) -> list[T]:
-    return [one for said in answers for one in part(said)]
+def _concatenate(answers: Iterable[Answer], part: Callable[[Answer], Sequence[T]]) -> list[T]:
+    return [item for answer in answers for item in part(answer)]

@@ -2,52 +2,52 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.doubts import worst_cause
-from scalograph.findings.names import short, title
-from scalograph.findings.sample import Sample, cpu_times
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.study_verdict import worst_cause
+from scalograph.findings.names import short_levels, title
+from scalograph.findings.sample import Sample, cpu_time_responses
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
-from scalograph.findings.trust import unusable
+from scalograph.findings.study_verdict import why_unusable
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import Level
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import join_names
 
 NOTHING = "Cannot be said: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 55
 
 
-def first_claim(answers: Sequence[Answer], told: Sequence[str]) -> Claim:
+def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
     """Choose the claim of a study: one that answers stands before one that says why it cannot be said.
 
     Args:
         answers: that of the question first, then of the readings in the order in which they are told.
-        told: sentences of all of them, which stand where none makes a claim.
+        sentences: sentences of all of them, which stand where none makes a claim.
 
     >>> first_claim([], []).sentences
     ['Cannot be said: the study has no result yet.']
     """
-    claims = [said.claim for said in answers if said.claim is not None]
+    claims = [answer.claim for answer in answers if answer.claim is not None]
     answering = [claim for claim in claims if claim.answered]
     if claims:
         return (answering or claims)[0]
-    return Claim(sentences=list(told[:MOST_SENTENCES]) or [NOTHING], answered=bool(told))
+    return Claim(sentences=list(sentences[:MOST_SENTENCES]) or [NOTHING], answered=bool(sentences))
 
 
-def unsaid(table: Table, taken: Taken) -> str:
+def why_unanswerable(table: Table, taken: Samples) -> str:
     """Say why nothing can be said of the figures that a study is about, whatever they are; empty where it can.
 
     By the rule by which the verdict rejects a study: what is not rejected for its runs is answered with them.
     """
-    runs = [row for sample in taken.values() for row in sample.every]
+    runs = [row for sample in taken.values() for row in sample.succeeded]
     n_failed = sum(sample.n_failed for sample in taken.values())
-    return unusable(table, runs, n_failed, primary(table) in cpu_times(table.study))[0]
+    return why_unusable(table, runs, n_failed, primary_response(table) in cpu_time_responses(table.study))[0]
 
 
-def untold(table: Table, taken: Taken, response: str) -> str:
+def missing_response(table: Table, taken: Samples, response: str) -> str:
     """Say that no run tells a response, and what runs tell instead: emulated guests, say, tell counts and no times."""
-    told = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
-    instead = f"; runs tell {listed([title(table, name) for name in told])}" if told else ""
+    measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
+    instead = f"; runs tell {join_names([title(table, name) for name in measured])}" if measured else ""
     return f"no run tells {title(table, response)}{instead}"
 
 
@@ -57,21 +57,24 @@ def worst_disturbance(table: Table) -> str:
     return worst_cause(ok) if 2 * sum(row.verdict == "contaminated" for row in ok) > len(ok) else ""
 
 
-def unpaired(table: Table, known: Sequence[Sample], base: Mapping[str, Level]) -> str:
+def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Level]) -> str:
     """Say why nothing stands beside what it is to be compared with, where nothing does.
 
     Args:
         table: the study.
-        known: configurations with figures, one or more.
+        measured: configurations with figures, one or more.
         base: levels of the baseline, or of the reference.
     """
-    shown, n = short(table, base), sum(all(s.treatment[k] == level for k, level in base.items()) for s in known)
-    if n in (0, len(known)):
+    shown, n = (
+        short_levels(table, base),
+        sum(all(s.treatment[k] == level for k, level in base.items()) for s in measured),
+    )
+    if n in (0, len(measured)):
         return f"{'no other run than' if n else 'no run'} with {shown} succeeded"
     return f"no runs with {shown} and with another are alike in all else"
 
 
-def fitting(sentences: Iterable[str]) -> list[str]:
+def limit_sentences(sentences: Iterable[str]) -> list[str]:
     """Keep as many sentences as a claim has room for, the first one in any case."""
     kept: list[str] = []
     for text in sentences:

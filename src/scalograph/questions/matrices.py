@@ -6,12 +6,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short, title, varied
+from scalograph.findings.names import short_levels, title, varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.text.short_names import heads, short_setting
+from scalograph.text.short_names import short_setting, shorten_titles
 
 # Rows that are read at a glance, lines that are looked through to find them, and levels that a label has room for.
 MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
@@ -44,17 +44,17 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
         columns: its levels.
         cells: of the configurations; the others are empty.
     """
-    names = [name for name in varied(table) if name != along]
-    found: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
+    names = [name for name in varying_factors(table) if name != along]
+    by_levels: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
     for sample, cell in cells:
         if sample.treatment[along] in columns:
             key = tuple(sample.treatment[name] for name in names)
-            found.setdefault(key, {})[sample.treatment[along]] = cell
+            by_levels.setdefault(key, {})[sample.treatment[along]] = cell
     lines = [
         _Group({n: (v,) for n, v in zip(names, key, strict=True)}, [[row.get(c, MatrixCell())] for c in columns])
-        for key, row in found.items()
+        for key, row in by_levels.items()
     ]
-    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merged(lines[:MOST_LINES])]
+    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merge_lines(lines[:MOST_LINES])]
 
 
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
@@ -64,21 +64,23 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
     labels = _labels(table, shown, every, usual)
     head, labels = _heading(labels)
-    made = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
-    otherwise = f"otherwise {short(table, usual)}" if usual else ""
+    matrix_rows = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
+    otherwise = f"otherwise {short_levels(table, usual)}" if usual else ""
     note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
-    return Matrix.model_validate({"rows_are": head, "columns": list(columns), "rows": made, "note": note, **texts})
+    return Matrix.model_validate(
+        {"rows_are": head, "columns": list(columns), "rows": matrix_rows, "note": note, **texts}
+    )
 
 
 def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[str, Level]:
     """Levels that most rows have, where labels would be long; said once for all."""
-    found: dict[str, Level] = {}
+    levels: dict[str, Level] = {}
     for name in names:
         level, n = Counter(line.levels[name] for line in lines).most_common(1)[0]
         is_most = 2 * n >= len(lines) and len(names) > MOST_SHORT and table.study.factors[name].control != "cpus"
         if len(level) == 1 and (is_most or n == len(lines) > 1):
-            found[name] = level[0]
-    return found
+            levels[name] = level[0]
+    return levels
 
 
 def _labels(
@@ -86,22 +88,22 @@ def _labels(
 ) -> list[str]:
     """Name what tells the rows apart, in the first words of each title: "lock none, cas; work 2 units"."""
     between = "; " if any(1 < len(v) < len(every[n]) for line in lines for n, v in line.levels.items()) else ", "
-    first = dict(zip(every, heads(title(table, name) for name in every), strict=True))
+    first = dict(zip(every, shorten_titles(title(table, name) for name in every), strict=True))
     labels = []
     for line in lines:
         # A row of usual levels alone is named by them: the others are not among "all".
-        told = {name: levels for name, levels in line.levels.items() if set(levels) != every[name]}
-        rare = {name: levels for name, levels in told.items() if levels != (usual.get(name),)}
-        parts = [_named(table, name, first[name], levels) for name, levels in (rare or told).items()]
+        named = {name: levels for name, levels in line.levels.items() if set(levels) != every[name]}
+        rare = {name: levels for name, levels in named.items() if levels != (usual.get(name),)}
+        parts = [_level_names(table, name, first[name], levels) for name, levels in (rare or named).items()]
         labels.append(between.join(parts) or "all")
     return labels
 
 
-def _named(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
+def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
     """Name levels of a factor, the first of them."""
     unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
     named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
-    return ", ".join([*_without_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
+    return ", ".join([*_drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
 
 
 def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
@@ -112,56 +114,56 @@ def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
     return head, [label.removeprefix(f"{head} ") if head else label for label in labels]
 
 
-def _without_repeats(named: Sequence[str]) -> list[str]:
+def _drop_repeats(named: Sequence[str]) -> list[str]:
     """Names of one factor, whose title is said once: "lock none, cas"."""
     first, *rest = named
     head = first.rpartition(" ")[0]
     return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
 
 
-def _merged(lines: list[_Group]) -> list[_Group]:
+def _merge_lines(lines: list[_Group]) -> list[_Group]:
     """Join lines that differ in one setting and whose cells cannot be told apart, until none are left."""
     while True:
         pair = next((pair for pair in combinations(lines, 2) if _joins(*pair)), None)
         if pair is None:
             return lines
-        one, other = pair
-        lines = [_joined(one, other) if line is one else line for line in lines if line is not other]
+        first, second = pair
+        lines = [_join(first, second) if line is first else line for line in lines if line is not second]
 
 
-def _joins(one: _Group, other: _Group) -> bool:
+def _joins(first: _Group, second: _Group) -> bool:
     """Whether one number stands for each pair of their cells: a chain of neighbors is not alike."""
-    differ = [name for name in one.levels if one.levels[name] != other.levels[name]]
-    columns = zip(one.cells, other.cells, strict=True)
+    differ = [name for name in first.levels if first.levels[name] != second.levels[name]]
+    columns = zip(first.cells, second.cells, strict=True)
     return len(differ) == 1 and all(_alike(a, b) for ours, theirs in columns for a in ours for b in theirs)
 
 
-def _alike(one: MatrixCell, other: MatrixCell) -> bool:
-    if one.estimate is None or other.estimate is None:
-        return one.estimate is other.estimate and one.text == other.text
-    return overlaps(one.estimate, other.estimate)
+def _alike(first: MatrixCell, second: MatrixCell) -> bool:
+    if first.estimate is None or second.estimate is None:
+        return first.estimate is second.estimate and first.text == second.text
+    return overlaps(first.estimate, second.estimate)
 
 
-def overlaps(one: Estimate, other: Estimate) -> bool:
+def overlaps(first: Estimate, second: Estimate) -> bool:
     """Tell whether two intervals have something in common."""
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+    if first.low is None or first.high is None or second.low is None or second.high is None:
         return False
-    return max(one.low, other.low) <= min(one.high, other.high)
+    return max(first.low, second.low) <= min(first.high, second.high)
 
 
-def _joined(one: _Group, other: _Group) -> _Group:
-    levels = {name: tuple(dict.fromkeys((*one.levels[name], *other.levels[name]))) for name in one.levels}
-    return _Group(levels, [[*ours, *theirs] for ours, theirs in zip(one.cells, other.cells, strict=True)])
+def _join(first: _Group, second: _Group) -> _Group:
+    levels = {name: tuple(dict.fromkeys((*first.levels[name], *second.levels[name]))) for name in first.levels}
+    return _Group(levels, [[*ours, *theirs] for ours, theirs in zip(first.cells, second.cells, strict=True)])
 
 
 def _cell(alike: Sequence[MatrixCell]) -> MatrixCell:
-    known = [cell.estimate for cell in alike if cell.estimate is not None]
-    if len(known) < 2:
+    estimates = [cell.estimate for cell in alike if cell.estimate is not None]
+    if len(estimates) < 2:
         return alike[0]
-    return MatrixCell(estimate=around(known), doubt=next((cell.doubt for cell in alike if cell.doubt), ""))
+    return MatrixCell(estimate=envelope(estimates), doubt=next((cell.doubt for cell in alike if cell.doubt), ""))
 
 
-def around(estimates: Sequence[Estimate]) -> Estimate:
+def envelope(estimates: Sequence[Estimate]) -> Estimate:
     """Return the middle of estimates above zero, with an interval that holds all of theirs."""
     values = [e.value for e in estimates if e.value]
     lows, highs = [e.low for e in estimates if e.low], [e.high for e in estimates if e.high]
@@ -169,14 +171,14 @@ def around(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(middle, min(lows), max(highs), estimates[0].confidence, min(e.n for e in estimates), "a group")
 
 
-def columns_of(levels: Sequence[Level], needed: Sequence[Level]) -> list[Level]:
+def choose_columns(levels: Sequence[Level], needed: Sequence[Level]) -> list[Level]:
     """Choose the levels that have a column: those that are needed, then such that divide the others evenly.
 
     Args:
         levels: of each configuration, in order.
         needed: those to have in any case.
 
-    >>> columns_of([1, 2, 3, 4, 5, 6, 7], [1, 7])
+    >>> choose_columns([1, 2, 3, 4, 5, 6, 7], [1, 7])
     [1, 3, 5, 7]
     """
     counts = Counter(levels)

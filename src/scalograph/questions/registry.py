@@ -57,18 +57,18 @@ READINGS: dict[str, str] = {
 }
 
 
-def answering(question: str) -> list[str]:
+def answering_questions(question: str) -> list[str]:
     """Name all that answers a study which asks this question: the question itself, then every reading."""
     return [*([] if QUESTIONS[question] in READINGS.values() else [question]), *READINGS]
 
 
-def offering(question: str) -> list[str]:
+def publishing_questions(question: str) -> list[str]:
     """Name what answers a study that asks this question and has figures for published claims."""
     folders = {**READINGS, **QUESTIONS}
-    return [name for name in answering(question) if find_spec(f"{folders[name]}.published") is not None]
+    return [name for name in answering_questions(question) if find_spec(f"{folders[name]}.published") is not None]
 
 
-def having(module: str) -> list[str]:
+def roles_present(module: str) -> list[str]:
     """Name the questions and readings that have a role, each folder once."""
     folders = {folder: name for name, folder in {**READINGS, **QUESTIONS}.items()}
     return [name for folder, name in folders.items() if find_spec(f"{folder}.{module}") is not None]
@@ -96,10 +96,10 @@ def basis(question: str) -> Basis:
 
 def has_curves(question: str) -> bool:
     """Tell whether treatments have figures of their own, so that curves run through them."""
-    return not without_curves(question)
+    return not why_no_curves(question)
 
 
-def without_curves(question: str) -> str:
+def why_no_curves(question: str) -> str:
     """Say why no treatment of a question has figures of its own; empty where each has."""
     rests_on = basis(question)
     if rests_on == "pairs":

@@ -1,4 +1,4 @@
-"""A table laid out once: texts, alignment and footnotes; the terminal and the page only draw it."""
+"""Lay out a table once: texts, alignment and footnotes; terminal and page only draw it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
 from scalograph.protocol.plain import is_number
-from scalograph.text.escape import prose, visible
+from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import (
     DASH,
     declared_text,
@@ -24,7 +24,7 @@ MARKS = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class ShownCell:
-    """One cell in print: the text, what is set smaller behind it, its footnotes, and how it sorts."""
+    """One printed cell: text, interval, footnotes, hover text, and sort key."""
 
     text: str
     interval: str = ""
@@ -54,7 +54,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TableLayout:
     """A table ready to draw; every row has as many cells as there are headings."""
 
     id: str
@@ -65,19 +65,19 @@ class Sheet:
     footnotes: list[tuple[str, str]]
 
     def has_intervals(self, i: int) -> bool:
-        """Whether any cell of a column carries an interval."""
-        return i in self._with_intervals
+        """Return whether any cell of a column has an interval."""
+        return i in self._interval_columns
 
     @cached_property
-    def _with_intervals(self) -> frozenset[int]:
+    def _interval_columns(self) -> frozenset[int]:
         return frozenset(i for row in self.rows for i, cell in enumerate(row) if cell.interval)
 
     def value_width(self, i: int) -> int:
-        """Characters of a column's widest value, without intervals and marks."""
+        """Return the characters of a column's widest value, without intervals and marks."""
         return max((len(row[i].text) for row in self.rows), default=0)
 
     def style(self, i: int) -> str:
-        """What a column holds, in one word: label, estimate, number or text."""
+        """Return the kind of a column: label, estimate, number or text."""
         if self.has_intervals(i):
             return "estimate"
         if self.headings[i].numeric:
@@ -87,25 +87,25 @@ class Sheet:
 
 @dataclass(slots=True)
 class Footnotes:
-    """Warnings of a table, each said once and marked by a letter."""
+    """The warnings of a table, each once, marked by a letter."""
 
     marks: dict[str, str] = field(default_factory=dict)
 
     def mark(self, warnings: Sequence[str]) -> str:
-        return "".join(sorted({self._letter(prose(w)) for w in warnings}))
+        return "".join(sorted({self._letter(one_line(w)) for w in warnings}))
 
     def _letter(self, warning: str) -> str:
         return self.marks.setdefault(warning, MARKS[len(self.marks)] if len(self.marks) < 26 else "*")
 
-    def listed(self) -> list[tuple[str, str]]:
-        """Mark and text; warnings past the alphabet share one line."""
+    def entries(self) -> list[tuple[str, str]]:
+        """Return mark and text of each; warnings past the alphabet share one line."""
         named = [(mark, text) for text, mark in self.marks.items() if mark != "*"]
         rest = [text for text, mark in self.marks.items() if mark == "*"]
         return named + ([("*", f"{len(rest)} further warnings, in findings.json")] if rest else [])
 
 
-def sheet(table: TableDoc) -> Sheet:
-    """Lay out a table of the findings; cells that are missing or of another kind still print."""
+def table_layout(table: TableDoc) -> TableLayout:
+    """Lay out a table of the findings; missing or unexpected cells still print."""
     footnotes = Footnotes()
     width = len(table.columns)
     rows = [(row + [None] * width)[:width] for row in table.rows]
@@ -115,33 +115,32 @@ def sheet(table: TableDoc) -> Sheet:
     columns = [_column(c, values, s, footnotes) for c, values, s in drawn if not _is_blank(c, values)]
     headings = [heading for heading, _ in columns]
     cells = [[column[i] for _, column in columns] for i in range(len(rows))]
-    title, note = prose(table.title), prose(table.note)
-    return Sheet(visible(table.id), title, note, headings, cells, footnotes.listed())
+    title, note = one_line(table.title), one_line(table.note)
+    return TableLayout(escape_controls(table.id), title, note, headings, cells, footnotes.entries())
 
 
 def _is_blank(column: Column, values: list[Any]) -> bool:
-    """A column for remarks in which nothing is remarked."""
     return column.kind == "text" and bool(values) and all(x in (None, "", []) for x in values)
 
 
 def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[ShownCell]]:
-    shared = _shared([x for x in values if isinstance(x, Estimate)])
+    shared = _shared_warnings([x for x in values if isinstance(x, Estimate)])
     marks = footnotes.mark(shared)
     label = column.kind == "label"
     cells = [_label(x) if label else _cell(x, scale, footnotes, shared) for x in values]
     numeric = any(isinstance(c.sort, float) for c in cells) and column.kind != "text"
-    heading = Heading(prose(column.name), scale.unit, numeric, label, marks)
-    return heading, _on_the_point(cells) if numeric else cells
+    heading = Heading(one_line(column.name), scale.unit, numeric, label, marks)
+    return heading, _align_points(cells) if numeric else cells
 
 
-def _shared(estimates: list[Estimate]) -> list[str]:
-    """Warnings that every estimate of a column carries: the heading says them, not each cell."""
+def _shared_warnings(estimates: list[Estimate]) -> list[str]:
+    """Return the warnings that every estimate of a column carries: they go to its heading."""
     first, *others = estimates or [Estimate()]
     return [w for w in first.warnings if others and all(w in e.warnings for e in others)]
 
 
 def _scales(columns: list[Column], raw: list[list[Any]]) -> list[Scale]:
-    """Units of the columns; labels keep the one in which they were declared."""
+    """Choose the unit of each column; labels keep their declared one."""
     numbers = [
         (c.unit, [_magnitude(x) for x in values]) if _is_scaled(c) else ("", [])
         for c, values in zip(columns, raw, strict=True)
@@ -161,7 +160,6 @@ def _magnitude(x: Any) -> float | None:
 
 
 def _label(x: Any) -> ShownCell:
-    """A level: printed as declared."""
     if is_number(x):
         return ShownCell(declared_text(x), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
@@ -170,9 +168,9 @@ def _label(x: Any) -> ShownCell:
 def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> ShownCell:
     if isinstance(x, Estimate):
         shown = estimate(x, scale)
-        title = prose("; ".join(x.warnings)) or _origin(x)
-        told = x.value is not None or x.n > 0  # that nothing was run is what the dash says
-        marks = footnotes.mark([w for w in x.warnings if w not in shared]) if told else ""
+        title = one_line("; ".join(x.warnings)) or _origin(x)
+        was_run = x.value is not None or x.n > 0  # that nothing was run is what the dash says
+        marks = footnotes.mark([w for w in x.warnings if w not in shared]) if was_run else ""
         return ShownCell(shown.value, shown.interval, marks, title, _magnitude(x))
     if is_number(x):
         return ShownCell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
@@ -184,16 +182,16 @@ def _plain(x: Any) -> ShownCell:
         return ShownCell(DASH, title="no value")
     if isinstance(x, bool):
         return ShownCell(level_text(x), sort=level_text(x))
-    text = prose(", ".join(str(part) for part in x)) if isinstance(x, list) else visible(str(x))
+    text = one_line(", ".join(str(part) for part in x)) if isinstance(x, list) else escape_controls(str(x))
     return ShownCell(text, sort=text)
 
 
 def _origin(e: Estimate) -> str:
-    return prose(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
+    return one_line(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
 
 
-def _on_the_point(cells: list[ShownCell]) -> list[ShownCell]:
-    """Pad numbers on the right, so that their decimal points stand in one line."""
+def _align_points(cells: list[ShownCell]) -> list[ShownCell]:
+    """Pad numbers on the right, so that their decimal points align."""
     room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
     pad: Callable[[ShownCell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
     return [ShownCell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells]

@@ -1,4 +1,4 @@
-"""Published claims as a page tells them: what became of each in a sign and a word, its sentence, its picture."""
+"""Published claims on a page: outcome, sentence and picture of each."""
 
 import html
 import math
@@ -10,21 +10,20 @@ from typing import Any
 from markupsafe import Markup
 
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
-from scalograph.report.picture_axis import PictureAxis
-from scalograph.report.picture_marks import colored, element
-from scalograph.text.cell_numbers import compact
-from scalograph.text.escape import visible
+from scalograph.report.picture_marks import PictureAxis, element, paint
+from scalograph.text.cell_numbers import cell_number
+from scalograph.text.escape import escape_controls
 from scalograph.text.format import number
-from scalograph.text.plots import at, reach, round_numbers, short
+from scalograph.text.plots import axis_ticks, log_range, round_numbers, shorten_middle
 from scalograph.text.reproduced import (
     MOST_TOLD,
     SIGNS,
     claim_scale,
-    decided,
     figure_words,
+    is_conclusive,
     published_text,
+    select_values,
     span,
-    telling,
 )
 from scalograph.text.scale import Scale
 
@@ -39,19 +38,19 @@ Rows = Sequence[tuple[ClaimFigure, int]]  # figures, and how high the middle of 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAxis:
-    """The axis of a claim in the unit that it is told in, and how high the rows stand above its foot."""
+    """The axis of a claim in the claim's unit, and the height of the rows above its foot."""
 
     axis: PictureAxis
     scale: Scale
     foot: float
 
     def __call__(self, value: float) -> float:
-        """The place of a figure, or the end that it lies beyond."""
+        """Return the pixel of a value, clamped to the axis."""
         return self.axis.inside(value * self.scale.factor)
 
 
 def claim_picture(claim: DecidedClaim) -> str:
-    """Draw a claim: a row for each figure, over one axis, logarithmic where the figures span a factor of 3 or more.
+    """Draw a claim: a row per value on one axis, logarithmic from a factor of 3 on.
 
     Args:
         claim: decided.
@@ -61,15 +60,15 @@ def claim_picture(claim: DecidedClaim) -> str:
     """
     if not any(figure.published is not None or _has_value(figure) for figure in claim.figures):
         return ""
-    shown, scale = telling(claim.figures, MOST_TOLD), claim_scale(claim)
-    widest = max(len(short(figure.label, LETTERS)) for figure in shown)
+    shown, scale = select_values(claim.figures, MOST_TOLD), claim_scale(claim)
+    widest = max(len(shorten_middle(figure.label, LETTERS)) for figure in shown)
     left, foot = GAP + (LETTER * widest + GAP if widest else 0), HEAD + ROW * len(shown)
     axis = ClaimAxis(PictureAxis(_layout(claim, scale), left, WIDTH - PUBLISHED - 6 * LETTER - GAP), scale, foot)
     rows = [(figure, HEAD + ROW * i + ROW // 2) for i, figure in enumerate(shown)]
     more = f"{len(shown)} of {len(claim.figures)} figures" if len(shown) < len(claim.figures) else ""
     parts = [
-        _band(claim, axis), *_ticks(axis), *_published(axis, rows), *_here(axis, rows),
-        *_columns(axis, rows, decided(claim)), _texts([(WIDTH, foot + 14, more)], "end", "muted"),
+        _band(claim, axis), *_ticks(axis), *_draw_published(axis, rows), *_draw_measured(axis, rows),
+        *_columns(axis, rows, is_conclusive(claim)), _texts([(WIDTH, foot + 14, more)], "end", "muted"),
     ]  # fmt: skip
     box = f"0 0 {WIDTH} {foot + FOOT}"
     return element("svg", "".join(parts), viewBox=box, font_size=SIZE, aria_hidden="true", focusable="false")
@@ -80,23 +79,23 @@ def _has_value(figure: ClaimFigure) -> bool:
 
 
 def _layout(claim: DecidedClaim, scale: Scale) -> dict[str, Any]:
-    """Range and ticks: what is published and what bears the claim out are inside; intervals from here may leave it."""
+    """Return range and ticks: published values and bounds lie inside, measured intervals may leave it."""
     here = [figure.here for figure in claim.figures if figure.here]
     printed = [(figure.published, figure.published_low, figure.published_high) for figure in claim.figures]
     core = [*chain.from_iterable(printed), *(e.value for e in here), claim.low or None, claim.high]
     ends = [end for e in here for end in (e.low, e.high)]
     must, may = ([x * scale.factor for x in values if x is not None] for values in (core, ends))
     is_log = min(must) > 0 and max(must) >= LOG_FROM * min(must)
-    low, high = reach(must, may) if is_log else _between(must, may)
+    low, high = log_range(must, may) if is_log else _linear_range(must, may)
     spare = SPARE * (math.log10(high / low) if is_log else (high - low))
     values = round_numbers(low, high, is_log)
     values = values if is_log else values[:: math.ceil(len(values) / TICKS)]
     span = [math.log10(low) - spare, math.log10(high) + spare] if is_log else [low - spare, high + spare]
-    return {"type": "log" if is_log else "linear", "range": span} | at(values, [*map(number, values)])
+    return {"type": "log" if is_log else "linear", "range": span} | axis_ticks(values, [*map(number, values)])
 
 
-def _between(must: Sequence[float], may: Sequence[float]) -> tuple[float, float]:
-    """As `reach`, for an axis that is not logarithmic."""
+def _linear_range(must: Sequence[float], may: Sequence[float]) -> tuple[float, float]:
+    """Return the range of a linear axis, as `log_range` does of a logarithmic one."""
     low, high = min(must), max(must)
     room = (high - low) or 0.5 * abs(high) or 1.0
     ends = max(min([low, *may]), low - room), min(max([high, *may]), high + room)
@@ -104,51 +103,50 @@ def _between(must: Sequence[float], may: Sequence[float]) -> tuple[float, float]
 
 
 def _band(claim: DecidedClaim, axis: ClaimAxis) -> str:
-    """The range that bears the claim out; an open end reaches to the edge."""
+    """Draw the range in which the claim holds; an open end reaches to the edge."""
     if claim.low is None and claim.high is None:
         return ""
     left = axis.axis.start if claim.low is None else axis(claim.low)
     right = axis.axis.end if claim.high is None else axis(claim.high)
     d = f"M{left:.1f} {HEAD}H{right:.1f}V{axis.foot}H{left:.1f}Z"
     edges = "".join(f"M{axis(end):.1f} {HEAD}V{axis.foot}" for end in (claim.low, claim.high) if end is not None)
-    band = element("path", d=d, **colored("fill", "muted/0.16"))
-    return band + element("path", d=edges, fill="none", **colored("stroke", "muted/0.6"), stroke_width=1)
+    band = element("path", d=d, **paint("fill", "muted/0.16"))
+    return band + element("path", d=edges, fill="none", **paint("stroke", "muted/0.6"), stroke_width=1)
 
 
 def _ticks(axis: ClaimAxis) -> Iterator[str]:
-    placed = axis.axis.fitting()
+    placed = axis.axis.fitting_ticks()
     d = f"M{axis.axis.start:.1f} {axis.foot}H{axis.axis.end:.1f}" + "".join(
         f"M{x:.1f} {axis.foot}v3" for x, _ in placed
     )
-    yield element("path", d=d, **colored("stroke", "muted"), fill="none")
+    yield element("path", d=d, **paint("stroke", "muted"), fill="none")
     yield _texts([(x, axis.foot + 14, text) for x, text in placed], "middle", "muted")
 
 
-def _published(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
-    """Rings, and each printed error as a dotted line."""
+def _draw_published(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
+    """Draw rings, and each printed error as a dotted line."""
     errors = [(figure.published_low, figure.published_high, y - APART) for figure, y in rows]
-    pen = {**colored("stroke", "ink"), "stroke_width": RIM / 2}
-    yield _path(_across(axis, errors), stroke_dasharray="1.5 2", **pen)
+    pen = {**paint("stroke", "ink"), "stroke_width": RIM / 2}
+    yield _path(_interval_path(axis, errors), stroke_dasharray="1.5 2", **pen)
     places = _places(axis, [(figure.published, y - APART) for figure, y in rows])
     for color, width in (("ink", MARK), ("paper", MARK - RIM)):
-        yield _path(places, stroke_linecap="round", stroke_width=width, **colored("stroke", color))
+        yield _path(places, stroke_linecap="round", stroke_width=width, **paint("stroke", color))
 
 
-def _here(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
-    """Dots, and their intervals."""
-    known = [(figure.here, y + APART) for figure, y in rows if figure.here is not None]
-    pen = {**colored("stroke", "line-0"), "stroke_linecap": "round"}
-    yield _path(_across(axis, [(here.low, here.high, y) for here, y in known]), stroke_width=1.8, **pen)
-    yield _path(_places(axis, [(here.value, y) for here, y in known]), stroke_width=MARK, **pen)
+def _draw_measured(axis: ClaimAxis, rows: Rows) -> Iterator[str]:
+    estimates = [(figure.here, y + APART) for figure, y in rows if figure.here is not None]
+    pen = {**paint("stroke", "line-0"), "stroke_linecap": "round"}
+    yield _path(_interval_path(axis, [(here.low, here.high, y) for here, y in estimates]), stroke_width=1.8, **pen)
+    yield _path(_places(axis, [(here.value, y) for here, y in estimates]), stroke_width=MARK, **pen)
 
 
-def _across(axis: ClaimAxis, spans: Iterable[tuple[float | None, float | None, int]]) -> str:
-    known = ((low, high, y) for low, high, y in spans if low is not None and high is not None)
-    return "".join(f"M{axis(low):.1f} {y}H{axis(high):.1f}" for low, high, y in known)
+def _interval_path(axis: ClaimAxis, spans: Iterable[tuple[float | None, float | None, int]]) -> str:
+    closed = ((low, high, y) for low, high, y in spans if low is not None and high is not None)
+    return "".join(f"M{axis(low):.1f} {y}H{axis(high):.1f}" for low, high, y in closed)
 
 
-def _places(axis: ClaimAxis, known: Iterable[tuple[float | None, int]]) -> str:
-    return "".join(f"M{axis(value):.1f} {y}h0" for value, y in known if value is not None)
+def _places(axis: ClaimAxis, points: Iterable[tuple[float | None, int]]) -> str:
+    return "".join(f"M{axis(value):.1f} {y}h0" for value, y in points if value is not None)
 
 
 def _path(d: str, **pen: Any) -> str:
@@ -156,32 +154,35 @@ def _path(d: str, **pen: Any) -> str:
 
 
 def _columns(axis: ClaimAxis, rows: Rows, is_decided: bool) -> Iterator[str]:
-    """Labels, both numbers, and whether each figure bears the claim out, where that was asked."""
+    """Draw labels, both numbers, and the outcome of each value where the claim is decided."""
     unit, right, here = f" ({axis.scale.unit})" if axis.scale.unit else "", WIDTH - PUBLISHED, WIDTH - HERE
-    yield _texts([(0, y + 4, short(figure.label, LETTERS)) for figure, y in rows], "start", "ink")
-    told = [(right, y + 4, published_text(figure, axis.scale)) for figure, y in rows]
-    yield _texts([(right, 10, "published"), *told], "end", "muted")
-    found = [(here, y + 4, _beside(figure, axis.scale)) for figure, y in rows]
-    yield _texts([(here, 10, f"here{unit}"), *found], "start", "ink")
+    yield _texts([(0, y + 4, shorten_middle(figure.label, LETTERS)) for figure, y in rows], "start", "ink")
+    published = [(right, y + 4, published_text(figure, axis.scale)) for figure, y in rows]
+    yield _texts([(right, 10, "published"), *published], "end", "muted")
+    measured = [(here, y + 4, _measured_text(figure, axis.scale)) for figure, y in rows]
+    yield _texts([(here, 10, f"here{unit}"), *measured], "start", "ink")
     if is_decided:
         yield _texts([(WIDTH, y + 4, SIGNS[figure.decision]) for figure, y in rows], "end", "ink")
 
 
-def _beside(figure: ClaimFigure, scale: Scale) -> str:
-    """What was found here, marked where it is to be read with care."""
-    number = figure.none if figure.none and not _has_value(figure) else compact(figure.here, scale, tight=True)
-    return f"{short(number, LETTERS)}{' !' if figure.doubt else ''}"
+def _measured_text(figure: ClaimFigure, scale: Scale) -> str:
+    number = figure.none if figure.none and not _has_value(figure) else cell_number(figure.here, scale, tight=True)
+    return f"{shorten_middle(number, LETTERS)}{' !' if figure.doubt else ''}"
 
 
 def _texts(placed: Iterable[tuple[float, float, str]], anchor: str, color: str) -> str:
-    """Texts that are written alike, in one group."""
-    each = [element("text", html.escape(visible(text)), x=round(x, 1), y=round(y, 1)) for x, y, text in placed if text]
-    return element("g", *each, text_anchor=anchor, **colored("fill", color)) if each else ""
+    """Draw texts of one style as a group."""
+    each = [
+        element("text", html.escape(escape_controls(text)), x=round(x, 1), y=round(y, 1))
+        for x, y, text in placed
+        if text
+    ]
+    return element("g", *each, text_anchor=anchor, **paint("fill", color)) if each else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """One claim; `style` names its decision, `words` say what the picture shows."""
+    """One claim; `style` names its outcome, `words` describe the picture."""
 
     claim: DecidedClaim
     sign: str
@@ -192,7 +193,7 @@ class ClaimRow:
 
 
 def claim_rows(claims: Sequence[DecidedClaim]) -> list[ClaimRow]:
-    """Lay out claims in their order, for `claims` of `page/claims.html`."""
+    """Lay out claims in order, for `claims` of `page/claims.html`."""
     return [_row(claim) for claim in claims]
 
 

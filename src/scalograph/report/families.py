@@ -1,4 +1,4 @@
-"""Curves as the page takes them: families that share a horizontal axis, and the measures drawn over it."""
+"""Group curves into families that share a horizontal axis, with the measures drawn over it."""
 
 import math
 from bisect import bisect_left
@@ -9,14 +9,13 @@ from typing import Any
 from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, LawDoc, Point, PointResponse
-from scalograph.report.published_lines import legend as published_legend
-from scalograph.report.published_lines import papers, printed, published_lines
 from scalograph.report.samples import Samples
-from scalograph.report.share_figure import share_figure
-from scalograph.report.under_curves import legend, reach, under_speedup
-from scalograph.text.axes import Factors, Levels, key, place_of
+from scalograph.report.share_chart import share_chart
+from scalograph.report.underlays import legend, papers, published_lines, published_points, reach, speedup_underlays
+from scalograph.report.underlays import paper_legend as published_legend
+from scalograph.text.axes import Factors, Levels, axis_position, level_key
 from scalograph.text.cell_numbers import matrix_scale
-from scalograph.text.escape import prose, visible
+from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS, mode
 from scalograph.text.scale import PLAIN, Scale, shared_scales
@@ -26,7 +25,7 @@ MOST_PANELS = 48  # more than this are not drawn at all: each is a figure for ea
 
 
 def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors: Factors) -> dict[str, Any]:
-    """Of each factor the levels that curves have, and what can make panels where it tells lines apart.
+    """Return the levels used of each factor, and what can make panels for each choice of lines.
 
     Args:
         groups: factors by which curves differ.
@@ -42,7 +41,7 @@ def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors:
 
 
 def _panels(others: Mapping[str, int], titles: Mapping[str, str]) -> dict[str, Any]:
-    """What makes panels at first, and the choices, each a value and a text: all other factors, one of them, none.
+    """Return the default panels and the choices: all other factors, one of them, or none.
 
     Args:
         others: factors that tell no lines apart, with the number of their levels.
@@ -63,13 +62,13 @@ BEYOND = 0.15  # how far a line reaches past the largest size measured, as a sha
 
 
 def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
-    """The law of a curve; None where it has none, or nothing of it can stand on this axis."""
-    law, place = curve.law, place_of(levels)
+    """Return the law of a curve in axis positions; None where none of it fits this axis."""
+    law, position = curve.law, axis_position(levels)
     if law is None:
         return None
     places = levels.axis()["at"]
     end = max(places) + BEYOND * (max(places) - min(places))
-    drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := place(n)) is not None and x <= end]
+    drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := position(n)) is not None and x <= end]
     if len(drawn) < 2:
         return None
     at, kept = [_short_law(x) for x, _ in drawn], [i for _, i in drawn]
@@ -80,36 +79,36 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
         **columns,
         "amdahl": [_short_law(law.amdahl[i]) for i in kept] if law.amdahl else [],
         "inside": sum(law.sizes[i] <= law.largest for i in kept),
-        "optimum": None if _misfit(law) else _mark(law, place, at, columns["fitted"]),
+        "optimum": None if _misfit(law) else _mark(law, position, at, columns["fitted"]),
         "words": _words(law),
     }
 
 
 def _mark(
-    law: LawDoc, place: Callable[[float], float | None], at: Sequence[float | None], fitted: Sequence[float | None]
+    law: LawDoc, position: Callable[[float], float | None], at: Sequence[float | None], fitted: Sequence[float | None]
 ) -> dict[str, Any] | None:
-    """Where the optimum stands with the ends of its interval; None where the line does not reach it."""
+    """Return the position of the optimum and its interval; None where the line does not reach it."""
     best, last = law.optimum, at[-1] or 0.0
-    if best.value is None or best.value < law.sizes[0] or (x := place(best.value)) is None or x > last:
+    if best.value is None or best.value < law.sizes[0] or (x := position(best.value)) is None or x > last:
         return None
-    low, high = (place(end) if end else None for end in (best.low, best.high))
+    low, high = (position(end) if end else None for end in (best.low, best.high))
     ends = {"low": _short_law(low), "high": _short_law(last if best.high and (high is None or high > last) else high)}
     return {"at": _short_law(x), **ends, "value": fitted[_nearest(at, x)]}
 
 
 def _nearest(at: Sequence[float | None], x: float) -> int:
-    known = [value or 0.0 for value in at]
-    i = min(bisect_left(known, x), len(known) - 1)
-    return i - 1 if i and x - known[i - 1] < known[i] - x else i
+    places = [value or 0.0 for value in at]
+    i = min(bisect_left(places, x), len(places) - 1)
+    return i - 1 if i and x - places[i - 1] < places[i] - x else i
 
 
 def _misfit(law: LawDoc) -> str:
-    """What makes the law, or its maximum, none of this curve, in a word; empty where it holds."""
+    """Return the code of the flag that rejects the law or its maximum; empty where it holds."""
     return next((flag.code for flag in law.flags if flag.code in (*NO_LAW, "peak elsewhere")), "")
 
 
 def _words(law: LawDoc) -> str:
-    """`N* = 12 [10, 15]`, or `N* > 40`; of a law that does not hold, why."""
+    """Format the optimum, `N* = 12 [10, 15]` or `N* > 40`; of a rejected law, why."""
     best: Estimate = law.optimum
     if misfit := _misfit(law):
         return misfit
@@ -138,41 +137,41 @@ BETTER = {"lower": "Lower is better.", "higher": "Higher is better."}
 def families(
     findings: Findings, factors: Factors, samples: Samples, overlays: Sequence[Overlay]
 ) -> list[dict[str, Any]]:
-    """Curves along the same factor, over the same other factors, can stand in one figure."""
+    """Group curves along the same factor, over the same other factors."""
     kinds: dict[tuple[str, ...], list[Curve]] = {}
     for curve in findings.curves:
         kinds.setdefault((curve.factor, *curve.group), []).append(curve)
-    made = [_family(findings, curves, factors, samples, overlays) for curves in kinds.values()]
-    return [family | {"id": f"along-{i}"} for i, family in enumerate(made) if family["measures"]]
+    members = [_family(findings, curves, factors, samples, overlays) for curves in kinds.values()]
+    return [family | {"id": f"along-{i}"} for i, family in enumerate(members) if family["measures"]]
 
 
 def _family(
     findings: Findings, curves: list[Curve], factors: Factors, samples: Samples, overlays: Sequence[Overlay]
 ) -> dict[str, Any]:
     factor, groups = curves[0].factor, list(curves[0].group)
-    varying = [name for name in groups if len({key(c.group[name]) for c in curves}) > 1]
+    varying = [name for name in groups if len({level_key(c.group[name]) for c in curves}) > 1]
     fixed = {name: curves[0].group[name] for name in groups if name not in varying}
     measures = _measures(findings, curves)
     drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
     # Before there is an axis: a paper may have levels that were not declared.
-    beside, names = [printed(findings, curve, factors) for curve in curves], papers(findings, curves)
+    beside, names = [published_points(findings, curve, factors) for curve in curves], papers(findings, curves)
     constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
     alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
-    axis, title = factors[factor].axis(), _titled(factors, factor)
+    axis, title = factors[factor].axis(), _axis_title(factors, factor)
     axis["mode"] = mode(len(axis["at"]), axis["ordered"])
-    for curve, one, lines in zip(curves, drawn, beside, strict=True):
-        one["points"].sort(key=lambda point: axis["at"][point["level"]])
-        one["under"] = published_lines(lines, measures, axis, title, names)
+    for curve, row, lines in zip(curves, drawn, beside, strict=True):
+        row["points"].sort(key=lambda point: axis["at"][point["level"]])
+        row["under"] = published_lines(lines, measures, axis, title, names)
         if any(measure["id"] == "speedup" for measure in measures):
-            ideal = [(axis["at"][point["level"]], point["ideal"]) for point in one["points"]]
-            one["under"] += under_speedup(law_line(curve, factors[factor]), ideal)
+            ideal = [(axis["at"][point["level"]], point["ideal"]) for point in row["points"]]
+            row["under"] += speedup_underlays(law_line(curve, factors[factor]), ideal)
     over = [overlay for overlay in overlays if overlay.factor == factor]
     shown = [measure for measure in measures if measure["id"] not in constant]
-    for curve, one in zip(curves, drawn, strict=True):
-        one["reach"] = [_reach(curve, one["points"], measure) for measure in shown]
+    for curve, row in zip(curves, drawn, strict=True):
+        row["reach"] = [_reach(curve, row["points"], measure) for measure in shown]
     line = default_line(curves, varying)
-    place = varying.index(line) if line else None
-    n_lines = 1 if place is None else len({curve["group"][place] for curve in drawn})
+    line_index = varying.index(line) if line else None
+    n_lines = 1 if line_index is None else len({curve["group"][line_index] for curve in drawn})
     return {
         "axis": axis,
         "title": title,
@@ -180,17 +179,17 @@ def _family(
         "line": line,
         **arrangement(varying, drawn, factors),
         "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
-        "measures": [_explained(m, over) for m in shown],
-        "under": legend(drawn, n_lines, published_legend(drawn, place, names)),
+        "measures": [_add_key(m, over) for m in shown],
+        "under": legend(drawn, n_lines, published_legend(drawn, line_index, names)),
         "curves": drawn,
-        "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
-        "share": share_figure(curves, line, factors, title),
+        "shapes": [_place_shape(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
+        "share": share_chart(curves, line, factors, title),
     }
 
 
 def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
-    """Choose the factor that tells lines apart: of those whose levels get a color each the one with the most."""
-    sizes = {name: len({key(curve.group[name]) for curve in curves}) for name in varying}
+    """Choose the factor that separates lines: the one with the most levels that colors suffice for."""
+    sizes = {name: len({level_key(curve.group[name]) for curve in curves}) for name in varying}
     colored = [name for name in varying if sizes[name] <= COLORS]
     return max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
 
@@ -202,61 +201,60 @@ def _constant(measure: str, drawn: Sequence[dict[str, Any]]) -> str:
     return str(values[0][3]) if is_flat else ""
 
 
-def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
-    """Put a shape where its levels stand."""
-    place = place_of(levels)
-    ends = {end: place(shape[end]) for end in ("x0", "x1")}
+def _place_shape(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
+    position = axis_position(levels)
+    ends = {end: position(shape[end]) for end in ("x0", "x1")}
     return shape | {end: round(x, 5) for end, x in ends.items() if x is not None}
 
 
-def _explained(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
-    """Say how to read a measure, in a dozen words; the words at the end of the page say the rest."""
+def _add_key(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
+    """Add a caption that explains how to read a measure."""
     parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['bars']}."]
-    captions = [one.caption for one in over if one.caption]
+    captions = [overlay.caption for overlay in over if overlay.caption]
     key = " ".join(filter(None, [*parts, *captions]))
     shapes = [ONE] if measure["id"] == "efficiency" else []
     return measure | {"scale": measure["scale"].factor, "key": key, "over": captions, "shapes": shapes}
 
 
-def _titled(factors: Factors, name: str) -> str:
+def _axis_title(factors: Factors, name: str) -> str:
     unit = factors[name].unit
     return f"{factors[name].title} ({unit})" if unit else factors[name].title
 
 
 def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
-    """What has a value anywhere: the responses as declared, then what follows from them."""
+    """Return the measures with any value: responses as declared, then derived ones."""
     points = [p for c in curves for p in c.points]
     named = {r.name: r for r in findings.study.responses}
-    found = dict.fromkeys([*named, *(name for p in points for name in p.responses)])
-    estimates = {name: [p.responses[name].estimate for p in points if name in p.responses] for name in found}
-    units = {name: named[name].unit if name in named else "" for name in found}
-    scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in found])
+    names = dict.fromkeys([*named, *(name for p in points for name in p.responses)])
+    estimates = {name: [p.responses[name].estimate for p in points if name in p.responses] for name in names}
+    units = {name: named[name].unit if name in named else "" for name in names}
+    scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in names])
     measures = []
-    for name, shared in zip(found, scales, strict=True):
-        scale = _claimed(findings, name, units[name]) or shared
-        title = prose(named[name].title if name in named else name)
+    for name, shared in zip(names, scales, strict=True):
+        scale = _claim_scale(findings, name, units[name]) or shared
+        title = one_line(named[name].title if name in named else name)
         measure = _measure(f"response {name}", title, scale, estimates[name])
         measures.append(measure | {"response": name, "better": named[name].better if name in named else "none"})
     for name, (title, better) in DERIVED.items():
         measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]) | {"better": better})
-    first = findings.study.primary or next(iter(found), "")
+    first = findings.study.primary or next(iter(names), "")
     order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
     return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
 
 
-def _claimed(findings: Findings, name: str, unit: str) -> Scale | None:
-    """Return the scale of the claim's matrix, where the measure is the figure that shows it."""
+def _claim_scale(findings: Findings, name: str, unit: str) -> Scale | None:
+    """Return the scale of the answer's matrix, where it shows this measure."""
     claim = findings.claim
     is_shown = claim is not None and claim.figure == f"response {name}"
     return matrix_scale(claim.matrix) if claim and claim.matrix and is_shown and claim.matrix.unit == unit else None
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
-    known = [e for e in estimates if e is not None and e.value is not None]
-    confidence = f"{100 * known[0].confidence:.4g} %" if known else ""
-    two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in known) else ""
-    bars, unit = f"{confidence} intervals{two}", visible(scale.unit)
-    return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(known)}
+    present = [e for e in estimates if e is not None and e.value is not None]
+    confidence = f"{100 * present[0].confidence:.4g} %" if present else ""
+    two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in present) else ""
+    bars, unit = f"{confidence} intervals{two}", escape_controls(scale.unit)
+    return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(present)}
 
 
 def _curve(
@@ -269,19 +267,19 @@ def _curve(
 ) -> dict[str, Any]:
     group = [factors[name].index(curve.group[name]) for name in varying]
     ideal = _ideal(findings, curve)
-    points = [_point(p, curve, ideal.get(key(p.level)), measures, factors, samples) for p in curve.points]
+    points = [_point(p, curve, ideal.get(level_key(p.level)), measures, factors, samples) for p in curve.points]
     return {"group": group, "points": points}
 
 
 def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:
-    """CPUs in use at each level over those at the baseline: as many as there are workers, where levels count these."""
+    """Return the CPUs in use at each level over those at the baseline."""
     baseline = findings.study.baseline
     if baseline is None or baseline.factor != curve.factor:
         return {}
     counts = next((f.control is None for f in findings.study.factors if f.name == curve.factor), False)
-    in_use = {key(p.level): min(p.level, p.n_cpus) if counts and type(p.level) is int else p.n_cpus
+    in_use = {level_key(p.level): min(p.level, p.n_cpus) if counts and type(p.level) is int else p.n_cpus
               for p in curve.points if p.n_cpus}  # fmt: skip
-    base = in_use.get(key(baseline.level))
+    base = in_use.get(level_key(baseline.level))
     return {level: n / base for level, n in in_use.items()} if base else {}
 
 
@@ -293,36 +291,36 @@ def _point(
     factors: Factors,
     samples: Samples,
 ) -> dict[str, Any]:
-    values = {m["id"]: _drawn(_estimate(point, m), point, m) for m in measures}
+    values = {m["id"]: _value_fields(_estimate(point, m), point, m) for m in measures}
     return {
         "level": factors[curve.factor].index(point.level),
         "ideal": ideal,
         "values": {name: value for name, value in values.items() if value},
         "rows": samples.add(curve, point),
-        "flags": [prose(flag.text) for flag in point.flags],
+        "flags": [one_line(flag.text) for flag in point.flags],
     }
 
 
 def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
     if "response" in measure:
         response = point.responses.get(measure["response"])
-        return _of_two(response) if response else None
-    found: Estimate | None = getattr(point, measure["id"])
+        return _two_run_estimate(response) if response else None
+    estimate_: Estimate | None = getattr(point, measure["id"])
     # More workers than CPUs do not go faster, however little of their work is serial.
     beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
-    return None if beyond and measure["id"] == "serial_fraction" else found
+    return None if beyond and measure["id"] == "serial_fraction" else estimate_
 
 
-def _of_two(response: PointResponse) -> Estimate:
-    """Two runs, as far apart as they are: an interval of so few is as wide as a figure is high."""
+def _two_run_estimate(response: PointResponse) -> Estimate:
+    """Replace the interval of two runs by their range: it would be as wide as the chart."""
     # Findings of an earlier release may not name the runs.
     scores = [y for y, run in zip(response.scores, response.runs, strict=False) if run not in response.left_out]
     e = response.estimate
     return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
 
 
-def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
-    """Value, interval, text, and for speedups the interval that holds for all levels at once."""
+def _value_fields(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
+    """Return value, interval and text; for speedups also the simultaneous interval."""
     if e is None or e.value is None:
         return None
     factor = measure["scale"].factor
@@ -336,10 +334,10 @@ def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[An
 
 
 def _reach(curve: Curve, drawn: Sequence[dict[str, Any]], measure: dict[str, Any]) -> list[float] | None:
-    """What a measure takes of the frame: estimates and runs must be seen, intervals where there is room."""
+    """Return the range that a measure needs: estimates and runs, and intervals where there is room."""
     values = [point["values"][measure["id"]] for point in drawn if measure["id"] in point["values"]]
-    found = [point.responses.get(measure.get("response", "")) for point in curve.points]
-    runs = [score * measure["scale"].factor for response in found if response for score in response.scores]
+    responses = [point.responses.get(measure.get("response", "")) for point in curve.points]
+    runs = [score * measure["scale"].factor for response in responses if response for score in response.scores]
     ideal = [1.0] if measure["id"] == "efficiency" else []
     ends = (end for value in values for end in (*value[1:3], *value[4:6]))
     # Four digits: the frame has more room than that.

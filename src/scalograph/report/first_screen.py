@@ -1,4 +1,4 @@
-"""What the first screen says beside its figure: the matrix as texts, the verdict in a word, the day."""
+"""The first screen of a page without its chart: matrix as texts, verdict, date; and how the page is packed."""
 
 import base64
 import gzip
@@ -10,7 +10,7 @@ from typing import Any
 
 from scalograph.protocol.findings import Matrix, MatrixCell, RunsDoc
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
-from scalograph.text.cell_numbers import compact, matrix_scale
+from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 
 WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
@@ -18,7 +18,7 @@ WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not be
 
 @dataclass(frozen=True, slots=True)
 class MatrixText:
-    """The matrix as a table of texts: a cell has its value, its interval, and why it is marked."""
+    """The matrix as texts: each cell has its value, its interval, and its flag."""
 
     caption: str
     head: list[str]
@@ -36,13 +36,13 @@ def matrix_text(matrix: Matrix) -> MatrixText:
 
 
 def _cell(cell: MatrixCell, scale: Scale) -> tuple[str, str, str]:
-    text = cell.text or compact(cell.estimate, scale)
+    text = cell.text or cell_number(cell.estimate, scale)
     value, blank, interval = text.partition(" ")
     return (value, interval, cell.doubt) if blank and value[-1:].isdigit() else (text, "", cell.doubt)
 
 
 def day(runs: RunsDoc) -> str:
-    """On which day the runs began; empty where that is not known."""
+    """Return the date on which the runs began; empty where unknown."""
     try:
         return f"{datetime.fromisoformat(runs.started or '').astimezone(UTC):%d %b %Y}".removeprefix("0")
     except (ValueError, OverflowError):
@@ -87,17 +87,17 @@ LEVEL = 6
 
 
 def pack(text: str) -> str:
-    """gzip, then base64. Same text, same letters."""
+    """Return a text as gzip in base64; deterministic."""
     return letters(gzip.compress(text.encode(), compresslevel=LEVEL, mtime=0))
 
 
 def letters(packed: bytes) -> str:
-    """base64, which a browser reads by itself, of what is compressed already."""
+    """Return compressed bytes in base64, which browsers decode by themselves."""
     return base64.b64encode(packed).decode()
 
 
 def json_text(value: Any) -> str:
-    r"""JSON of plain values and dataclasses, safe inside a script element even where somebody embeds it unpacked.
+    r"""Return JSON of plain values and dataclasses that is safe inside a script element.
 
     >>> json_text({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
@@ -107,7 +107,7 @@ def json_text(value: Any) -> str:
 
 
 def nonce(*parts: str) -> str:
-    """A nonce that follows from what the page holds: the same findings give the same file.
+    """Return a nonce derived from the page's content: the same findings give the same file.
 
     A page that is opened from a disk has no second visit to protect; what counts is that text inside the
     findings cannot know a digest of itself.

@@ -1,4 +1,4 @@
-"""Findings as one HTML file: it opens without a network, on any screen and on paper, and runs only our script."""
+"""Findings as one HTML file: it opens without a network, on screen and paper, and runs only our script."""
 
 import math
 import re
@@ -17,16 +17,16 @@ from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings, RunLog
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
-from scalograph.report.cells import sheet
+from scalograph.report.cells import table_layout
 from scalograph.report.claim_rows import claim_rows
-from scalograph.report.first_figure import first_figure, pictures
+from scalograph.report.first_chart import first_chart, pictures
 from scalograph.report.first_screen import GLOSSARY, WORDS, day, json_text, letters, matrix_text, nonce, pack
 from scalograph.report.machine_facts import facts
 from scalograph.report.payload import payload
-from scalograph.report.picture_marks import colored, element, text_lines
+from scalograph.report.picture_marks import element, paint, text_lines
 from scalograph.text import summaries
-from scalograph.text.escape import visible
-from scalograph.text.reproduced import published
+from scalograph.text.escape import escape_controls
+from scalograph.text.reproduced import published_outcome
 from scalograph.text.units import format_duration
 
 STRIP_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
@@ -36,8 +36,8 @@ KINDS = {"clean": "clean", "unverified": "unverified, counted", "disturbed": "di
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
-    """Pictures by the width that they are for, the runs of each kind, and the strip in words."""
+class RunTimeline:
+    """The timeline of runs: pictures by width, number of runs of each kind, and a description."""
 
     pictures: Mapping[str, str]
     counts: list[tuple[str, str, int]]
@@ -46,15 +46,15 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run: when it started, the logarithm of its ratio, and what became of it."""
+    """A run: its start in seconds, the logarithm of its ratio, and its kind."""
 
     at: float
     height: float
     kind: str
 
 
-def run_strip(log: RunLog | None) -> Strip | None:
-    """Draw the runs; None where none has both a time and a figure."""
+def run_timeline(log: RunLog | None) -> RunTimeline | None:
+    """Draw the runs over time; None where none has both a time and a value."""
     marks = list(_marks(log)) if log else []
     if log is None or not marks:
         return None
@@ -63,9 +63,11 @@ def run_strip(log: RunLog | None) -> Strip | None:
     texts = KINDS | {"disturbed": _became(log, n["disturbed"])}
     counts = [(kind, text, n[kind]) for kind, text in texts.items() if n[kind]]
     took = format_duration(max(mark.at for mark in marks) or 1.0)
-    told = ", ".join(f"{count:,} {text}" for _, text, count in counts)
-    words = f"Runs in the order in which they were made, over {took}: {told}."
-    return Strip({name: _drawn(marks, width, reach, took) for name, width in WIDTHS.items()}, counts, words)
+    kinds = ", ".join(f"{count:,} {text}" for _, text, count in counts)
+    words = f"Runs in the order in which they were made, over {took}: {kinds}."
+    return RunTimeline(
+        {name: _draw_timeline(marks, width, reach, took) for name, width in WIDTHS.items()}, counts, words
+    )
 
 
 def _marks(log: RunLog) -> Iterator[RunMark]:
@@ -81,12 +83,12 @@ def _kind(log: RunLog, i: int) -> str:
 
 
 def _became(log: RunLog, n_bad: int) -> str:
-    """What became of disturbed runs: where too few others are left, they count."""
+    """Describe disturbed runs: where too few others are left, they count."""
     n, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
     return "left out" if n == n_bad else f"{failed}, {n or 'none'} of them left out"
 
 
-def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
+def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
     end, middle = max(mark.at for mark in marks) or 1.0, (TOP + STRIP_HEIGHT - BOTTOM) / 2
     half = middle - TOP
     places: dict[str, dict[tuple[int, int], None]] = {kind: {} for kind in KINDS}
@@ -94,7 +96,7 @@ def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str
         x = LEFT + (width - LEFT - RIGHT) * mark.at / end
         y = middle - half * min(max(mark.height / reach, -1), 1)
         places[mark.kind][round(x), round(y)] = None
-    rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **colored("stroke", "rule"))
+    rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **paint("stroke", "rule"))
     ends = [
         text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
     ]
@@ -109,29 +111,28 @@ def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str
 
 
 def _dots(places: Iterable[tuple[int, int]]) -> str:
-    """A path of points, each from the one before: half the letters."""
+    """Return a path of points, each relative to the one before: half the size."""
     ordered = [(0, 0), *sorted(places)]
     return "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in pairwise(ordered))
 
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
-    """Dots, rings and crosses, a path for each kind."""
     pen = {"fill": "none", "stroke_linecap": "round"}
     if places["clean"]:
         yield element(
             "path",
             d=_dots(places["clean"]),
             **pen,
-            **colored("stroke", "line-0"),
+            **paint("stroke", "line-0"),
             stroke_width=4,
         )
     if places["unverified"]:
         dots = _dots(places["unverified"])
         for color, width in (("line-0", 6), ("paper", 3.4)):
-            yield element("path", d=dots, **pen, **colored("stroke", color), stroke_width=width)
+            yield element("path", d=dots, **pen, **paint("stroke", color), stroke_width=width)
     if places["disturbed"]:
         cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["disturbed"])
-        yield element("path", d=cross, **pen, **colored("stroke", "line-1"), stroke_width=1.6)
+        yield element("path", d=cross, **pen, **paint("stroke", "line-1"), stroke_width=1.6)
 
 
 ROOM = Path(__file__).parent
@@ -155,7 +156,7 @@ Drawn = Sequence[Figure | Overlay]
 
 
 def write(findings: Findings, drawn: Drawn, path: Path) -> None:
-    """Write the report as a whole; the same findings give the same bytes.
+    """Write the report atomically; the same findings give the same bytes.
 
     Args:
         findings: as they are read from findings.json.
@@ -169,18 +170,18 @@ def write(findings: Findings, drawn: Drawn, path: Path) -> None:
 
 
 def page(findings: Findings, drawn: Drawn = ()) -> str:
-    """The whole page as text."""
+    """Return the page as text."""
     shown = payload(findings, drawn)
-    first = first_figure(findings, shown, drawn)
+    first = first_chart(findings, shown, drawn)
     live = {"label": first.label, "data": first.data, "layout": first.layout} if first else None
     data = json_text(shown | {"first": live})
-    script, style = joined("js", SCRIPTS), joined("css", STYLES)
+    script, style = join_files("js", SCRIPTS), join_files("css", STYLES)
     context: dict[str, Any] = {
         "f": findings,
         **_first(findings, first),
         "claim_rows": claim_rows(findings.published_claims),
-        "published": published(findings),
-        "sheets": [sheet(t) for t in findings.tables],
+        "published": published_outcome(findings),
+        "sheets": [table_layout(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,
         "words": summaries,
@@ -199,8 +200,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
 
 
 def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
-    """What stands on the first screen."""
-    claim, strip = findings.claim, run_strip(findings.log)
+    claim, strip = findings.claim, run_timeline(findings.log)
     return {
         "said": claim.sentences if claim else findings.answer[:1],
         "trust_word": WORDS[findings.trust.level],
@@ -218,20 +218,19 @@ def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
 
 @cache
 def environment() -> Environment:
-    """Return what renders our templates: every text escaped, control characters shown."""
+    """Return the renderer of our templates: every text escaped, control characters shown."""
     return Environment(
         loader=FileSystemLoader(ROOM / "page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_printed,
+        finalize=_show_controls,
     )
 
 
-def _printed(value: Any) -> Any:
-    """Every text that a template prints shows its control characters; autoescape does the rest."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _show_controls(value: Any) -> Any:
+    return escape_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -240,8 +239,8 @@ def _library() -> str:
 
 
 @cache
-def joined(kind: str, names: tuple[str, ...]) -> str:
-    """Join files of the page, `css` or `js`, without remarks."""
+def join_files(kind: str, names: tuple[str, ...]) -> str:
+    """Join files of the page, `css` or `js`, without comments."""
     texts = ((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
     lines = (line.strip() for text in texts for line in text.splitlines())
     return "\n".join(line for line in lines if line and not COMMENT.fullmatch(line))

@@ -1,4 +1,4 @@
-"""What is known of the machine, as names and values in words."""
+"""Format the facts of the machine as names and values."""
 
 import math
 from typing import Any
@@ -20,13 +20,13 @@ NAMES = {
 
 
 def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each fact of the machine, with its name and its value in words.
+    """Return name and value of each fact of the machine as texts.
 
     >>> facts({"memory_bytes": 8589934592, "smt": {"active": False}, "microcode": None})
     [('SMT', 'active: no'), ('memory', '8 GiB'), ('microcode', 'not known')]
     """
     ordered = [*(name for name in ORDER if name in values), *(name for name in values if name not in ORDER)]
-    return [(NAMES.get(name) or _name(name), _said(name, values[name])) for name in ordered]
+    return [(NAMES.get(name) or _name(name), _value_text(name, values[name])) for name in ordered]
 
 
 def _name(name: str) -> str:
@@ -35,40 +35,40 @@ def _name(name: str) -> str:
     return name.removeprefix("n_").replace("_", " ")
 
 
-def _said(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
     if value is None:
         return "not known"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        return _figure(name, value)
+        return _number_text(name, value)
     if isinstance(value, dict):
-        return "; ".join(f"{_name(str(k))}: {_said(str(k), v)}" for k, v in value.items()) or "none"
+        return "; ".join(f"{_name(str(k))}: {_value_text(str(k), v)}" for k, v in value.items()) or "none"
     if isinstance(value, list):
-        return _listed(name, value)
+        return _list_text(name, value)
     return str(value)
 
 
-def _listed(name: str, values: list[Any]) -> str:
-    """A list; one of alike records is told by fields: 64 CPUs are four ranges, not 64 sentences."""
+def _list_text(name: str, values: list[Any]) -> str:
+    """Format a list; records by field: 64 CPUs are four ranges, not 64 sentences."""
     if not all(isinstance(v, dict) for v in values):
-        return ", ".join(_said(name, v) for v in values) or "none"
+        return ", ".join(_value_text(name, v) for v in values) or "none"
     fields = dict.fromkeys(field for v in values for field in v)
-    return _said(name, {field: _distinct([v.get(field) for v in values]) for field in fields})
+    return _value_text(name, {field: _distinct([v.get(field) for v in values]) for field in fields})
 
 
 def _distinct(values: list[Any]) -> Any:
-    """Each value once; whole numbers without a gap as their ends, one value as itself."""
-    found = list({str(v): v for v in values}.values())
-    if len(found) == 1:
-        return found[0]
-    whole = sorted(v for v in found if isinstance(v, int) and not isinstance(v, bool))
-    if len(whole) == len(found) > 2 and whole[-1] - whole[0] == len(whole) - 1:
+    """Return distinct values; consecutive whole numbers as a range, a single value as itself."""
+    distinct = list({str(v): v for v in values}.values())
+    if len(distinct) == 1:
+        return distinct[0]
+    whole = sorted(v for v in distinct if isinstance(v, int) and not isinstance(v, bool))
+    if len(whole) == len(distinct) > 2 and whole[-1] - whole[0] == len(whole) - 1:
         return f"{whole[0]} to {whole[-1]}"
-    return found
+    return distinct
 
 
-def _figure(name: str, value: float) -> str:
+def _number_text(name: str, value: float) -> str:
     unit = next((u for u in ("bytes", "ns", "s") if name.endswith(f"_{u}")), "")
     if not unit or not math.isfinite(value):
         return number(value)

@@ -1,11 +1,15 @@
-"""Pieces of a still picture: elements, colors by role, signs, lines of text."""
+"""Pieces of a still picture: elements, colors by role, marks, text, and its axes."""
 
 import html
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from scalograph.text.escape import visible
+from scalograph.text.escape import escape_controls
+from scalograph.text.format import number
+from scalograph.text.plots import round_numbers, shorten_middle
 
 ROLE = re.compile(r"(ink|muted|rule|paper|wait|line-\d)(?:[/~]([\d.]+))?")
 # Corners around the middle, of a mark 2 wide; a circle has none.
@@ -19,7 +23,7 @@ CORNERS = {
 
 
 def sign(symbol: str, x: float, y: float, half: float) -> str:
-    """The outline of a mark, in the letters of a path.
+    """Return the outline of a mark as an SVG path.
 
     >>> sign("diamond", 10, 10, 2)
     'M7.4 10L10 7.4L12.6 10L10 12.6Z'
@@ -33,7 +37,7 @@ def sign(symbol: str, x: float, y: float, half: float) -> str:
 
 
 def element(tag: str, *children: str, **attributes: Any) -> str:
-    """Write an element; in names of attributes `_` stands for `-`, None leaves one out.
+    """Write an element; in names of attributes `_` stands for `-`, None omits one.
 
     >>> element("path", d="M0 0", stroke_width=2, fill=None)
     '<path d="M0 0" stroke-width="2"/>'
@@ -47,10 +51,10 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def colored(kind: str, color: str) -> dict[str, Any]:
-    """A fill or a stroke of the style sheet's color: what is mixed into the paper is let through over it.
+def paint(kind: str, color: str) -> dict[str, Any]:
+    """Return fill or stroke in a color of the style sheet; mixing becomes opacity.
 
-    >>> colored("fill", "line-0~0.3")
+    >>> paint("fill", "line-0~0.3")
     {'fill': 'var(--line-0)', 'fill_opacity': '0.3'}
     """
     role = ROLE.fullmatch(color)
@@ -59,16 +63,16 @@ def colored(kind: str, color: str) -> dict[str, Any]:
     return {kind: f"var(--{role[1]})", f"{kind}_opacity": role[2]}
 
 
-def shade(scale: Sequence[tuple[float, str]], place: float) -> str:
-    """The color of a scale between its stops, of which neighbors share a role or have nothing of it.
+def shade(scale: Sequence[tuple[float, str]], position: float) -> str:
+    """Return the color of a scale between its stops; adjacent stops share a role or one has none of it.
 
     >>> shade([(0, "paper"), (1, "line-0")], 0.25)
     'line-0/0.25'
     """
-    below = max((stop for stop in scale if stop[0] <= place), key=lambda stop: stop[0])
-    above = min((stop for stop in scale if stop[0] >= place), key=lambda stop: stop[0])
+    below = max((stop for stop in scale if stop[0] <= position), key=lambda stop: stop[0])
+    above = min((stop for stop in scale if stop[0] >= position), key=lambda stop: stop[0])
     (a, low), (b, high) = ((stop[0], _amount(stop[1])) for stop in (below, above))
-    amount = low[1] + (high[1] - low[1]) * ((place - a) / (b - a) if b > a else 0)
+    amount = low[1] + (high[1] - low[1]) * ((position - a) / (b - a) if b > a else 0)
     return f"{(high if high[1] else low)[0]}/{amount:.3g}"
 
 
@@ -81,10 +85,81 @@ def _amount(color: str) -> tuple[str, float]:
 def text_lines(lines: Sequence[str], x: float, y: float, anchor: str, color: str = "muted", size: int = 12) -> str:
     """Write lines below each other, the first at `y`."""
     spans = [
-        element("tspan", html.escape(visible(text)), x=round(x, 1), dy=size * 1.3 if i else None)
+        element("tspan", html.escape(escape_controls(text)), x=round(x, 1), dy=size * 1.3 if i else None)
         for i, text in enumerate(lines)
         if text
     ]
     halo = {"stroke": "var(--paper)", "stroke_width": 3, "paint_order": "stroke"}
-    place = {"x": round(x, 1), "y": round(y, 1), "text_anchor": anchor, "font_size": size}
-    return element("text", *spans, **place, **halo, **colored("fill", color)) if spans else ""
+    position = {"x": round(x, 1), "y": round(y, 1), "text_anchor": anchor, "font_size": size}
+    return element("text", *spans, **position, **halo, **paint("fill", color)) if spans else ""
+
+
+LETTER_WIDTH = 0.53  # of the height of letters, how wide one is
+
+
+@dataclass(frozen=True, slots=True)
+class PictureAxis:
+    """An axis of a layout between two pixels; a vertical one runs downwards."""
+
+    layout: dict[str, Any]
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value."""
+        return self.linear(math.log10(value) if self.is_log else value)
+
+    @property
+    def is_log(self) -> bool:
+        """Return whether the range holds powers of ten."""
+        return self.layout.get("type") == "log"
+
+    @property
+    def title(self) -> str:
+        """Return the full title."""
+        return str(self.layout.get("title", {}).get("text", ""))
+
+    def linear(self, position: float) -> float:
+        """Return the pixel of a position in the range."""
+        low, high = map(float, self.layout["range"])
+        return self.start + (position - low) / (high - low) * (self.end - self.start)
+
+    def share(self, share: float) -> float:
+        """Return the pixel at a share of the length."""
+        return self.start + share * (self.end - self.start)
+
+    def has(self, value: float | None) -> bool:
+        """Return whether the axis can show a value."""
+        return value is not None and (value > 0 or not self.is_log)
+
+    def clamp(self, pixel: float) -> float:
+        """Return the nearest pixel on the axis."""
+        return min(max(pixel, min(self.start, self.end)), max(self.start, self.end))
+
+    def inside(self, value: float) -> float:
+        """Return the pixel of a value, clamped to the axis."""
+        return self.clamp(self(value)) if self.has(value) else self.start
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return pixel and label of each tick inside."""
+        low, high = sorted(self.layout["range"])
+        values = self.layout.get("tickvals")
+        if values is None:
+            ends = (10**low, 10**high) if self.is_log else (low, high)
+            values = round_numbers(*ends, self.is_log and high - low >= 0.3)
+        texts = self.layout.get("ticktext") or [number(value) for value in values]
+        placed = [(self(value), text) for value, text in zip(values, texts, strict=True) if self.has(value)]
+        return [(pixel, text) for pixel, text in placed if abs(pixel - self.clamp(pixel)) < 1]
+
+    def fitting_ticks(self) -> list[tuple[float, str]]:
+        """Return the first and the last tick of a horizontal axis, and those that fit between."""
+        ticks = sorted((pixel, shorten_middle(text, 14)) for pixel, text in self.ticks())
+        kept: list[tuple[float, str]] = []
+        for tick in ticks:
+            if not kept or tick is ticks[-1] or (_apart(kept[-1], tick) and _apart(tick, ticks[-1])):
+                kept.append(tick)
+        return kept
+
+
+def _apart(tick: tuple[float, str], other: tuple[float, str]) -> bool:
+    return abs(tick[0] - other[0]) >= 6 * LETTER_WIDTH * (len(tick[1]) + len(other[1])) + 8

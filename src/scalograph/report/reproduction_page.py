@@ -1,4 +1,4 @@
-"""A reproduction as one HTML file: no network, no script; what holds first, then each claim with its figures."""
+"""A reproduction as one HTML file without network or script: the outcome, then each claim with its values."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from scalograph.protocol.reproduction import ReproducedClaim, ReproducedPart, Re
 from scalograph.protocol.results import write_text
 from scalograph.report.claim_rows import ClaimRow, claim_rows
 from scalograph.report.first_screen import WORDS, nonce
-from scalograph.report.html import environment, joined
+from scalograph.report.html import environment, join_files
 from scalograph.report.machine_facts import facts
 from scalograph.text import reproduction_words, summaries
-from scalograph.text.reproduced import decided
+from scalograph.text.reproduced import is_conclusive
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
 UNDECIDED = "\N{EN DASH}"
@@ -54,60 +54,60 @@ class ReproducedRow:
     page: str
 
 
-def write(made: Reproduction, file: Path) -> None:
-    """Write the page as a whole; the same document gives the same bytes.
+def write(reproduction: Reproduction, file: Path) -> None:
+    """Write the page atomically; the same document gives the same bytes.
 
     Raises:
         HostError: the disk refuses; an older page is untouched.
     """
-    write_text(file, page(made))
+    write_text(file, page(reproduction))
 
 
-def page(made: Reproduction) -> str:
-    """Return the whole page as text."""
-    style, parts = joined("css", STYLES), {part.study: part for part in made.parts}
-    level = _level(made)
+def page(reproduction: Reproduction) -> str:
+    """Return the page as text."""
+    style, parts = join_files("css", STYLES), {part.study: part for part in reproduction.parts}
+    level = _level(reproduction)
     context: dict[str, Any] = {
-        "r": made,
-        "title": _title(made),
+        "r": reproduction,
+        "title": _title(reproduction),
         "words": reproduction_words,
-        "kinds": reproduction_words.columns(made),
+        "kinds": reproduction_words.columns(reproduction),
         "level": level,
         "trust_word": WORDS[level],
         "trust_words": WORDS,
         "run_words": summaries.runs,
-        "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in made.studies],
-        "machine": facts(made.machine),
-        "command": _command(made),
+        "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in reproduction.studies],
+        "machine": facts(reproduction.machine),
+        "command": _command(reproduction),
         "glossary": GLOSSARY,
         "version": __version__,
         "style": Markup(style),  # noqa: S704  ours, from this package
-        "nonce": nonce(__version__, style, made.model_dump_json()),
+        "nonce": nonce(__version__, style, reproduction.model_dump_json()),
     }
     return environment().get_template("reproduced.html").render(context)
 
 
-def _title(made: Reproduction) -> str:
-    titles = [study.title for study in made.studies]
+def _title(reproduction: Reproduction) -> str:
+    titles = [study.title for study in reproduction.studies]
     return f"Does it hold here? {titles[0]}" if len(titles) == 1 else "What published studies claim, on this machine"
 
 
-def _level(made: Reproduction) -> str:
-    """How far the whole can be believed: not where most parts are to be rejected, with care where one is in doubt."""
-    levels = Counter(part.trust.level for part in made.parts if part.trust)
+def _level(reproduction: Reproduction) -> str:
+    """Return the verdict on the whole: reject if most parts are rejected, doubt if any is in doubt."""
+    levels = Counter(part.trust.level for part in reproduction.parts if part.trust)
     n = sum(levels.values())
     if not n or levels["reject"] > MOST * n:
         return "reject"
     return "doubt" if levels["believe"] < n else "believe"
 
 
-def _command(made: Reproduction) -> str:
-    return f"scalograph reproduce{' --quick' * made.quick}"
+def _command(reproduction: Reproduction) -> str:
+    return f"scalograph reproduce{' --quick' * reproduction.quick}"
 
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
     part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
-    trust = part.trust if part and claim.decided and decided(claim.decided) else None
+    trust = part.trust if part and claim.decided and is_conclusive(claim.decided) else None
     doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "believe" else []
     doubts += [(WORDS["doubt"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
     return ReproducedRow(

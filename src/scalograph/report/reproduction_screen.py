@@ -1,4 +1,4 @@
-"""A reproduction on a terminal, in 25 lines: what holds, study by study, how far to believe it, where the rest is."""
+"""A reproduction on a terminal, in 25 lines: outcome per study, verdict, where the rest is."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from rich.text import Text
 
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.screen import emit, words
-from scalograph.text.escape import prose
+from scalograph.text.escape import one_line
 from scalograph.text.reproduction_words import (
     COLUMNS,
     belief,
@@ -15,7 +15,7 @@ from scalograph.text.reproduction_words import (
     columns,
     headline,
     table_rows,
-    unfinished,
+    unfinished_parts,
 )
 
 LABEL = 8  # columns of what stands before a remark or a place
@@ -23,30 +23,29 @@ REMARKS = 6  # lines that parts without results may take
 WIDTH = 80
 
 
-def render_reproduction(made: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
-    """Print what became of the claims.
+def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
+    """Print the outcome of the claims.
 
     Args:
-        made: the reproduction.
+        reproduction: the reproduction.
         console: where to.
         places: what is named at the end, such as ("report", its path).
     """
-    for text, style in ((headline(made), "bold"), (circumstances(made), "")):
-        emit(console, words(console, prose(text), style), WIDTH)
+    for text, style in ((headline(reproduction), "bold"), (circumstances(reproduction), "")):
+        emit(console, words(console, one_line(text), style), WIDTH)
     console.print()
-    for line in _table(made):
+    for line in _table(reproduction):
         _line(console, line)
     console.print()
-    remarks = [("verdict", belief(made.parts)), *_few(unfinished(made.parts))]
+    remarks = [("verdict", belief(reproduction.parts)), *_few(unfinished_parts(reproduction.parts))]
     for label, text in (pair for pair in remarks if pair[1]):
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
-    for label, place in places:
-        _line(console, f"{label:{LABEL}}{prose(place)}")
+    for label, path in places:
+        _line(console, f"{label:{LABEL}}{one_line(path)}")
 
 
-def _table(made: Reproduction) -> list[str]:
-    """Two lines of heads, and one for each published study."""
-    heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(made))], table_rows(made)
+def _table(reproduction: Reproduction) -> list[str]:
+    heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(reproduction))], table_rows(reproduction)
     left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
     texts = [("", [head[i] for head in heads]) for i in range(2)]
     texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
@@ -54,14 +53,13 @@ def _table(made: Reproduction) -> list[str]:
 
 
 def _few(remarks: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """As many as there is room for, and how many there are besides."""
     more = len(remarks) - REMARKS
     return remarks if more <= 0 else [*remarks[: REMARKS - 1], ("", f"and {more + 1} more")]
 
 
 def _one_line(text: str) -> str:
-    """The text, or as many whole words as a line has room for."""
-    shown, room = prose(text), WIDTH - LABEL
+    """Cut a text to the whole words that fit in a line."""
+    shown, room = one_line(text), WIDTH - LABEL
     if len(shown) <= room:
         return shown
     return f"{shown[: room - 1].rpartition(' ')[0] or shown[: room - 2]} \N{HORIZONTAL ELLIPSIS}"

@@ -1,4 +1,4 @@
-"""What a command prints when it ends: the answer, and the tables that can stand above it."""
+"""What a command prints at its end: the answer and its tables; and how paragraphs and lists are printed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from rich.text import Text
 
 from scalograph.protocol.findings import Claim, Findings, TableDoc, Trust
 from scalograph.text import summaries
-from scalograph.text.escape import encodable, prose
-from scalograph.text.reproduced import published
+from scalograph.text.escape import encodable, one_line
+from scalograph.text.reproduced import published_outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +42,16 @@ class Screen:
 
 
 def screen(findings: Findings) -> Screen:
-    """Lay out what a study has found."""
+    """Lay out the findings of a study."""
     runs = [text for text in (summaries.study(findings), summaries.runs(findings.runs)) if text]
-    runs += summaries.causes(findings.trust)
+    runs += summaries.unstated_causes(findings.trust)
     runs += [summaries.noise(findings.noise)] if findings.noise else []
     return Screen(
         title=findings.study.title or findings.study.name,
         machine=summaries.machine(findings),
         claim=findings.claim or Claim(sentences=findings.answer[:1] or ["Cannot be said."]),
         trust=findings.trust,
-        published=published(findings),
+        published=published_outcome(findings),
         failures=summaries.failures(findings.runs),
         tables=findings.tables,
         remarks={
@@ -59,7 +59,9 @@ def screen(findings: Findings) -> Screen:
             "Runs": runs,
             "Warnings": findings.warnings,
             "Varied, though not declared": findings.residue,
-            "Not granted by this machine": [summaries.degraded(d) for d in summaries.alike(findings.degraded)],
+            "Not granted by this machine": [
+                summaries.degradation(d) for d in summaries.merge_degradations(findings.degraded)
+            ],
         },
         verbatim={"To reproduce": findings.reproduce},
     )
@@ -69,7 +71,7 @@ PROSE_COLUMNS = 100  # longer lines are hard to read back to the next one's star
 
 
 def emit(console: Console, renderable: RenderableType, width: int | None = None) -> None:
-    """Print something without the blanks at the end of its lines, which only dirty a file or a diff."""
+    """Print something without trailing blanks."""
     options = console.options.update(width=min(width or console.width, console.width), highlight=False)
     for segments in console.render_lines(renderable, options, pad=False):
         line = Text.assemble(*((s.text, s.style or "") for s in segments if not s.control))
@@ -78,38 +80,38 @@ def emit(console: Console, renderable: RenderableType, width: int | None = None)
 
 
 def words(console: Console, text: str, style: str = "") -> Text:
-    """Text that this console can encode."""
+    """Return a text that this console can encode."""
     return Text(encodable(text, console.encoding), style=style)
 
 
 def say(console: Console, text: str, style: str = "", indent: int = 0) -> None:
-    """One paragraph, wrapped."""
-    emit(console, Padding(words(console, prose(text), style), (0, 0, 0, indent)), PROSE_COLUMNS)
+    """Print one wrapped paragraph."""
+    emit(console, Padding(words(console, one_line(text), style), (0, 0, 0, indent)), PROSE_COLUMNS)
 
 
 def items(console: Console, title: str, texts: list[str]) -> None:
-    """A titled list; no title over nothing."""
+    """Print a titled list; nothing if it is empty."""
     if not texts:
         return
     gap(console)
     say(console, title, "bold")
     for text in texts:
         item = Table.grid(padding=(0, 1, 0, 0))
-        item.add_row(words(console, "  \N{MIDDLE DOT}"), words(console, prose(text)))
+        item.add_row(words(console, "  \N{MIDDLE DOT}"), words(console, one_line(text)))
         emit(console, item, PROSE_COLUMNS)
 
 
 def verbatim(console: Console, title: str, lines: list[str]) -> None:
-    """Lines that somebody will copy: never wrapped."""
+    """Print titled lines for copying: never wrapped."""
     if not lines:
         return
     gap(console)
     say(console, title, "bold")
     for line in lines:
-        text = words(console, "  " + prose(line))
+        text = words(console, "  " + one_line(line))
         console.print(text, no_wrap=True, overflow="ignore", crop=False, highlight=False)
 
 
 def gap(console: Console) -> None:
-    """An empty line."""
+    """Print an empty line."""
     console.print()

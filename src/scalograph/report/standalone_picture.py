@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings
-from scalograph.report.first_figure import figures_by_name, has_ranges
+from scalograph.report.first_chart import charts_by_name, has_ranges
 from scalograph.report.first_screen import WORDS, matrix_text
 from scalograph.report.html import environment
 from scalograph.report.payload import payload
 from scalograph.report.static_picture import picture
-from scalograph.text.escape import visible
+from scalograph.text.escape import escape_controls
 
 _BASE = Path(__file__).parent / "page" / "css" / "base.css"
 _ROLE = re.compile(r"--(ink|paper|muted|rule|wait|line-\d): (#[0-9a-f]{6});")
@@ -35,12 +35,12 @@ def standalone(plot: Plot, width: float = 900, height: float = 400) -> str:
     drawn = _USED.sub(lambda role: f'="{_colors()[role[1]]}"', picture(plot.data, plot.layout, width, height))
     head = f' xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" role="img"'
     style = f' style="background:{_colors()["paper"]};font-family:sans-serif"'
-    title = f"<title>{html.escape(visible(plot.label))}</title>"
+    title = f"<title>{html.escape(escape_controls(plot.label))}</title>"
     return drawn.replace(f"{_LAID_OUT}>", f"{head}{style}>{title}", 1)
 
 
 def first_picture(findings: Findings, drawn: list[Figure | Overlay]) -> Plot | None:
-    """Return the plot that stands first in the report; None where nothing can be drawn without its script.
+    """Return the first plot of the report; None where it needs the script.
 
     Args:
         findings: of a study.
@@ -52,21 +52,21 @@ def first_picture(findings: Findings, drawn: list[Figure | Overlay]) -> Plot | N
 
 
 def still_pictures(findings: Findings, drawn: list[Figure | Overlay]) -> dict[str, Callable[[], Plot]]:
-    """Return what draws each figure of a report, by the name that a person types: the first one of the page first.
+    """Return a function that draws each chart of a report, by the name users type; the first one first.
 
     Args:
         findings: of a study.
         drawn: what its questions draw.
     """
-    made: dict[str, Callable[[], Plot]] = {}
-    for name, draw in figures_by_name(findings, payload(findings, drawn), drawn).items():
-        made.setdefault(name.removeprefix("response "), draw)
-    return made
+    charts: dict[str, Callable[[], Plot]] = {}
+    for name, draw in charts_by_name(findings, payload(findings, drawn), drawn).items():
+        charts.setdefault(name.removeprefix("response "), draw)
+    return charts
 
 
 @cache
 def _colors() -> dict[str, str]:
-    """The roles of the style sheet, light: the first block of it."""
+    """Return the light colors of the style sheet: its first block."""
     light, _, _ = _BASE.read_text(encoding="utf-8").partition("}")
     return dict(_ROLE.findall(light))
 
@@ -75,7 +75,7 @@ WIDTH, HEIGHT = 760, 340
 
 
 def fragment(findings: Findings, plot: Plot | None) -> str:
-    """Return the piece; every text in it is escaped.
+    """Return an HTML fragment of the first screen; every text in it is escaped.
 
     Args:
         findings: of a study.

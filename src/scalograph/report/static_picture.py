@@ -1,4 +1,4 @@
-"""A plot as a still picture: the traces and the layout that the page's script draws, as SVG that needs no script.
+"""A plot as a still picture: the traces and layout that the page's script draws, as SVG without script.
 
 Drawn are lines, areas, markers, error bars, heat maps and contours (as cells), shapes, annotations, and axes that have
 a range. Colors stay roles of the style sheet, so that dark and paper hold. What is told under the pointer is left out.
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from scalograph.report.picture_axis import LETTER, PictureAxis
-from scalograph.report.picture_marks import colored, element, shade, sign, text_lines
-from scalograph.text.plots import MARGIN, MOST_LETTERS, edges, short
+from scalograph.report.picture_marks import LETTER_WIDTH, PictureAxis, element, paint, shade, sign, text_lines
+from scalograph.text.plots import MARGIN, MOST_LETTERS, edges, shorten_middle
 
 SHADES = 24  # steps of color that a map is drawn in
 PLACE = re.compile(r"(-?[\d.]+),(-?[\d.]+)")
@@ -22,7 +21,7 @@ DASHES = {"dot": "2 3", "dash": "6 4"}
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A plot of a size in pixels, and where its data stand."""
+    """A plot of a size in pixels, and its axes."""
 
     width: float
     height: float
@@ -30,14 +29,14 @@ class Canvas:
     x: PictureAxis
     y: PictureAxis
 
-    def at(self, xs: Sequence[Any], ys: Sequence[Any]) -> list[tuple[float, float] | None]:
-        """Places of points; None where one has no value."""
+    def pixels(self, xs: Sequence[Any], ys: Sequence[Any]) -> list[tuple[float, float] | None]:
+        """Return the pixels of points; None where one has no value."""
         pairs = zip(xs, ys, strict=False)
         return [(self.x(x), self.y(y)) if self.x.has(x) and self.y.has(y) else None for x, y in pairs]
 
     def holds(self, point: tuple[float, float]) -> bool:
-        """Whether a place lies between the axes."""
-        return all(abs(place - axis.kept(place)) < 1 for axis, place in zip((self.x, self.y), point, strict=True))
+        """Return whether a pixel lies between the axes."""
+        return all(abs(pixel - axis.clamp(pixel)) < 1 for axis, pixel in zip((self.x, self.y), point, strict=True))
 
 
 def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float, height: float) -> str:
@@ -57,7 +56,7 @@ def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float
     x = PictureAxis(layout["xaxis"], margin["l"], width - margin["r"])
     y = PictureAxis(layout["yaxis"], height - margin["b"], max(margin["t"], 24))
     canvas = Canvas(width, height, layout, x, y)
-    shapes = [(one.get("layer") == "below", _shape(canvas, one)) for one in layout.get("shapes", [])]
+    shapes = [(shape.get("layer") == "below", _shape(canvas, shape)) for shape in layout.get("shapes", [])]
     parts = [
         *_grid(canvas), *(drawn for below, drawn in shapes if below),
         *(part for trace in data for part in _trace(canvas, trace)),
@@ -75,33 +74,35 @@ def _grid(canvas: Canvas) -> Iterator[str]:
                 f"M{ends[0]:g} {p:.1f}H{ends[1]:g}" if across else f"M{p:.1f} {ends[0]:g}V{ends[1]:g}"
                 for p, _ in axis.ticks()
             )
-            yield element("path", d=d, **colored("stroke", "rule"), fill="none")
+            yield element("path", d=d, **paint("stroke", "rule"), fill="none")
 
 
 def _axes(canvas: Canvas) -> Iterator[str]:
     foot = canvas.y.start
-    for place, label in canvas.x.fitting():
-        yield element("path", d=f"M{place:.1f} {foot:g}v4", stroke="var(--muted)")
-        yield text_lines([label], place, foot + 17, "middle")
-    for place, label in canvas.y.ticks():
-        yield text_lines([label], canvas.x.start - 7, place + 4, "end")
+    for pixel, label in canvas.x.fitting_ticks():
+        yield element("path", d=f"M{pixel:.1f} {foot:g}v4", stroke="var(--muted)")
+        yield text_lines([label], pixel, foot + 17, "middle")
+    for pixel, label in canvas.y.ticks():
+        yield text_lines([label], canvas.x.start - 7, pixel + 4, "end")
     yield text_lines(
-        [short(canvas.x.title, int(canvas.width / (12 * LETTER)))],
+        [shorten_middle(canvas.x.title, int(canvas.width / (12 * LETTER_WIDTH)))],
         (canvas.x.start + canvas.x.end) / 2,
         foot + 36,
         "middle",
     )
-    yield text_lines([short(canvas.y.title, int(canvas.width / (13 * LETTER)))], 0, 13, "start", "ink", 13)
+    yield text_lines(
+        [shorten_middle(canvas.y.title, int(canvas.width / (13 * LETTER_WIDTH)))], 0, 13, "start", "ink", 13
+    )
 
 
 def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
     if trace["type"] in ("heatmap", "contour"):
         yield from _cells(canvas, trace)
         return
-    points = canvas.at(trace.get("x", []), trace.get("y", []))
+    points = canvas.pixels(trace.get("x", []), trace.get("y", []))
     if trace.get("fill") == "toself":
         color = trace.get("fillcolor") or "muted/0.2"
-        yield element("path", d=_path(points) + "Z", **colored("fill", color))
+        yield element("path", d=_path(points) + "Z", **paint("fill", color))
     if "error_y" in trace:
         yield _bars(canvas, trace)
     mode, pen = trace.get("mode", "lines"), trace.get("line", {})
@@ -113,7 +114,7 @@ def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
 
 
 def _cut(canvas: Canvas, drawn: str) -> str:
-    """What of it lies between the axes: an `svg` within another shows nothing beyond its own box."""
+    """Clip a drawing to the axes: a nested `svg` shows nothing beyond its box."""
     x, y = min(canvas.x.start, canvas.x.end), min(canvas.y.start, canvas.y.end)
     width, height = abs(canvas.x.end - canvas.x.start), abs(canvas.y.end - canvas.y.start)
     box = f"{x:g} {y:g} {width:g} {height:g}"
@@ -121,8 +122,8 @@ def _cut(canvas: Canvas, drawn: str) -> str:
 
 
 def _path(points: Sequence[tuple[float, float] | None]) -> str:
-    """A line that is interrupted where a value is missing."""
-    runs = [[point for point in run if point] for known, run in groupby(points, key=bool) if known]
+    """Return a path that is interrupted at missing values."""
+    runs = [[point for point in run if point] for is_known, run in groupby(points, key=bool) if is_known]
     return "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in run) for run in runs)
 
 
@@ -130,7 +131,7 @@ def _pen(pen: dict[str, Any]) -> dict[str, Any]:
     dash = pen.get("dash", "solid")
     dashes = None if dash == "solid" else DASHES.get(dash, dash.replace("px", "").replace(",", " "))
     return {
-        **colored("stroke", pen.get("color", "ink")),
+        **paint("stroke", pen.get("color", "ink")),
         "stroke_width": pen.get("width", 1.5),
         "stroke_dasharray": dashes,
     }
@@ -141,11 +142,11 @@ def _bars(canvas: Canvas, trace: dict[str, Any]) -> str:
     for x, y, up, down in zip(trace["x"], trace["y"], bar["array"], bar["arrayminus"], strict=True):
         if y is not None and (up or down):
             d.append(f"M{canvas.x(x):.1f} {canvas.y.inside(y - down):.1f}V{canvas.y.inside(y + up):.1f}")
-    return element("path", d="".join(d), fill="none", **colored("stroke", bar["color"]), stroke_width=bar["thickness"])
+    return element("path", d="".join(d), fill="none", **paint("stroke", bar["color"]), stroke_width=bar["thickness"])
 
 
 def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any]) -> Iterator[str]:
-    """Marks, as one path for those of one look."""
+    """Draw marks, one path for each style."""
 
     def each(value: Any, i: int) -> Any:
         return value[i] if isinstance(value, list) else value
@@ -161,17 +162,17 @@ def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any
         yield element(
             "path",
             d="".join(d),
-            **colored("fill", color),
+            **paint("fill", color),
             **_pen({"color": ink, "width": width} if width else {"color": "", "width": None}),
         )
 
 
 def _cells(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
-    """A map, as one path for each step of color: neighbors alike make one rectangle."""
-    across = [canvas.x.kept(canvas.x(x)) for x in edges(trace["x"])]
-    up = [canvas.y.kept(canvas.y(y)) for y in edges(trace["y"])]
-    known = [z for row in trace["z"] for z in row if z is not None]
-    low, high = trace.get("zmin", min(known, default=0)), trace.get("zmax", max(known, default=0))
+    """Draw a map, one path for each color step; adjacent equal cells merge."""
+    across = [canvas.x.clamp(canvas.x(x)) for x in edges(trace["x"])]
+    up = [canvas.y.clamp(canvas.y(y)) for y in edges(trace["y"])]
+    values = [z for row in trace["z"] for z in row if z is not None]
+    low, high = trace.get("zmin", min(values, default=0)), trace.get("zmax", max(values, default=0))
     paths: dict[int, list[str]] = {}
     for j, row in enumerate(trace["z"]):
         steps = [None if z is None else round(SHADES * min(max((z - low) / ((high - low) or 1), 0), 1)) for z in row]
@@ -182,7 +183,7 @@ def _cells(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
             paths.setdefault(-1 if step is None else step, []).append(box)
     paths.pop(-1, None)
     for step, d in paths.items():
-        color = colored("fill", shade(trace["colorscale"], step / SHADES))
+        color = paint("fill", shade(trace["colorscale"], step / SHADES))
         yield element("path", d="".join(d), **color, shape_rendering="crispEdges")
 
 
@@ -197,21 +198,21 @@ def _shape(canvas: Canvas, shape: dict[str, Any]) -> str:
             if shape["type"] == "rect"
             else f"M{a:.1f} {c:.1f}L{b:.1f} {e:.1f}"
         )
-    return element("path", d=d, **colored("fill", shape.get("fillcolor", "")), **_pen(shape.get("line", {})))
+    return element("path", d=d, **paint("fill", shape.get("fillcolor", "")), **_pen(shape.get("line", {})))
 
 
 def _ends(axis: PictureAxis, shape: dict[str, Any], name: str) -> tuple[float, float]:
-    """Where a shape begins and ends along an axis: at values, at shares of the frame, or in pixels from a place."""
+    """Return both pixels of a shape along an axis: from values, shares of the frame, or pixel offsets."""
     ends = shape[f"{name}0"], shape[f"{name}1"]
-    place = axis.share if shape.get(f"{name}ref") == "paper" else axis
+    position = axis.share if shape.get(f"{name}ref") == "paper" else axis
     if shape.get(f"{name}sizemode") == "pixel":
-        start = place(shape[f"{name}anchor"])
+        start = position(shape[f"{name}anchor"])
         return start + ends[0], start + ends[1]
-    return place(ends[0]), place(ends[1])
+    return position(ends[0]), position(ends[1])
 
 
 def _notes(canvas: Canvas) -> Iterator[str]:
-    """Annotations; of those with one name the first that has the room it needs."""
+    """Draw annotations; of those with one name the first that fits."""
     room = abs(canvas.x.end - canvas.x.start), abs(canvas.y.end - canvas.y.start)
     taken: set[str] = set()
     for note in canvas.layout.get("annotations", []):
@@ -227,8 +228,8 @@ def _note(canvas: Canvas, note: dict[str, Any]) -> str:
     y = (canvas.y.share if note.get("yref") == "paper" else canvas.y.linear)(note["y"]) - note.get("yshift", 0)
     font = note.get("font", {})
     size = font.get("size", 12)
-    room = int((canvas.width - x) / (size * LETTER)) if note.get("xanchor") == "left" else MOST_LETTERS
-    lines = [short(html.unescape(text), room) for text in note["text"].split("<br>")]
+    room = int((canvas.width - x) / (size * LETTER_WIDTH)) if note.get("xanchor") == "left" else MOST_LETTERS
+    lines = [shorten_middle(html.unescape(text), room) for text in note["text"].split("<br>")]
     y += {"top": size, "bottom": -4 - 1.3 * size * (len(lines) - 1)}.get(
         note.get("yanchor", ""), size * (0.35 - 0.65 * (len(lines) - 1))
     )

@@ -10,8 +10,8 @@ from rich.text import Text
 from scalograph.protocol.findings import Trust
 from scalograph.report.screen import PROSE_COLUMNS, Screen, words
 from scalograph.report.terminal_matrix import matrix_lines
-from scalograph.text.escape import prose
-from scalograph.text.quantities import counted
+from scalograph.text.escape import one_line
+from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import DOT
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
@@ -37,7 +37,7 @@ Places = Sequence[tuple[str, str]]
 
 
 def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
-    """Print the answer for people.
+    """Print the answer.
 
     Args:
         screen: what was found.
@@ -57,37 +57,36 @@ def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
 def _lines(
     screen: Screen, console: Console, places: Places, n_rows: int, n_points: int, n_sentences: int
 ) -> list[Text]:
-    """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
+    """Return all lines in blocks; the verdict comes first where the study is rejected."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     # Why a rejected study claims nothing is what its verdict says.
     first, *more = [""] if _is_unsaid(screen) else claim.sentences[:n_sentences]
     heads = ((screen.title, "bold"), *((text, "dim") for text in _machine(screen.machine, console)))
-    said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
-    said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")
+    claim_lines = _wrap_text(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
+    claim_lines += _label_lines(console, "paper", "" if is_rejected else screen.published, "bold")
     numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
-    told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
+    verdict_lines = [line for part in _verdict_lines(screen, n_points) for line in _label_lines(console, *part)]
     blocks = [
-        [line for part in heads for line in _wrapped(console, part, room=console.width)],
-        *([told, said, numbers] if is_rejected else [said, numbers, told]),
-        [_place(screen, console, *place) for place in places if place[0] != "tables" or screen.tables],
+        [line for part in heads for line in _wrap_text(console, part, room=console.width)],
+        *([verdict_lines, claim_lines, numbers] if is_rejected else [claim_lines, numbers, verdict_lines]),
+        [_place(screen, console, *pair) for pair in places if pair[0] != "tables" or screen.tables],
     ]
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 
 
 def _machine(text: str, console: Console) -> list[str]:
-    """The machine in one line, where need be without how many configurations there were, else the runs below it."""
+    """Return the machine in one line, if needed without the configuration count, else on two lines."""
     head, *rest = text.split(DOT)
     fitting = [line for line in (text, DOT.join([head, *rest[-1:]])) if len(line) <= console.width]
     return fitting[:1] or [head, *rest[-1:]]
 
 
 def _is_unsaid(screen: Screen) -> bool:
-    """Whether nothing is claimed, for the reason for which the study is rejected."""
+    """Return whether nothing is claimed because the study is rejected."""
     return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
 
 
-def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
-    """What is said of the claim: label, text and style of the label."""
+def _verdict_lines(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
     if trust is None:
         return failed
@@ -99,9 +98,9 @@ def _verdict(trust: Trust, n_points: int) -> str:
     return " ".join([trust.sentence, *(f"{point[:1].upper()}{point[1:]}" for point in trust.points[:n_points])])
 
 
-def _wrapped(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:
-    """One paragraph of texts and their styles, in lines."""
-    texts = [words(console, prose(text), style) for text, style in parts if text]
+def _wrap_text(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:
+    """Wrap texts and their styles as one paragraph."""
+    texts = [words(console, one_line(text), style) for text, style in parts if text]
     for text in texts:
         text.plain = _UNIT.sub(_HELD, text.plain)
     lines = list(Text(" ").join(texts).wrap(console, min(console.width, room))) if texts else []
@@ -110,15 +109,15 @@ def _wrapped(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMN
     return lines
 
 
-def _labelled(console: Console, label: str, text: str, style: str) -> list[Text]:
-    lines = _wrapped(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - LABEL)
+def _label_lines(console: Console, label: str, text: str, style: str) -> list[Text]:
+    lines = _wrap_text(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - LABEL)
     labels = [Text(f"{label:{LABEL}}", style), *(Text(" " * LABEL) for _ in lines)]
     return [head.append_text(line) for head, line in zip(labels, lines, strict=False)]
 
 
-def _place(screen: Screen, console: Console, name: str, place: str) -> Text:
-    """Where the rest is, in one line that can be pasted; how much that is, where there is room."""
-    text = f"{name:{LABEL}}{prose(place)}"
+def _place(screen: Screen, console: Console, name: str, path: str) -> Text:
+    """Return a path in one line that can be pasted, with the size of the tables where it fits."""
+    text = f"{name:{LABEL}}{one_line(path)}"
     rows = sum(len(table.rows) for table in screen.tables)
-    much = f"  ({counted(len(screen.tables), 'table')}, {counted(rows, 'row')})"
+    much = f"  ({count_noun(len(screen.tables), 'table')}, {count_noun(rows, 'row')})"
     return words(console, text + much if name == "tables" and len(text + much) <= console.width else text)

@@ -1,4 +1,4 @@
-"""The matrix of a claim on a terminal: values under values, and what does not fit is counted."""
+"""The matrix of an answer on a terminal: values aligned, hidden rows and columns counted."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from rich.text import Text
 
 from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.report.screen import words
-from scalograph.text.cell_numbers import NOT_RESOLVED, compact, matrix_scale
-from scalograph.text.escape import encodable, prose
+from scalograph.text.cell_numbers import NOT_RESOLVED, cell_number, matrix_scale
+from scalograph.text.escape import encodable, one_line
 from scalograph.text.format import DASH
 from scalograph.text.scale import Scale
 
@@ -32,12 +32,12 @@ def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: boo
         most: rows; 0 leaves the matrix out.
         only_resolved: leave out rows of which no figure is resolved; where that is all of them, the matrix.
     """
-    told = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
-    if not most or not told:
+    kept_rows = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
+    if not most or not kept_rows:
         return []
     # One line tells how many are left out.
-    rows = told if len(told) + (len(told) < len(matrix.rows)) <= most else told[: most - 1]
-    plain: Plain = lambda text: encodable(prose(text), console.encoding)  # noqa: E731
+    rows = kept_rows if len(kept_rows) + (len(kept_rows) < len(matrix.rows)) <= most else kept_rows[: most - 1]
+    plain: Plain = lambda text: encodable(one_line(text), console.encoding)  # noqa: E731
     labels = [plain(text) for text in (matrix.rows_are, *(row.label for row in rows))]
     columns = _columns(matrix, rows, plain, console.width - _width(labels))
     kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
@@ -45,43 +45,43 @@ def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: boo
     width = min(_width(labels), max(room, 1))
     lines = [matrix_title(matrix, matrix_scale(matrix))]
     for at, label in enumerate(labels):
-        first, *rest = _wrapped(label, width, console)
+        first, *rest = _wrap_label(label, width, console)
         lines += [(" " * GAP).join([set_cell_size(first, width), *(columns[i][at] for i in kept)]), *rest]
-    lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
-    found = words(console, "\n".join(lines)).split()
-    found[1].stylize("bold")
+    lines += _hidden_line(len(matrix.rows) - len(rows), len(columns) - len(kept))
+    texts = words(console, "\n".join(lines)).split()
+    texts[1].stylize("bold")
     legend = words(console, matrix_legend(matrix), "dim")
-    return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
+    return [*texts, *legend.wrap(console, console.width)] if legend.plain else [*texts]
 
 
 def _is_resolved(cell: MatrixCell) -> bool:
-    return (cell.text or compact(cell.estimate)) not in (DASH, NOT_RESOLVED)
+    return (cell.text or cell_number(cell.estimate)) not in (DASH, NOT_RESOLVED)
 
 
 def matrix_title(matrix: Matrix, scale: Scale) -> str:
-    """Name the quantity, its unit, and which direction is good."""
+    """Return the quantity, its unit, and which direction is better."""
     beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
-    return prose(matrix.title) + (f" ({beside})" if beside else "")
+    return one_line(matrix.title) + (f" ({beside})" if beside else "")
 
 
 def _columns(matrix: Matrix, rows: Sequence[MatrixRow], plain: Plain, room: int) -> list[list[str]]:
-    """The texts of all columns below their headings; ends of lopsided intervals only where there is room for them."""
+    """Return the texts of all columns with headings; without ends of lopsided intervals where too wide."""
     for tight in (False, True):
-        told = partial(_text, scale=matrix_scale(matrix), tight=tight, plain=plain)
+        cell_text = partial(_text, scale=matrix_scale(matrix), tight=tight, plain=plain)
         cells = [[row.cells[i] for row in rows] for i in range(len(matrix.columns))]
-        columns = [_column(plain(name), cells[i], told) for i, name in enumerate(matrix.columns)]
+        columns = [_column(plain(name), cells[i], cell_text) for i, name in enumerate(matrix.columns)]
         if sum(_width(column) + GAP for column in columns) <= room:
             break
     return columns
 
 
 def _text(cell: MatrixCell, scale: Scale, tight: bool, plain: Plain) -> str:
-    return plain(cell.text or compact(cell.estimate, scale, tight))
+    return plain(cell.text or cell_number(cell.estimate, scale, tight))
 
 
-def _column(name: str, cells: Sequence[MatrixCell], told: Callable[[MatrixCell], str]) -> list[str]:
-    """A heading and its texts, in one width: values end under each other, and so do intervals begin."""
-    texts = [told(cell) for cell in cells]
+def _column(name: str, cells: Sequence[MatrixCell], cell_text: Callable[[MatrixCell], str]) -> list[str]:
+    """Return a heading and its texts in one width, with values and intervals aligned."""
+    texts = [cell_text(cell) for cell in cells]
     parts = [text.partition(" ") if any(c.isdigit() for c in text) else ("", "", text) for text in texts]
     value = max((cell_len(head) for head, blank, _ in parts if blank), default=0)
     lined = [f"{head:>{value}} {tail}" if blank else head or tail for head, blank, tail in parts]
@@ -95,7 +95,7 @@ def _width(texts: Sequence[str]) -> int:
 
 
 def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
-    """Which columns fit beside a label of the least width: first and last, and those spread between them."""
+    """Return the columns that fit beside the narrowest label: first, last, and spread between."""
     least = min(label, LEAST_LABEL, room // 4)
     for n in range(len(widths), 1, -1):
         kept = sorted({round(i * (len(widths) - 1) / (n - 1)) for i in range(n)})
@@ -104,31 +104,31 @@ def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
     return [len(widths) - 1]
 
 
-def _wrapped(label: str, width: int, console: Console) -> list[str]:
-    """The whole label in lines, broken between words; a word that is wider than a line is broken in itself."""
+def _wrap_label(label: str, width: int, console: Console) -> list[str]:
+    """Wrap a label between words, within a word only where it is too wide."""
     first = Text(label).wrap(console, width)[0].plain.rstrip() if label else ""
     rest = label[len(first) :].lstrip()
     more = Text(rest).wrap(console, max(width - INDENT, 1)) if rest else ()
     return [first, *(f"{'':{INDENT}}{line.plain.rstrip()}" for line in more)]
 
 
-def _folded(n_rows: int, n_columns: int) -> list[str]:
+def _hidden_line(n_rows: int, n_columns: int) -> list[str]:
     kinds = ((n_rows, "row"), (n_columns, "column"))
-    told = [f"{n} more {kind}{'s' * (n > 1)}" for n, kind in kinds if n]
-    return [f"{DOTS} {' and '.join(told)}: --tables"] if told else []
+    counts = [f"{n} more {kind}{'s' * (n > 1)}" for n, kind in kinds if n]
+    return [f"{DOTS} {' and '.join(counts)}: --tables"] if counts else []
 
 
 def matrix_legend(matrix: Matrix) -> str:
-    """Say what the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
+    """Return the legend: the level of the intervals, and the most frequent flag."""
     cells = [cell for row in matrix.rows for cell in row.cells]
     levels = {
         f"{100 * cell.estimate.confidence:g}" for cell in cells if cell.estimate and cell.estimate.low is not None
     }
-    why = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
-    more = f" (and {len(why) - 1} more reason{'s' * (len(why) > 2)})" if len(why) > 1 else ""
-    told = [
+    reasons = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
+    more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""
+    parts = [
         f"\N{PLUS-MINUS SIGN}: {levels.pop()} % interval" if len(levels) == 1 else "",
-        f"!: {why[0][0]}{more}" if why else "",
+        f"!: {reasons[0][0]}{more}" if reasons else "",
         matrix.note,
     ]
-    return "; ".join(prose(text) for text in told if text)
+    return "; ".join(one_line(text) for text in parts if text)

@@ -1,4 +1,4 @@
-"""One table on the terminal: columns where they fit, one block for each row where they do not."""
+"""One table on a terminal: columns where they fit, else one block for each row."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scalograph.report.cells import Sheet, ShownCell, sheet
+from scalograph.report.cells import ShownCell, TableLayout, table_layout
 from scalograph.report.screen import Screen, emit, gap, items, say, verbatim, words
 from scalograph.text.format import DASH
 
@@ -32,8 +32,8 @@ class TablePlan:
     stacked: list[int]
 
 
-def plan(sheet: Sheet, columns: list[list[str]], width: int) -> TablePlan | None:
-    """The plan that changes least, or None where no number fits beside its labels."""
+def plan(sheet: TableLayout, columns: list[list[str]], width: int) -> TablePlan | None:
+    """Return the plan that changes least; None where no number fits beside its labels."""
     lifts = [k for k in range(max(labels(sheet), 1)) if k == 0 or len(sections(sheet, k)) * 2 <= len(sheet.rows)]
     for lifted in lifts:
         widths = fit(sheet, columns, list(range(lifted, len(columns))), width)
@@ -45,19 +45,19 @@ def plan(sheet: Sheet, columns: list[list[str]], width: int) -> TablePlan | None
     return TablePlan(lifts[-1], strips, stacked) if strips else None
 
 
-def labels(sheet: Sheet) -> int:
-    """How many label columns a table starts with."""
+def labels(sheet: TableLayout) -> int:
+    """Count the leading label columns of a table."""
     return next((i for i, h in enumerate(sheet.headings) if not h.label), len(sheet.headings))
 
 
-def sections(sheet: Sheet, lifted: int) -> list[list[int]]:
-    """Neighboring rows that share their first `lifted` labels."""
+def sections(sheet: TableLayout, lifted: int) -> list[list[int]]:
+    """Group adjacent rows that share their first `lifted` labels."""
     numbered = range(len(sheet.rows))
     return [list(rows) for _, rows in groupby(numbered, key=lambda i: [c.text for c in sheet.rows[i][:lifted]])]
 
 
-def fit(sheet: Sheet, columns: list[list[str]], chosen: list[int], width: int) -> dict[int, int] | None:
-    """Widths of the chosen columns, or None where their narrowest readable form is wider than `width`.
+def fit(sheet: TableLayout, columns: list[list[str]], chosen: list[int], width: int) -> dict[int, int] | None:
+    """Return the widths of the chosen columns; None where they cannot fit in `width`.
 
     Headings wrap between words and free text wraps anywhere; numbers never do.
     """
@@ -73,15 +73,15 @@ def fit(sheet: Sheet, columns: list[list[str]], chosen: list[int], width: int) -
     return widths
 
 
-def _least(sheet: Sheet, i: int, widest: int) -> int:
+def _least(sheet: TableLayout, i: int, widest: int) -> int:
     heading = sheet.headings[i]
     word = max((cell_len(word) for word in str(heading).split()), default=0)
     free = not heading.numeric and not heading.label
     return max(word, min(widest, TEXT_COLUMNS) if free else widest)
 
 
-def _strips(sheet: Sheet, columns: list[list[str]], lifted: int, width: int) -> list[dict[int, int]]:
-    """As many columns in each strip as fit beside the labels; one that alone does not fit is left out."""
+def _strips(sheet: TableLayout, columns: list[list[str]], lifted: int, width: int) -> list[dict[int, int]]:
+    """Pack columns into strips that fit beside the labels; one that alone does not fit is omitted."""
     keys = list(range(lifted, labels(sheet)))
     strips: list[list[int]] = []
     for i in range(labels(sheet), len(columns)):
@@ -93,8 +93,8 @@ def _strips(sheet: Sheet, columns: list[list[str]], lifted: int, width: int) -> 
     return [widths for widths in fitted if widths is not None]
 
 
-def column_texts(sheet: Sheet, i: int) -> list[str]:
-    """The texts of a column, values under values and intervals under intervals."""
+def column_texts(sheet: TableLayout, i: int) -> list[str]:
+    """Return the texts of a column, with values and intervals aligned."""
     cells = [row[i] for row in sheet.rows]
     if not sheet.has_intervals(i):
         return [str(cell) for cell in cells]
@@ -109,48 +109,49 @@ def _estimate(cell: ShownCell, value: int, interval: int) -> str:
     return f"{number} {cell.interval:<{interval}} {marks}".rstrip()
 
 
-def draw(sheet: Sheet, console: Console) -> None:
+def draw(sheet: TableLayout, console: Console) -> None:
     """Print a table within the console's width, with its note and footnotes."""
     say(console, sheet.title, "bold")
     columns = [column_texts(sheet, i) for i in range(len(sheet.headings))]
-    found = plan(sheet, columns, console.width)
+    layout = plan(sheet, columns, console.width)
     if not sheet.rows:
         say(console, "no rows")
-    elif found is None:
-        _stacked(sheet, console, [i for i, h in enumerate(sheet.headings) if not h.label])
+    elif layout is None:
+        _draw_stacked(sheet, console, [i for i, h in enumerate(sheet.headings) if not h.label])
     else:
-        _planned(sheet, columns, found, console)
-        if found.stacked:
+        _draw_planned(sheet, columns, layout, console)
+        if layout.stacked:
             gap(console)
-            _stacked(sheet, console, found.stacked)
+            _draw_stacked(sheet, console, layout.stacked)
     for text in [sheet.note, *(f"({mark}) {text}" for mark, text in sheet.footnotes)]:
         if text:
             say(console, text, "dim")
 
 
-def _planned(sheet: Sheet, columns: list[list[str]], found: TablePlan, console: Console) -> None:
-    for place, rows in enumerate(sections(sheet, found.lifted)):
-        if found.lifted:
-            if place:
+def _draw_planned(sheet: TableLayout, columns: list[list[str]], layout: TablePlan, console: Console) -> None:
+    for index, rows in enumerate(sections(sheet, layout.lifted)):
+        if layout.lifted:
+            if index:
                 gap(console)
-            say(console, _headline(sheet, rows[0], range(found.lifted)), "bold")
-        for strip, widths in enumerate(found.strips):
+            say(console, _headline(sheet, rows[0], range(layout.lifted)), "bold")
+        for strip, widths in enumerate(layout.strips):
             if strip:
                 gap(console)
             telling = [row for row in rows if not strip or _tells(sheet, row, widths)]
             emit(console, _table(sheet, columns, telling or rows, widths, console))
 
 
-def _tells(sheet: Sheet, row: int, widths: dict[int, int]) -> bool:
-    """Whether a row has anything in these columns beside its labels."""
+def _tells(sheet: TableLayout, row: int, widths: dict[int, int]) -> bool:
     return any(str(sheet.rows[row][i]) not in ("", DASH) for i in widths if not sheet.headings[i].label)
 
 
-def _headline(sheet: Sheet, row: int, labels: range | list[int]) -> str:
+def _headline(sheet: TableLayout, row: int, labels: range | list[int]) -> str:
     return ", ".join(f"{sheet.headings[i]}: {sheet.rows[row][i]}" for i in labels)
 
 
-def _table(sheet: Sheet, columns: list[list[str]], rows: list[int], widths: dict[int, int], console: Console) -> Table:
+def _table(
+    sheet: TableLayout, columns: list[list[str]], rows: list[int], widths: dict[int, int], console: Console
+) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for i, width in widths.items():
         heading = words(console, str(sheet.headings[i]))
@@ -161,12 +162,12 @@ def _table(sheet: Sheet, columns: list[list[str]], rows: list[int], widths: dict
     return table
 
 
-def _is_right(sheet: Sheet, i: int) -> bool:
+def _is_right(sheet: TableLayout, i: int) -> bool:
     return sheet.headings[i].numeric and not sheet.has_intervals(i)
 
 
-def _cell(sheet: Sheet, i: int, text: str, width: int, console: Console) -> Text:
-    """Intervals are set back where the console can do so; numbers keep the blanks that put points under points."""
+def _cell(sheet: TableLayout, i: int, text: str, width: int, console: Console) -> Text:
+    """Dim intervals; keep the blanks that align decimal points."""
     cell = words(console, text)
     if _is_right(sheet, i):  # not by the table, which would drop those blanks first
         cell.pad_left(max(0, width - cell.cell_len))
@@ -176,8 +177,8 @@ def _cell(sheet: Sheet, i: int, text: str, width: int, console: Console) -> Text
     return cell
 
 
-def _stacked(sheet: Sheet, console: Console, others: list[int]) -> None:
-    """Each row as a block: its labels as a headline, then a line for each column, or two where that is tight."""
+def _draw_stacked(sheet: TableLayout, console: Console, others: list[int]) -> None:
+    """Print each row as a block: its labels as a headline, then a line or two for each column."""
     labels = [i for i, h in enumerate(sheet.headings) if h.label]
     names = max((cell_len(str(sheet.headings[i])) for i in others), default=0)
     for row, cells in enumerate(sheet.rows):
@@ -194,13 +195,13 @@ def _stacked(sheet: Sheet, console: Console, others: list[int]) -> None:
 
 
 def render(screen: Screen, console: Console) -> None:
-    """Print all tables and remarks for people.
+    """Print all tables and remarks.
 
     Color, width and encoding are the console's: one that writes to a file gets plain text, and tables that
     do not fit its width are split or stacked rather than cut.
     """
     for table in screen.tables:
-        draw(sheet(table), console)
+        draw(table_layout(table), console)
         gap(console)
     for title, texts in screen.remarks.items():
         items(console, title, texts)
@@ -210,10 +211,10 @@ def render(screen: Screen, console: Console) -> None:
 
 
 def render_table(screen: Screen, name: str, console: Console) -> bool:
-    """Print one table; False where there is none of that name."""
+    """Print one table; return False where there is none of that name."""
     for table in screen.tables:
         if table.id == name:
-            draw(sheet(table), console)
+            draw(table_layout(table), console)
             gap(console)
             return True
     return False

@@ -20,25 +20,25 @@ def begin(planned: Plan, folder: Path | None) -> Results:
             holds files that are not of this study.
         HostError: the folder cannot be written.
     """
-    file, published = planned.declared.file, _published(planned.declared)
-    made = results.create(planned.design.study.name, folder, _called(planned.declared))
-    sources = {made.study: file, **({made.folder / published.name: published} if published else {})}
-    copies = {target: _content(source, target, made.journal.exists()) for target, source in sources.items()}
+    file, published = planned.declared.file, _published_file(planned.declared)
+    created = results.create(planned.design.study.name, folder, _resume_command(planned.declared))
+    sources = {created.study: file, **({created.folder / published.name: published} if published else {})}
+    copies = {target: _read_source(source, target, created.journal.exists()) for target, source in sources.items()}
     for target, content in copies.items():  # all of them may be written, or none is
         if content is not None:
             results.write_bytes(target, content)
-    write_design(planned, made.design)
-    return made
+    write_design(planned, created.design)
+    return created
 
 
-def _called(declared: Declared) -> tuple[str, str]:
+def _resume_command(declared: Declared) -> tuple[str, str]:
     """The command that goes on with a study: its copy in the results lacks what lies beside it."""
     name = declared.study.name
     ships = name in shipped_studies() and declared.folder == shipped_study(name)
     return ("study", name) if ships else ("run", str(declared.file))
 
 
-def _published(declared: Declared) -> Path | None:
+def _published_file(declared: Declared) -> Path | None:
     """The file of published figures, which goes with the results."""
     if declared.study.published is None or not declared.study.published.file:
         return None
@@ -51,7 +51,7 @@ def _published(declared: Declared) -> Path | None:
     return declared.folder / name
 
 
-def _content(source: Path, target: Path, ours: bool) -> bytes | None:
+def _read_source(source: Path, target: Path, ours: bool) -> bytes | None:
     """What goes to the target; None where -o is the study's own folder. Raises StudyError where it would be lost.
 
     What lies beside an empty journal is `ours`: a start left it that failed at the first line.
@@ -60,14 +60,14 @@ def _content(source: Path, target: Path, ours: bool) -> bytes | None:
         if target.exists() and source.samefile(target):
             return None
         content = read_whole(source, MAX_BYTES)
-        if not ours and results.is_owned(target) and not _holds(target, content):
+        if not ours and results.is_owned(target) and not _has_content(target, content):
             raise results.owned(target)
     except OSError as error:
         raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
     return content
 
 
-def _holds(target: Path, content: bytes) -> bool:
+def _has_content(target: Path, content: bytes) -> bool:
     """Whether it is a plain file of this content."""
     if not target.is_file():
         return False

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
-from scalograph.run.interrupts import contained
+from scalograph.run.interrupts import run_contained
 from scalograph.study.build_plan import Build
 from scalograph.study.workload import Workload
-from scalograph.system.build_cache import cache, content_key, made_whole
+from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
 
 TIMEOUT_S = 300
 SHOWN_LINES = 12
@@ -73,25 +73,25 @@ def build(
     steps = _steps(folder, workload, jvms, fetched or {})
     if not steps:
         return None
-    target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, steps)}"
+    target = (where or cache_folder() / "builds") / f"{workload.name}-{_key(folder, steps)}"
     if not target.is_dir():
         if slow := [step.plan.tool for step in steps if step.plan.tool in _SLOW]:
             tell(f"{workload.name}: compiled by {slow[0]}, once; kept in {target}")
-        with made_whole(target, "builds") as made:
+        with fill_atomically(target, "builds") as partial:
             for step in steps:
-                _compile(folder, step, made)
+                _compile(folder, step, partial)
     return target
 
 
 def _steps(folder: Path, workload: Workload, jvms: Sequence[Jvm], fetched: Mapping[str, Path]) -> list[_Step]:
     """What is compiled, each by the jars of its own table and those that are fetched whatever the levels are."""
-    shared = [one for plan in workload.build if not plan.when for one in plan.jars]
+    shared = [jar for plan in workload.build if not plan.when for jar in plan.jars]
     return [
         _Step(
             plan,
             own_files(folder, plan.sources, "build.sources"),
             _compiler(plan.tool, jvms),
-            [fetched[one.artifact] for one in dict.fromkeys((*shared, *plan.jars))],
+            [fetched[jar.artifact] for jar in dict.fromkeys((*shared, *plan.jars))],
         )
         for plan in workload.build
         if plan.tool
@@ -105,23 +105,23 @@ def own_files(folder: Path, patterns: Sequence[str], key: str) -> list[Path]:
         StudyError: a pattern has no file, or one outside the folder; `key` of workload.toml holds it.
     """
     home = folder.resolve()
-    found: list[Path] = []
+    files: list[Path] = []
     for pattern in patterns:
         outside = Path(pattern).is_absolute() or ".." in Path(pattern).parts
         matching = [] if outside else sorted(path for path in folder.glob(pattern) if path.is_file())
         if not matching or not all(path.resolve().is_relative_to(home) for path in matching):
             where = f"{folder.name}/workload.toml: {key}"
             raise StudyError.one(where, f'no file for "{pattern}"', "files inside the workload's folder", "correct it")
-        found += [path for path in matching if path not in found]
-    return found
+        files += [path for path in matching if path not in files]
+    return files
 
 
 def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
     beside = next((jvm.javac for jvm in jvms if jvm.javac), None) if tool == "javac" else None
     program = beside or shutil.which(tool)
     if program is None:
-        found = "only Java runtimes without a compiler" if tool == "javac" and jvms else "nothing"
-        raise HostError(tool, f"{found} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
+        available = "only Java runtimes without a compiler" if tool == "javac" and jvms else "nothing"
+        raise HostError(tool, f"{available} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
     program = str(Path(program).absolute())
     asked = _run([program, "-version" if tool == "javac" else "--version"], "tell its version")
     if asked.returncode:
@@ -135,36 +135,36 @@ def _key(folder: Path, steps: Sequence[_Step]) -> str:
         (str(s.plan.tool), s.compiler.version, str(s.plan.release), *s.plan.flags, *(jar.parent.name for jar in s.jars))
         for s in steps
     ]
-    return content_key(folder, [file for s in steps for file in s.sources], [word for of in words for word in of])
+    return cache_key(folder, [file for s in steps for file in s.sources], [word for of in words for word in of])
 
 
-def _compile(folder: Path, step: _Step, made: Path) -> None:
-    done = _run(_command(folder, step, made.resolve()), "compile")
+def _compile(folder: Path, step: _Step, target: Path) -> None:
+    done = _run(_command(folder, step, target.resolve()), "compile")
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
-        text = "\n".join(said[:SHOWN_LINES])
-        found = f"{step.plan.tool} exit code {done.returncode}"
+        output = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
+        text = "\n".join(output[:SHOWN_LINES])
+        outcome = f"{step.plan.tool} exit code {done.returncode}"
         fix = f"{step.compiler.version} says:\n{text}"
-        raise HostError(f"workload {folder.name}", found, "sources that compile", fix)
-    shutil.rmtree(made / _SCRATCH, ignore_errors=True)
+        raise HostError(f"workload {folder.name}", outcome, "sources that compile", fix)
+    shutil.rmtree(target / _SCRATCH, ignore_errors=True)
 
 
-def _command(folder: Path, step: _Step, made: Path) -> list[str]:
+def _command(folder: Path, step: _Step, target: Path) -> list[str]:
     plan, compiler = step.plan, step.compiler
     files = [str(source.resolve()) for source in step.sources]
     if plan.tool == "javac":
         release = ["--release", str(plan.release)] if plan.release else []
         # Classes of the tables above are seen too. No processor of annotations that a jar may bring is run.
-        path = ["-proc:none", "-cp", ":".join(map(str, (made, *step.jars)))]
-        return [compiler.program, *_QUICK, *plan.flags, *release, *path, "-d", str(made), *files]
+        path = ["-proc:none", "-cp", ":".join(map(str, (target, *step.jars)))]
+        return [compiler.program, *_QUICK, *plan.flags, *release, *path, "-d", str(target), *files]
     if plan.tool == "cargo":
         # Nothing is written into the folder of a workload: a shipped one may belong to somebody else.
-        places = ["--path", str(folder.resolve()), "--root", str(made), "--target-dir", str(made / _SCRATCH)]
+        places = ["--path", str(folder.resolve()), "--root", str(target), "--target-dir", str(target / _SCRATCH)]
         return [compiler.program, "install", "--quiet", "--locked", "--no-track", *places, *plan.flags]
     # Libraries among the flags (-lm) must come after what needs them.
     libraries = [flag for flag in plan.flags if flag.startswith("-l")]
     others = [flag for flag in plan.flags if flag not in libraries]
-    return [compiler.program, *others, "-o", str(made / "main"), *files, *libraries]
+    return [compiler.program, *others, "-o", str(target / "main"), *files, *libraries]
 
 
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
@@ -173,7 +173,7 @@ def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
     try:
-        return contained(argv, environ, TIMEOUT_S, Path("/"))
+        return run_contained(argv, environ, TIMEOUT_S, Path("/"))
     except subprocess.TimeoutExpired as error:
         raise HostError(argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand") from error
     except OSError as error:

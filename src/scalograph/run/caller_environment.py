@@ -13,14 +13,14 @@ _NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _CALLERS: dict[str, str | None] = {}
 
 
-def one_thread() -> None:
+def limit_to_one_thread() -> None:
     """Set the variables for this process, and remember what the caller had."""
     for name in _NAMES:
         _CALLERS.setdefault(name, os.environ.get(name))
         os.environ[name] = "1"
 
 
-def of_caller(environ: Mapping[str, str]) -> dict[str, str]:
+def caller_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return an environment of ours as the caller had it."""
     before = {name: value for name, value in _CALLERS.items() if value is not None}
     return {name: value for name, value in environ.items() if name not in _CALLERS} | before
@@ -50,13 +50,13 @@ def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) ->
     Raises:
         HostError: a variable that is passed on holds bytes that are no UTF-8.
     """
-    caller = of_caller(os.environ) if elsewhere is None else elsewhere
+    caller = caller_variables(os.environ) if elsewhere is None else elsewhere
     names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON
-    passed = {name: _text(name, caller[name]) for name in names if name in caller and name not in use.env}
+    passed = {name: _checked_text(name, caller[name]) for name in names if name in caller and name not in use.env}
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **use.env}
 
 
-def left_behind(study: Study, environ: Mapping[str, str]) -> list[str]:
+def unpassed_variables(study: Study, environ: Mapping[str, str]) -> list[str]:
     """Name the telling variables of the caller that do not reach the study's own command, in order.
 
     Workloads that ship say themselves what they need: of a study that uses one, none is named.
@@ -65,21 +65,21 @@ def left_behind(study: Study, environ: Mapping[str, str]) -> list[str]:
     if use.use is not None:
         return []
     set_by_levels = {factor.control.removeprefix("env:") for factor in study.factors.values() if factor.control}
-    known = {*use.env, *set_by_levels, *(() if not use.env_all else set(environ) - set(NEVER))}
-    return sorted(name for name, value in environ.items() if value and name not in known and _TELLING.fullmatch(name))
+    passed = {*use.env, *set_by_levels, *(() if not use.env_all else set(environ) - set(NEVER))}
+    return sorted(name for name, value in environ.items() if value and name not in passed and _TELLING.fullmatch(name))
 
 
-def left_behind_note(study: Study, environ: Mapping[str, str]) -> str | None:
+def unpassed_variables_note(study: Study, environ: Mapping[str, str]) -> str | None:
     """Return the sentence that names them; None where there are none."""
-    if not (names := left_behind(study, of_caller(environ))):
+    if not (names := unpassed_variables(study, caller_variables(environ))):
         return None
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     return f"of your environment these do not reach the command: {shown} (--env NAME passes one, --env-all all)"
 
 
-def _text(name: str, value: str) -> str:
+def _checked_text(name: str, value: str) -> str:
     """A value that a specification can hold. Raises HostError: left out, it would change what is run unseen."""
     if not is_text(value):
-        found = f"{value[:80]!a}, bytes that are no UTF-8"
-        raise HostError(f"environment: {name}", found, "text", f"set {name} for this command")
+        problem = f"{value[:80]!a}, bytes that are no UTF-8"
+        raise HostError(f"environment: {name}", problem, "text", f"set {name} for this command")
     return value

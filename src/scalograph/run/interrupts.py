@@ -11,24 +11,24 @@ from types import FrameType
 from typing import NoReturn, Self
 
 from scalograph.errors import Terminated
-from scalograph.system.stale_processes import mark
+from scalograph.system.stale_processes import owner_variables
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def heard() -> list[int]:
+def handled_signals() -> list[int]:
     """The signals that end us: one that was ignored, as SIGHUP is under nohup, stays ignored."""
     return [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
 
 
-def meaning(number: int) -> int:
+def normalize_signal(number: int) -> int:
     """A closed terminal or a dropped connection (SIGHUP) ends us as SIGTERM does, and with its exit code."""
     return signal.SIGTERM if number == signal.SIGHUP else number
 
 
-def end_in_order() -> None:
+def raise_on_signals() -> None:
     """From here on SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt: settings are put back."""
-    for number in heard():
+    for number in handled_signals():
         if number != signal.SIGINT:
             signal.signal(number, _terminate)
 
@@ -53,7 +53,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         _entered.append(self)
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.signal(number, self._heard) for number in heard()}
+            self._previous = {number: signal.signal(number, self._handle) for number in handled_signals()}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,31 +61,31 @@ class Interrupts:
             signal.signal(number, handler)  # type: ignore[arg-type]
         _entered.remove(self)
 
-    def _heard(self, number: int, _frame: FrameType | None) -> None:
-        self.keep(number)
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        self.record(number)
 
-    def keep(self, number: int) -> None:
+    def record(self, number: int) -> None:
         """Remember a signal, if it is the first."""
         if self.number is None:
-            self.number = meaning(number)
+            self.number = normalize_signal(number)
 
 
 # Handlers belong to the process, and so does who has set them.
 _entered: list[Interrupts] = []
 
 
-def kept() -> int | None:
+def pending_signal() -> int | None:
     """What the signal means that is kept now: whatever takes long need not begin. None where there is none."""
     return _entered[-1].number if _entered else None
 
 
-def note(number: int) -> None:
+def record_signal(number: int) -> None:
     """Remember a signal that somebody else has heard and acted on while `Interrupts` is entered."""
     if _entered:
-        _entered[-1].keep(number)
+        _entered[-1].record(number)
 
 
-def interruption(number: int | None) -> KeyboardInterrupt:
+def make_interrupt(number: int | None) -> KeyboardInterrupt:
     """What is to be raised for a signal: SIGTERM, or Ctrl-C."""
     return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
 
@@ -94,7 +94,7 @@ def interruption(number: int | None) -> KeyboardInterrupt:
 _DEATH_S = 5.0
 
 
-def contained(
+def run_contained(
     argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Carry out a program, and return what it came to and said.
@@ -116,18 +116,18 @@ def contained(
         with Interrupts() as signals:  # one that came in between would leave what nobody knows of
             program = stack.enter_context(
                 subprocess.Popen(
-                    argv, env={**environ, **mark()}, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    argv, env={**environ, **owner_variables()}, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
                 )
             )  # fmt: skip
-            stack.callback(_end, program)
+            stack.callback(_kill_group, program)
         if signals.number is not None:
-            raise interruption(signals.number)
+            raise make_interrupt(signals.number)
         out, err = program.communicate(timeout=limit_s)
     return subprocess.CompletedProcess(argv, program.returncode, out, err)
 
 
-def _end(program: "subprocess.Popen[str]") -> None:
+def _kill_group(program: "subprocess.Popen[str]") -> None:
     """Kill the group: its leader may have ended before what it started."""
     with suppress(OSError):
         os.killpg(program.pid, signal.SIGKILL)

@@ -5,18 +5,18 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.control.process_cpus import demands, divided
-from scalograph.control.process_quotas import quota_of_process
+from scalograph.control.process_cpus import cpu_demands, divide_cpus
+from scalograph.control.process_quotas import process_quota
 from scalograph.errors import StudyError
 from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
 from scalograph.run.services import share_cpus
 from scalograph.study.build_plan import ClassPath
 from scalograph.study.levels import Treatment
-from scalograph.study.processes import MAX_COMMANDS, fill, names_of, number_of
+from scalograph.study.processes import MAX_COMMANDS, fill, number_of, service_names
 from scalograph.study.program import Process, Program
 from scalograph.study.shipped import inside
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 
 # Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.
 DRIVER_NICE = -10
@@ -33,22 +33,22 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
-    processes = planned.program.started(treatment)
+    processes = planned.program.processes_for(treatment)
     if not processes[0].name:
-        launch = _obeying(planned, treatment, processes[0])
+        launch = _apply_levels(planned, treatment, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
-    obeying = [_obeying(planned, treatment, process) for process in processes]
-    wanted = demands(processes, _known(planned), treatment)
-    cpus = divided(wanted, obeying[0], planned.facts)
-    made = [
+    obeying = [_apply_levels(planned, treatment, process) for process in processes]
+    wanted = cpu_demands(processes, _study_values(planned), treatment)
+    cpus = divide_cpus(wanted, obeying[0], planned.facts)
+    started = [
         launch
         for process, base in zip(processes, obeying, strict=True)
-        for launch in _copied(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
+        for launch in _launch_copies(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
     ]
-    if len(made) > MAX_COMMANDS:
-        found = f"{len(made)} processes in a run"
-        raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
-    return tuple(made)
+    if len(started) > MAX_COMMANDS:
+        problem = f"{len(started)} processes in a run"
+        raise StudyError.one("copies", problem, f"at most {MAX_COMMANDS}", "start fewer copies")
+    return tuple(started)
 
 
 def input_file(planned: Plan) -> str | None:
@@ -72,14 +72,14 @@ def sharing_note(planned: Plan) -> str | None:
     started = [launches(planned, treatment) for treatment in treatments]
     n = sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
     what = "the driver has no CPU of its own, and takes from the services what it uses"
-    return f"in {n} of {counted(len(treatments), 'configuration')} {what}" if n else None
+    return f"in {n} of {count_noun(len(treatments), 'configuration')} {what}" if n else None
 
 
-def _copied(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
-    quota = quota_of_process(process, base.values)
+def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
+    quota = process_quota(process, base.values)
     launch = replace(base, name=process.name, role=process.role, argv=process.argv, own_quota_cpus=quota)
     if process.service is None:
-        return [_undisturbed(launch, planned) if has_services else launch]
+        return [_driver_launch(launch, planned) if has_services else launch]
     return [
         replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
         for copy in range(launch.copies)
@@ -91,7 +91,7 @@ def _environment(planned: Plan) -> dict[str, str]:
     return environment(planned.design.study.workload, elsewhere)
 
 
-def _undisturbed(launch: Launch, planned: Plan) -> Launch:
+def _driver_launch(launch: Launch, planned: Plan) -> Launch:
     """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
@@ -100,18 +100,18 @@ def _undisturbed(launch: Launch, planned: Plan) -> Launch:
     )  # fmt: skip
 
 
-def _known(planned: Plan) -> dict[str, Any]:
+def _study_values(planned: Plan) -> dict[str, Any]:
     """The study's own numbers and the program's values: a level goes before them, and a process's own values too."""
     protocol = planned.design.study.protocol
     own = {"iterations": protocol.iterations, "warmup": protocol.warmup, "think_ns": round(protocol.think_s * 1e9)}
     return {**own, **planned.program.values}
 
 
-def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
+def _apply_levels(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     study, program = planned.design.study, planned.program
-    values = {**_without(program, treatment), **_known(planned), **process.values, **treatment}
+    values = {**_missing_services(program, treatment), **_study_values(planned), **process.values, **treatment}
     if isinstance(path := values.get("classpath"), ClassPath):
-        values["classpath"] = path.under(values)
+        values["classpath"] = path.text_for(values)
     base = Launch(
         env=_environment(planned), values=values, copies=number_of(process.copies, values),
         stdin=input_file(planned), ok_exits=tuple(study.workload.ok_exits),
@@ -119,7 +119,9 @@ def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     return apply(study, treatment, base, planned.facts)
 
 
-def _without(program: Program, treatment: Treatment) -> dict[str, str]:
+def _missing_services(program: Program, treatment: Treatment) -> dict[str, str]:
     """What others know of services that a treatment does not start: nothing, as an empty text."""
-    there = {process.name for process in program.started(treatment)}
-    return dict.fromkeys(names_of([one.name for one in program.processes if one.name not in there]), "")
+    there = {process.name for process in program.processes_for(treatment)}
+    return dict.fromkeys(
+        service_names([process.name for process in program.processes if process.name not in there]), ""
+    )

@@ -13,7 +13,7 @@ from scalograph.protocol.journal import EventTooLargeError
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.interrupts import Interrupts
-from scalograph.run.quiet_gate import Passage
+from scalograph.run.quiet_gate import GateResult
 from scalograph.study.levels import Run
 from scalograph.text.load_words import bad_end
 from scalograph.verdict.judge import Judging, Judgment, judge
@@ -22,7 +22,7 @@ from scalograph.verdict.judge import Judging, Judgment, judge
 ServiceEnds = Callable[[bool], Sequence[ServicesEnded]]
 
 
-def none_ended(is_last: bool) -> Sequence[ServicesEnded]:
+def no_service_ends(is_last: bool) -> Sequence[ServicesEnded]:
     """Tell of no services: none stays up over runs."""
     return ()
 
@@ -34,49 +34,49 @@ class Instrument(Protocol):
         """Carry out one run; a failed one is a record with a status, never an exception."""
 
 
-class Book(Protocol):
+class EventSink(Protocol):
     """What is appended to: a journal on the disk, or in memory."""
 
     def append(self, event: str, **fields: Any) -> None:
         """Write one event. Raises EventTooLargeError, and nothing is written, where it is too large."""
 
-    def jot(self, event: str, **fields: Any) -> None:
+    def append_deferred(self, event: str, **fields: Any) -> None:
         """Write one event that may go to the disk with the next."""
 
 
 class Progress(Protocol):
     """Who is told how the study goes."""
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         """A run begins; with it, so many are left as far as is known."""
 
-    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
 
-    def noted(self, text: str, about: str = "") -> None:
+    def warned(self, text: str, about: str = "") -> None:
         """Something that a person should know went into the journal; `about` is as there."""
 
 
-class Silent:
+class NullProgress:
     """A `Progress` that tells nobody."""
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         """Nothing."""
 
-    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Nothing."""
 
-    def noted(self, text: str, about: str = "") -> None:
+    def warned(self, text: str, about: str = "") -> None:
         """Nothing."""
 
 
 class Gate(Protocol):
     """What a block has to pass before it begins."""
 
-    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+    def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
         """Whether the machine is quiet, after waiting for it where that was asked."""
 
-    def told(self, record: Record) -> None:
+    def observe_run(self, record: Record) -> None:
         """A run has ended: what others took meanwhile is as good as a look."""
 
 
@@ -98,38 +98,38 @@ class Budget:
 
     def allows(self, run: Run) -> bool:
         """Whether a run may begin: always inside a block, at its start if the block should fit."""
-        if not self._enough_runs(run) or not self._enough_time(run):
+        if not self._has_runs_left(run) or not self._has_time_left(run):
             return False
         self._block = run.block
         self.n_done += 1
         return True
 
-    def _enough_runs(self, run: Run) -> bool:
+    def _has_runs_left(self, run: Run) -> bool:
         """A block that was begun before goes on: it lacks fewer runs than a whole one."""
         begun = run.block == self._block or run.block < 0
-        return self.runs is None or begun or self.n_done + self._lacking(run.block) <= self.runs
+        return self.runs is None or begun or self.n_done + self._missing_runs(run.block) <= self.runs
 
-    def _lacking(self, block: int) -> int:
+    def _missing_runs(self, block: int) -> int:
         return 1 if block in self.blocks else self.block_size
 
-    def _enough_time(self, run: Run) -> bool:
+    def _has_time_left(self, run: Run) -> bool:
         if self.seconds is None or run.block == self._block:
             return True
         now = time.monotonic()
         if self._block is not None:
             self.blocks[self._block] = self.blocks.get(self._block, 0.0) + now - self._began
-        if sum(self.blocks.values()) + self._expected(run.block) > self.seconds:
+        if sum(self.blocks.values()) + self._expected_seconds(run.block) > self.seconds:
             return False
         self._began = now
         return True
 
-    def _expected(self, block: int) -> float:
+    def _expected_seconds(self, block: int) -> float:
         """What a block should still take: the mean of the others (warm-up runs are none) less what it has taken."""
         whole = [seconds for other, seconds in self.blocks.items() if other >= 0 and other != block]
         return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
-class Ended(NamedTuple):
+class LoopResult(NamedTuple):
     """Why the loop ended, as `end` in the journal says it; the signal, if one ended it; the runs that were made."""
 
     reason: str
@@ -137,19 +137,19 @@ class Ended(NamedTuple):
     n_made: int = 0
 
 
-class Loop(NamedTuple):
+class RunContext(NamedTuple):
     """What the loop works with: what measures, the journal, who is told, how a record is judged, and what has ended."""
 
     instrument: Instrument
-    journal: Book
+    journal: EventSink
     progress: Progress
     judging: Judging = judge
-    ended: ServiceEnds = none_ended
+    service_ends: ServiceEnds = no_service_ends
 
 
 def run_study(
-    planner: Planner, loop: Loop, budget: Budget, gate: Gate | None = None, stop_if_busy: bool = False
-) -> Ended:
+    planner: Planner, loop: RunContext, budget: Budget, gate: Gate | None = None, stop_if_busy: bool = False
+) -> LoopResult:
     """Run until the planner has no further run.
 
     Args:
@@ -168,20 +168,20 @@ def run_study(
             if not budget.allows(run):
                 reason = "budget"
                 break
-            quiet = _round(run) == round_ or gate is None or _passed(gate, run.block, loop, interrupts)
+            quiet = _round(run) == round_ or gate is None or _wait_at_gate(gate, run.block, loop, interrupts)
             if stop_if_busy and not quiet and not interrupts.number:
                 reason = "busy"
                 break
             round_ = _round(run)
-            if interrupts.number or not _one(run, planner, loop, gate, interrupts):
+            if interrupts.number or not _execute_run(run, planner, loop, gate, interrupts):
                 reason = "interrupted"
                 break
             n_made += 1
         if reason == "complete":
-            reason = planner.gave_up or reason
-        _tell_ended(loop, is_last=True)
+            reason = planner.stop_reason or reason
+        _report_service_ends(loop, is_last=True)
         loop.journal.append("end", reason=reason)
-    return Ended(reason, interrupts.number, n_made)
+    return LoopResult(reason, interrupts.number, n_made)
 
 
 def _round(run: Run) -> tuple[int, str]:
@@ -189,20 +189,20 @@ def _round(run: Run) -> tuple[int, str]:
     return run.block, run.run.partition("r")[2]
 
 
-def _passed(gate: Gate, block: int, loop: Loop, interrupts: Interrupts) -> bool:
-    passage = gate.pass_(block, lambda: interrupts.number is not None)
-    note(passage.note, loop, about="quiet" if passage.quiet else "busy")
+def _wait_at_gate(gate: Gate, block: int, loop: RunContext, interrupts: Interrupts) -> bool:
+    passage = gate.wait_until_quiet(block, lambda: interrupts.number is not None)
+    write_note(passage.note, loop, about="quiet" if passage.quiet else "busy")
     return passage.quiet
 
 
-def note(text: str | None, loop: Loop, about: str) -> None:
+def write_note(text: str | None, loop: RunContext, about: str) -> None:
     """Write what a person should know into the journal, and tell it; None is nothing."""
     if text:
         loop.journal.append("note", text=text, about=about)
-        loop.progress.noted(text, about)
+        loop.progress.warned(text, about)
 
 
-def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: Interrupts) -> bool:
+def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None, interrupts: Interrupts) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
         "run": run.run,
@@ -212,7 +212,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
         "warmup": run.warmup,
     }
     loop.journal.append("ask", **identity)
-    loop.progress.asked(run, planner.n_left)
+    loop.progress.run_started(run, planner.n_left)
     try:
         record = loop.instrument.measure(run)
     except KeyboardInterrupt:
@@ -220,28 +220,28 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
     if record.run.status == "interrupted" or (interrupts.number and record.run.status == "failed"):
         return False
-    _tell_ended(loop, is_last=False)
+    _report_service_ends(loop, is_last=False)
     record = _append_run(loop.journal, identity, record)
     if gate:
-        gate.told(record)
+        gate.observe_run(record)
     judgment = loop.judging(record)
-    loop.journal.jot(
-        "verdict", run=run.run, verdict=judgment.verdict, causes=[cause.as_journaled() for cause in judgment.causes]
+    loop.journal.append_deferred(
+        "verdict", run=run.run, verdict=judgment.verdict, causes=[cause.journal_entry() for cause in judgment.causes]
     )
     noted = planner.tell(run, record, judgment.verdict)
-    loop.progress.told(run, record, judgment)
-    note(noted, loop, about="disturbed")
+    loop.progress.run_finished(run, record, judgment)
+    write_note(noted, loop, about="disturbed")
     return True
 
 
-def _tell_ended(loop: Loop, is_last: bool) -> None:
-    for one in loop.ended(is_last):
-        loop.journal.append("services", **asdict(one))
-        for text in bad_end(one):
-            loop.progress.noted(text, "services")
+def _report_service_ends(loop: RunContext, is_last: bool) -> None:
+    for ends in loop.service_ends(is_last):
+        loop.journal.append("services", **asdict(ends))
+        for text in bad_end(ends):
+            loop.progress.warned(text, "services")
 
 
-def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> Record:
+def _append_run(journal: EventSink, identity: Mapping[str, Any], record: Record) -> Record:
     """The record as journaled. One that no line can hold loses its tails of stderr, or the run counts as failed.
 
     From here on only this one counts: a later start will know no other.
@@ -250,9 +250,9 @@ def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> R
         try:
             journal.append("run", **identity, record=kept)
         except EventTooLargeError as error:
-            why = f"its record is too large for the journal ({error}), most of it {short.largest()}"
+            reason = f"its record is too large for the journal ({error}), most of it {short.largest()}"
         else:
             return kept
-    failed = Record(header=record.header, run=record.failed(why).run)
+    failed = Record(header=record.header, run=record.failed(reason).run)
     journal.append("run", **identity, record=failed)
     return failed

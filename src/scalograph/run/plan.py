@@ -12,9 +12,9 @@ import msgspec
 from scalograph import __version__
 from scalograph.control.consent import NO_CONSENT, Consent, machine_controls, refuse_unnamed
 from scalograph.control.ext_scheduler import SHIPS, SchedulerControl
-from scalograph.control.host_facts import with_launchers
-from scalograph.control.process_cpus import too_many_cpus
-from scalograph.control.process_quotas import refused_quotas
+from scalograph.control.host_facts import add_jvms
+from scalograph.control.process_cpus import cpu_refusals
+from scalograph.control.process_quotas import quota_refusals
 from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_treatment
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
@@ -23,15 +23,15 @@ from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.questions.registry import is_search
 from scalograph.run.build import build
-from scalograph.run.provenance import sources, uses
+from scalograph.run.provenance import sources_digest, uses
 from scalograph.study import identity
 from scalograph.study.control_names import NO_RESET
 from scalograph.study.declare import Declared
-from scalograph.study.identity import journaled
+from scalograph.study.identity import parse_journaled_study
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import ValuesRefusal, load_workload, refusals
 
 _LEAVE_OUT = "leave it out, or start scalograph on that machine"
@@ -47,17 +47,17 @@ def refuse_elsewhere(study: Study, program: Program) -> None:
     Raises:
         HostError: names the first such part.
     """
-    for name in _parts(study, program):
+    for name in _unsupported_parts(study, program):
         raise HostError(name, "not done over ssh", "a study without", _LEAVE_OUT)
 
 
-def _parts(study: Study, program: Program) -> Iterator[str]:
-    found = {
+def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
+    parts = {
         "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
         "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
-        "workload.process": bool(program.running) or any(one.name for one in program.processes),
+        "workload.process": bool(program.running) or any(process.name for process in program.processes),
     }  # fmt: skip
-    yield from (name for name, is_there in found.items() if is_there)
+    yield from (name for name, is_there in parts.items() if is_there)
     for name, response in study.responses.items():
         if response.source.startswith("kernel."):  # its counters are read on the machine that we stand on
             yield f'responses.{name}: from = "{response.source}"'
@@ -88,7 +88,7 @@ class Plan:
 
     def hash_of(self, study: Study) -> str:
         """Return the hash that a study has with the program as it lies here."""
-        return identity.study_hash(study, sources(self.origin))
+        return identity.study_hash(study, sources_digest(self.origin))
 
     def differs_in_runs(self, before: Mapping[str, Any]) -> identity.Difference | None:
         """Return the difference in runs from the first event of a journal, if study and program are the same else.
@@ -96,25 +96,25 @@ class Plan:
         Raises:
             ProtocolError: that event does not follow protocol/journal.md.
         """
-        runs = identity.in_runs_alone(identity.differences(before, self.first_event("")))
+        runs = identity.runs_difference(identity.differences(before, self.first_event("")))
         if runs is None:
             return None
         with journal.understood(before, 1):
-            return runs if self.hash_of(journaled(before["study"])) == before["study_hash"] else None
+            return runs if self.hash_of(parse_journaled_study(before["study"])) == before["study_hash"] else None
 
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""
-        study, made = self.design.study, self.design
-        planned = {"treatments": [dict(t) for t in made.treatments], "runs": self.runs.asked_for()}
+        study, design = self.design.study, self.design
+        planned = {"treatments": [dict(t) for t in design.treatments], "runs": self.runs.runs_per_configuration()}
         return {
             "protocol": 1,
             "scalograph": __version__,
-            "study": identity.as_journaled(study),
+            "study": identity.dump_study(study),
             "study_hash": self.hash_of(study),
             "seed": study.seed,
             "machine": {**self.facts.machine(), "probe": probe},
             "uses": uses(self.design, self.origin, self.facts),
-            "design": {**planned, "dropped": list(made.dropped)},
+            "design": {**planned, "dropped": list(design.dropped)},
         }
 
 
@@ -133,39 +133,39 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
         HostError: a part of the study that is not done on another machine.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
-        facts = with_launchers(facts, _launchers(declared.study, facts), starts)
+        facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     if facts.reached:
         refuse_elsewhere(declared.study, started)
-    made = design(declared.study, facts, _refusing(declared.study, started, facts))
+    resolved = design(declared.study, facts, _make_refusal(declared.study, started, facts))
     if starts and facts.accelerator is None:  # a guest is nobody else's
-        refuse_unnamed(made.study, facts, consent)
-    made = replace(made, together=(*made.together, *_together(made.study, started)))
-    planned = Plan(declared, facts, made, started)
-    planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
+        refuse_unnamed(resolved.study, facts, consent)
+    resolved = replace(resolved, together=(*resolved.together, *_restart_factors(resolved.study, started)))
+    planned = Plan(declared, facts, resolved, started)
+    planned.runs.runs_per_configuration()  # refuses what cannot be searched before there is a folder of results
     return planned
 
 
-def _refusing(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
+def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
     """Why the host cannot run a treatment: by the workloads, CPUs and quotas of the processes that it starts."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
-    limits = [too_many_cpus(study, started, facts), refused_quotas(started, facts)]
+    limits = [cpu_refusals(study, started, facts), quota_refusals(started, facts)]
 
     def refusal(treatment: Mapping[str, Any]) -> str | None:
-        said = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
-        return next(filter(None, chain(said, (refuse(treatment) for refuse in limits))), None)
+        reasons = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
+        return next(filter(None, chain(reasons, (refuse(treatment) for refuse in limits))), None)
 
     return refusal
 
 
-def _together(study: Study, started: Program) -> tuple[str, ...]:
+def _restart_factors(study: Study, started: Program) -> tuple[str, ...]:
     """Factors whose levels restart services that stay up: in a block, runs that start the same are made together."""
     read = started.read_by_services()
     restart = (name for name, factor in study.factors.items() if factor.control or name in read)
     return tuple(restart) if study.workload.keep == "block" else ()
 
 
-def _launchers(study: Study, facts: HostFacts) -> list[str]:
+def _launcher_paths(study: Study, facts: HostFacts) -> list[str]:
     """Levels of JVMs that are paths: only these are asked what they are."""
     texts = (factor.levels for factor in study.factors.values() if factor.control == "jvm")
     levels = (
@@ -180,9 +180,9 @@ def write_design(planned: Plan, file: Path) -> None:
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
     if is_search(study.question):
         head |= {"question": study.question, "most_runs": planned.runs.most_runs, "budget_s": study.protocol.budget_s}
-    told = {id(treatment): msgspec.Raw(msgspec.json.encode(treatment)) for treatment in planned.design.treatments}
+    encoded = {id(treatment): msgspec.Raw(msgspec.json.encode(treatment)) for treatment in planned.design.treatments}
     runs = (
-        {"run": run.run, "block": run.block, "treatment": told[id(run.treatment)], "replicate": run.replicate}
+        {"run": run.run, "block": run.block, "treatment": encoded[id(run.treatment)], "replicate": run.replicate}
         for run in planned.runs.planned_runs()
     )
     results.write_bytes(file, b"".join(msgspec.json.encode(line) + b"\n" for line in chain([head], runs)))
@@ -196,23 +196,23 @@ def expected_time(planned: Plan, earlier: Path | None) -> float | None:
     return expected_seconds(planned.design, seconds_per_treatment(timed))
 
 
-def with_schedulers(planned: Plan) -> Plan:
+def locate_schedulers(planned: Plan) -> Plan:
     """Return a plan whose facts tell where each program of sched_ext is that a level names.
 
     Raises:
         HostError: no compiler, sources that do not compile, or the cache cannot be written.
     """
-    study, known = planned.design.study, planned.facts.schedulers or {}
-    schedulers = [name for name, one in machine_controls(study).items() if isinstance(one, SchedulerControl)]
+    study, locations = planned.design.study, planned.facts.schedulers or {}
+    schedulers = [name for name, control in machine_controls(study).items() if isinstance(control, SchedulerControl)]
     named = {str(level) for factor in schedulers for level in study.factors[factor].levels}
-    made = {name: _built(name) for name in known if name in named and known[name] == SHIPS}
-    if not made:
+    built = {name: _build_scheduler(name) for name in locations if name in named and locations[name] == SHIPS}
+    if not built:
         return planned
-    return replace(planned, facts=planned.facts.model_copy(update={"schedulers": {**known, **made}}))
+    return replace(planned, facts=planned.facts.model_copy(update={"schedulers": {**locations, **built}}))
 
 
-def _built(name: str) -> str:
-    home = shipped(name.replace("_", "-"))
+def _build_scheduler(name: str) -> str:
+    home = shipped_workload(name.replace("_", "-"))
     folder = build(home, load_workload(home))
     assert folder is not None
     return str(folder / "main")

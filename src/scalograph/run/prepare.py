@@ -10,10 +10,10 @@ from typing import Any
 from scalograph.errors import HostError, MissingError, Problem, StudyError
 from scalograph.protocol.written_file import replaced
 from scalograph.run.build import own_files
-from scalograph.run.interrupts import contained
+from scalograph.run.interrupts import run_contained
 from scalograph.study.processes import fill
 from scalograph.study.workload import Prepare, Workload
-from scalograph.system.build_cache import cache, content_key, made_whole
+from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6
@@ -55,16 +55,18 @@ def prepare(
     if workload.prepare is None:
         return None
     files = own_files(folder, workload.prepare.sources, "prepare.sources")
-    key = content_key(folder, files, workload.prepare.argv)
-    home = (where or cache() / "prepared") / f"{workload.name}-{key}"
-    for name, known in wanted(workload.prepare, values, treatments).items():
+    key = cache_key(folder, files, workload.prepare.argv)
+    home = (where or cache_folder() / "prepared") / f"{workload.name}-{key}"
+    for name, filled in needed_folders(workload.prepare, values, treatments).items():
         if not _is_current(home / name):
             tell(f"{workload.name}: prepares {name}, once; it is kept in {home / name}")
-            _make(workload, known, home / name)
+            _fill_folder(workload, filled, home / name)
     return home
 
 
-def about(workload: Workload, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def read_preparations(
+    workload: Workload, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
     """What the preparing program said of each folder that these treatments use (version, checksum): name -> its line.
 
     Args:
@@ -74,11 +76,13 @@ def about(workload: Workload, values: Mapping[str, Any], treatments: Sequence[Ma
     """
     if workload.prepare is None or "prepared" not in values:
         return {}
-    files = {name: Path(values["prepared"], f"{name}.txt") for name in wanted(workload.prepare, values, treatments)}
+    files = {
+        name: Path(values["prepared"], f"{name}.txt") for name in needed_folders(workload.prepare, values, treatments)
+    }
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items() if file.is_file()}
 
 
-def wanted(
+def needed_folders(
     plan: Prepare, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
     """Return the names of the folders that treatments need, each with the values that it came from.
@@ -86,20 +90,20 @@ def wanted(
     Raises:
         StudyError: a level that is no name of a folder.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    folders: dict[str, Mapping[str, Any]] = {}
     for treatment in treatments or [{}]:
-        known = {**values, **treatment}
-        (name,) = fill([plan.folder], {**known, "prepared": "", "into": ""})
+        filled = {**values, **treatment}
+        (name,) = fill([plan.folder], {**filled, "prepared": "", "into": ""})
         if Path(name).name != name or name.startswith("."):
             expected = "the name of a folder, without /"
             raise StudyError.one("prepare.folder", f'"{name}"', expected, "choose another level")
-        found.setdefault(name, known)
-    return found
+        folders.setdefault(name, filled)
+    return folders
 
 
 def _is_current(target: Path) -> bool:
     """Whether it is there, and the programs that made it are still the same files."""
-    used = _beside(target, "uses")
+    used = _sidecar(target, "uses")
     lines = used.read_text(encoding="utf-8").splitlines() if target.is_dir() and used.is_file() else []
     return target.is_dir() and all(_stamp(line.split(" ", 2)[-1]) == line for line in lines)
 
@@ -113,37 +117,39 @@ def _stamp(path: str) -> str:
     return f"{status.st_size} {status.st_mtime_ns} {path}"
 
 
-def _beside(target: Path, ending: str) -> Path:
+def _sidecar(target: Path, ending: str) -> Path:
     return target.with_name(f"{target.name}.{ending}")
 
 
-def _make(workload: Workload, known: Mapping[str, Any], target: Path) -> None:
+def _fill_folder(workload: Workload, values: Mapping[str, Any], target: Path) -> None:
     """Fill the folder, and note beside it what the program said of it, and what it used."""
     shutil.rmtree(target, ignore_errors=True)
-    with made_whole(target, "what is prepared") as made:
-        said = _carry_out(workload, known, made, target.name)
-        used = [_stamp(line.removeprefix("uses ")) for line in said if line.startswith(USES)]
-        _note(_beside(target, "uses"), used)
-        _note(_beside(target, "txt"), said[-1:])
+    with fill_atomically(target, "what is prepared") as partial:
+        lines = _run_program(workload, values, partial, target.name)
+        used = [_stamp(line.removeprefix("uses ")) for line in lines if line.startswith(USES)]
+        _write_lines(_sidecar(target, "uses"), used)
+        _write_lines(_sidecar(target, "txt"), lines[-1:])
 
 
-def _note(file: Path, lines: Sequence[str]) -> None:
+def _write_lines(file: Path, lines: Sequence[str]) -> None:
     try:
         with replaced(file) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
     except OSError as error:
-        found = f"cannot be written: {error.strerror}"
-        raise HostError(str(file), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error
+        problem = f"cannot be written: {error.strerror}"
+        raise HostError(str(file), problem, "room for a line", "make room, or set XDG_CACHE_HOME") from error
 
 
-def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path, name: str) -> list[str]:
+def _run_program(workload: Workload, values: Mapping[str, Any], target: Path, name: str) -> list[str]:
     """The lines that the program wrote."""
     assert workload.prepare is not None
-    argv = fill(workload.prepare.argv, {**known, "into": str(made), "prepared": str(made.parent)})
-    environ = {one: os.environ[one] for one in PASSED_ON if one in os.environ} | {"LC_ALL": "C.UTF-8"}
+    argv = fill(workload.prepare.argv, {**values, "into": str(target), "prepared": str(target.parent)})
+    environ = {variable: os.environ[variable] for variable in PASSED_ON if variable in os.environ} | {
+        "LC_ALL": "C.UTF-8"
+    }
     where = f"workload {workload.name}"
     try:
-        done = contained(argv, environ, TIMEOUT_S, made)
+        done = run_contained(argv, environ, TIMEOUT_S, target)
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand") from error
     except OSError as error:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.jvm import by_name, named
+from scalograph.control.jvm import find_jvm, index_jvms
 from scalograph.design.planner import Design
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.prepare import about
-from scalograph.study.build_plan import needed
-from scalograph.study.control_names import variable
+from scalograph.run.prepare import read_preparations
+from scalograph.study.build_plan import select_builds
+from scalograph.study.control_names import environment_variable
 from scalograph.study.program import Program
 
 
@@ -24,66 +24,73 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     fetched or prepared, `files` (path -> bytes and digest) where variables of the environment name some, and `kernels`
     (level -> package, version and checksum) where one is booted for each run.
     """
-    found = {"jvms": jvms(design, program, facts), "program": _program(design, program, facts)}
-    more: dict[str, dict[str, Any]] = {"fetched": fetched(design, program), "prepared": prepared(design, program)}
-    more["files"] = files(design, program, facts)
-    more["kernels"] = {one.level: f"{one.package} {one.version}, sha256 {one.sha256}" for one in facts.kernels}
-    return {**found, **{name: made for name, made in more.items() if made}}
+    always = {"jvms": jvm_builds(design, program, facts), "program": _command_program(design, program, facts)}
+    more: dict[str, dict[str, Any]] = {
+        "fetched": fetched_checksums(design, program),
+        "prepared": preparation_lines(design, program),
+    }
+    more["files"] = input_files(design, program, facts)
+    more["kernels"] = {
+        kernel.level: f"{kernel.package} {kernel.version}, sha256 {kernel.sha256}" for kernel in facts.kernels
+    }
+    return {**always, **{name: entries for name, entries in more.items() if entries}}
 
 
-def _program(design: Design, program: Program, facts: HostFacts) -> dict[str, Any] | None:
+def _command_program(design: Design, program: Program, facts: HostFacts) -> dict[str, Any] | None:
     if facts.reached:  # what lies here is not what runs there
         return facts.program.model_dump() if facts.program else None
-    return outside(program, _path(design))
+    return external_program(program, _path(design))
 
 
-def files(design: Design, program: Program, facts: HostFacts) -> dict[str, dict[str, Any]]:
+def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str, dict[str, Any]]:
     """Files that a run reads, by path: its input, and those that levels of environment variables name.
 
     These are absolute, or several in a list as the loader takes them; those of another machine are not read.
     """
-    factors = [name for name, factor in design.study.factors.items() if variable(factor.control)]
+    factors = [name for name, factor in design.study.factors.items() if environment_variable(factor.control)]
     texts = [str(treatment[name]) for treatment in design.treatments for name in factors]
     read = design.study.workload.input
     words = [] if facts.reached else [word for text in texts for word in re.split("[: ]", text)]
     named = {Path(word) for word in words if word.startswith("/")}
     named |= {program.here / read} if read else set()
     return {
-        _shown(file): {"bytes": file.stat().st_size, "sha256": _digest(file).hex()}
+        _shorten_home(file): {"bytes": file.stat().st_size, "sha256": _digest(file).hex()}
         for file in sorted(named)
         if os.path.isfile(file)  # noqa: PTH113  no error for an over-long name
     }
 
 
-def fetched(design: Design, program: Program) -> dict[str, str]:
+def fetched_checksums(design: Design, program: Program) -> dict[str, str]:
     """What Maven fetched for the treatments: artifact -> SHA-256."""
     plans = [
         plan
         for used in program.used
         if (treatments := program.treatments_of(used, design.treatments))
-        for plan in needed(used.workload.build, program.values_of(used), treatments)
+        for plan in select_builds(used.workload.build, program.values_of(used), treatments)
     ]
-    return {one.artifact: one.sha256 for plan in plans for one in plan.fetch}
+    return {artifact.artifact: artifact.sha256 for plan in plans for artifact in plan.fetch}
 
 
-def prepared(design: Design, program: Program) -> dict[str, str]:
+def preparation_lines(design: Design, program: Program) -> dict[str, str]:
     """What was prepared for the treatments, once `program` is ready: name -> what the preparing program said of it."""
-    said = [about(used.workload, program.values_of(used), design.treatments) for used in program.used]
-    return {name: line for lines in said for name, line in lines.items()}
+    by_workload = [
+        read_preparations(used.workload, program.values_of(used), design.treatments) for used in program.used
+    ]
+    return {name: line for lines in by_workload for name, line in lines.items()}
 
 
-def jvms(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:
+def jvm_builds(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:
     """Builds of the JVMs that treatments name, by level; of the default one where the program is Java and none does."""
     factors = [name for name, factor in design.study.factors.items() if factor.control == "jvm"]
     levels = {treatment[name] for treatment in design.treatments for name in factors}
     if not factors and facts.jvms and any("{java}" in word for word in program.argv):
         levels = {facts.jvms[0].name}
-    known = by_name(facts)
-    found = {str(level): named(level, known) for level in levels}
-    return {name: jvm.build if jvm else None for name, jvm in sorted(found.items())}
+    by_level = index_jvms(facts)
+    jvms = {str(level): find_jvm(level, by_level) for level in levels}
+    return {name: jvm.build if jvm else None for name, jvm in sorted(jvms.items())}
 
 
-def sources(program: Program) -> bytes:
+def sources_digest(program: Program) -> bytes:
     """Digest of what is run from the study's own folder: a workload's files, or those that a command names."""
     if not program.commands:
         return program.sources
@@ -93,18 +100,18 @@ def sources(program: Program) -> bytes:
     return digest.digest()
 
 
-def outside(program: Program, path: str) -> dict[str, Any] | None:
+def external_program(program: Program, path: str) -> dict[str, Any] | None:
     """A command's program that lies outside the study's folder, found as a run finds it; None where there is none.
 
     Of several processes it is that of the first, which is a service.
     """
     if not program.commands:
         return None
-    found = shutil.which(_filled(program.commands[0][0], program), path=path)
-    file = Path(found).resolve() if found else None
+    executable = shutil.which(_fill_word(program.commands[0][0], program), path=path)
+    file = Path(executable).resolve() if executable else None
     if file is None or file.is_relative_to(program.here.resolve()):
         return None
-    return {"path": _shown(file), "bytes": file.stat().st_size, "sha256": _digest(file).hex()}
+    return {"path": _shorten_home(file), "bytes": file.stat().st_size, "sha256": _digest(file).hex()}
 
 
 def _path(design: Design) -> str:
@@ -115,17 +122,17 @@ def _own_files(program: Program) -> Iterator[Path]:
     """Files inside the folder among the words of the command: the program, and what an interpreter is to read."""
     here = program.here.resolve()
     for word in dict.fromkeys(word for argv in program.commands for word in argv):
-        text = _filled(word, program)
+        text = _fill_word(word, program)
         if text.startswith("/") and "\0" not in text:
             file = Path(text).resolve()
             if file.is_relative_to(here) and os.path.isfile(file):  # noqa: PTH113  no error for an over-long name
                 yield file
 
 
-def _filled(word: str, program: Program) -> str:
+def _fill_word(word: str, program: Program) -> str:
     """A word of the template with what is known before a treatment is."""
-    known: Mapping[str, Any] = {name: program.values[name] for name in ("here", "python") if name in program.values}
-    for name, value in known.items():
+    values: Mapping[str, Any] = {name: program.values[name] for name in ("here", "python") if name in program.values}
+    for name, value in values.items():
         word = word.replace(f"{{{name}}}", str(value))
     return word
 
@@ -138,7 +145,7 @@ def _digest(file: Path) -> bytes:
         return b""  # one may run a program that one may not read
 
 
-def _shown(file: Path) -> str:
+def _shorten_home(file: Path) -> str:
     """No name of a person: a path at home begins with ~."""
     try:
         home = Path.home()

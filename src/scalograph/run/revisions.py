@@ -15,9 +15,9 @@ from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.run.build import PASSED_ON
-from scalograph.run.interrupts import contained
-from scalograph.system.build_cache import cache, made_whole
-from scalograph.system.private_dir import remove
+from scalograph.run.interrupts import run_contained
+from scalograph.system.build_cache import cache_folder, fill_atomically
+from scalograph.system.private_dir import remove_tree
 
 TIMEOUT_S = 3600
 SHOWN_LINES, _MOST_NAME = 12, 40
@@ -33,7 +33,7 @@ class Revision:
     commit: str
 
 
-def repository(folder: Path) -> Path:
+def find_repository(folder: Path) -> Path:
     """Return the folder of the repository that a folder lies in.
 
     Raises:
@@ -43,7 +43,7 @@ def repository(folder: Path) -> Path:
     return Path(_git(folder, ["rev-parse", "--show-toplevel"], "revisions", "a folder of a git repository"))
 
 
-def named(home: Path, texts: Sequence[str]) -> list[Revision]:
+def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
     """Return the commits that branches, tags and the like stand for.
 
     Raises:
@@ -55,7 +55,7 @@ def named(home: Path, texts: Sequence[str]) -> list[Revision]:
     return [Revision(_name(text, commit), commit) for text, commit in zip(texts, commits, strict=True)]
 
 
-def between(home: Path, first: str, last: str, most: int) -> list[Revision]:
+def list_revisions(home: Path, first: str, last: str, most: int) -> list[Revision]:
     """Return commits from one revision to another along first parents, both included: at most so many, evenly.
 
     Each is named by how many commits it is after the first.
@@ -70,7 +70,7 @@ def between(home: Path, first: str, last: str, most: int) -> list[Revision]:
         StudyError: git knows no such revision, or none leads to the other.
         HostError: git cannot be started.
     """
-    begin, end = named(home, [first, last])
+    begin, end = resolve_revisions(home, [first, last])
     where, listed = f"{first[:80]}..{last[:80]}", ("rev-list", "--first-parent", "--ancestry-path", "--reverse")
     after = _git(home, [*listed, f"{begin.commit}..{end.commit}"], where, "two revisions").split()
     if not after:
@@ -78,10 +78,10 @@ def between(home: Path, first: str, last: str, most: int) -> list[Revision]:
     every = [begin.commit, *after]
     n = min(most, len(every))
     places = [round(i * (len(every) - 1) / (n - 1)) for i in range(n)]
-    return [Revision(_name(str(place), every[place]), every[place]) for place in places]
+    return [Revision(_name(str(index), every[index]), every[index]) for index in places]
 
 
-def built(
+def build_revisions(
     home: Path, every: Sequence[Revision], argv: Sequence[str], tell: Callable[[str], None], where: Path | None = None
 ) -> Path:
     """Return the folder that holds a folder with each revision, checked out and built; one start at a time.
@@ -98,24 +98,24 @@ def built(
         HostError: a build failed, with what it said; or the cache cannot be written.
     """
     key = hashlib.sha256(os.fsencode("\0".join([str(home.resolve()), *argv]))).hexdigest()[:16]
-    into = (where or cache() / "revisions") / f"{_plain(home.name)}-{key}"
+    into = (where or cache_folder() / "revisions") / f"{_sanitize(home.name)}-{key}"
     if not _PLAIN.fullmatch(str(into)):
         raise HostError(str(into), "a path with blanks or signs", "a plain one", "set XDG_CACHE_HOME to another folder")
-    for one in every:
-        _make(home, one, argv, into / one.name, tell)
+    for revision in every:
+        _checkout(home, revision, argv, into / revision.name, tell)
     return into
 
 
-def _make(home: Path, one: Revision, argv: Sequence[str], target: Path, tell: Callable[[str], None]) -> None:
-    done = target.with_name(f".{one.name}.built")
+def _checkout(home: Path, revision: Revision, argv: Sequence[str], target: Path, tell: Callable[[str], None]) -> None:
+    done = target.with_name(f".{revision.name}.built")
     if done.exists() and target.is_dir():
         return
-    tell(f"builds {one.name}, once; it is kept in {target}")
-    remove(target)
-    with made_whole(target, "a revision") as made:
-        cloned = ["clone", "--quiet", "--shared", "--no-checkout", "--", str(home), str(made)]
+    tell(f"builds {revision.name}, once; it is kept in {target}")
+    remove_tree(target)
+    with fill_atomically(target, "a revision") as clone:
+        cloned = ["clone", "--quiet", "--shared", "--no-checkout", "--", str(home), str(clone)]
         _git(home, cloned, "git clone", "a repository that can be cloned")
-        _git(made, ["checkout", "--quiet", "--detach", one.commit], f"git checkout {one.name}", "its files")
+        _git(clone, ["checkout", "--quiet", "--detach", revision.commit], f"git checkout {revision.name}", "its files")
     if argv:  # where it stays: what is built may hold its path
         _build(argv, target)
     done.touch()
@@ -124,27 +124,27 @@ def _make(home: Path, one: Revision, argv: Sequence[str], target: Path, tell: Ca
 def _build(argv: Sequence[str], target: Path) -> None:
     where = f"--build of {target.name}"
     try:
-        done = contained(argv, _environ(), TIMEOUT_S, target)
+        done = run_contained(argv, _environ(), TIMEOUT_S, target)
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"not done within {TIMEOUT_S} s", "an end", f"try it in {target}") from error
     except OSError as error:
         raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
     if done.returncode:
-        said = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-SHOWN_LINES:])
-        raise HostError(where, f"exit code {done.returncode}", "0", f"try it in {target}; it says:\n{said}")
+        output = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-SHOWN_LINES:])
+        raise HostError(where, f"exit code {done.returncode}", "0", f"try it in {target}; it says:\n{output}")
 
 
 def _git(folder: Path, words: Sequence[str], where: str, expected: str) -> str:
     """Carry out git in a folder, and return what it printed."""
     try:
-        done = contained(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S)
+        done = run_contained(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"git took longer than {TIMEOUT_S} s", "an end", "try it by hand") from error
     except OSError as error:
         raise HostError("git", f"cannot be started: {error.strerror}", "git on PATH", "apt install git") from error
     if done.returncode:
-        said = (done.stderr.strip() or "no message").splitlines()[0][:200]
-        raise StudyError.one(where, f"git says: {said}", expected)
+        complaint = (done.stderr.strip() or "no message").splitlines()[0][:200]
+        raise StudyError.one(where, f"git says: {complaint}", expected)
     return done.stdout.strip()
 
 
@@ -155,8 +155,8 @@ def _environ() -> dict[str, str]:
 
 
 def _name(text: str, commit: str) -> str:
-    return f"{_plain(text)}-{commit[:10]}"
+    return f"{_sanitize(text)}-{commit[:10]}"
 
 
-def _plain(text: str) -> str:
+def _sanitize(text: str) -> str:
     return re.sub(r"[^a-zA-Z0-9._-]+", "-", text).strip("-.")[:_MOST_NAME] or "revision"

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from scalograph.errors import HostError
-from scalograph.system.private_dir import PrivateFolder, held_folder, sweep
+from scalograph.system.private_dir import PrivateDir, locked_tempdir, sweep_tempdirs
 
 _PURPOSE = re.compile(r"[a-z]+")
 # A disk with less is full: nothing that is worth measuring writes less than this.
@@ -27,10 +27,10 @@ def scratch(purpose: str) -> Iterator[Path]:
     """
     with ExitStack() as held:
         try:
-            folder = _entered(held, purpose)
+            folder = _enter_folder(held, purpose)
         except OSError as error:
-            found = f"cannot be made: {error.strerror}"
-            raise HostError("scratch folder", found, "room in TMPDIR", "free some") from error
+            problem = f"cannot be made: {error.strerror}"
+            raise HostError("scratch folder", problem, "room in TMPDIR", "free some") from error
         yield folder
 
 
@@ -39,18 +39,18 @@ def sweep_scratch() -> None:
     with suppress(OSError):
         root = _root()
         if root.is_dir() and _is_ours(root):
-            sweep(root, _PURPOSE)
-            _drop(root)
+            sweep_tempdirs(root, _PURPOSE)
+            _remove_root(root)
 
 
-def _entered(held: ExitStack, purpose: str) -> Path:
+def _enter_folder(held: ExitStack, purpose: str) -> Path:
     root = _root()
-    held.callback(_drop, root)
+    held.callback(_remove_root, root)
     while _is_ours(root):
         with suppress(FileNotFoundError):  # whoever ended meanwhile took the root along
-            return held.enter_context(held_folder(root, purpose))
+            return held.enter_context(locked_tempdir(root, purpose))
     # Another user has taken its name: a folder beside it will do, though nobody sweeps there.
-    return held.enter_context(held_folder(root.parent, f"scalograph-{purpose}"))
+    return held.enter_context(locked_tempdir(root.parent, f"scalograph-{purpose}"))
 
 
 def _root() -> Path:
@@ -60,13 +60,13 @@ def _root() -> Path:
 def _is_ours(root: Path) -> bool:
     """Whether the root is a folder that only we can write to; it is made where there is none."""
     try:
-        PrivateFolder(root).close()
+        PrivateDir(root).close()
     except HostError:
         return False
     return True
 
 
-def _drop(root: Path) -> None:
+def _remove_root(root: Path) -> None:
     """Remove the root, unless another start is at work there."""
     with suppress(OSError):
         root.rmdir()
@@ -80,5 +80,5 @@ def is_full(folder: Path) -> bool:
 
 def disk_usage(folder: Path) -> int:
     """Return the bytes that a folder takes on its disk; links are not followed."""
-    files = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    files = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names)
     return sum(512 * file.lstat().st_blocks for file in files)

@@ -24,7 +24,7 @@ def has_services(launches: Sequence[Launch]) -> bool:
     return any(launch.service for launch in launches)
 
 
-def filled(
+def fill_launches(
     launches: Sequence[Launch], state: Path, ports: Sequence[tuple[int, ...]] | None = None
 ) -> tuple[Launch, ...]:
     """Return the launches of a run, with ports that were free a moment ago and a folder for each copy.
@@ -39,9 +39,9 @@ def filled(
         StudyError: a template has a name that nothing fills.
     """
     ports = free_ports(launches) if ports is None else ports
-    shared = dict(_of_services(launches, ports))
+    shared = dict(_service_values(launches, ports))
     return tuple(
-        _filled(launch, {**launch.values, **shared, **dict(_own(launch, own, state))})
+        _fill_launch(launch, {**launch.values, **shared, **dict(_own_values(launch, own, state))})
         for launch, own in zip(launches, ports, strict=True)
     )
 
@@ -50,10 +50,10 @@ def share_cpus(launches: Sequence[Launch]) -> bool:
     """Tell whether the driver of a run may use CPUs of its services: none was left for it, or none was set."""
     *services, driver = launches
     own = set(driver.cpus or ())
-    return bool(services) and (not own or any(one.cpus is None or own & set(one.cpus) for one in services))
+    return bool(services) and (not own or any(service.cpus is None or own & set(service.cpus) for service in services))
 
 
-def full_disk(record: Record, state: Path) -> Record:
+def fail_if_disk_full(record: Record, state: Path) -> Record:
     """Return the record of a run, as failed where the disk is full: a service that found it so did not do its work."""
     if record.run.status != "ok" or not is_full(state):
         return record
@@ -71,18 +71,18 @@ def program_of(launch: Launch) -> str:
     return fill(launch.argv[:1], launch.values)[0] if launch.name else launch.argv[0]
 
 
-def _filled(launch: Launch, known: Mapping[str, Any]) -> Launch:
-    templates = {name: value for name, value in known.items() if isinstance(value, Template)}
-    known = {**known, **{name: fill([value], known)[0] for name, value in templates.items()}}
+def _fill_launch(launch: Launch, values: Mapping[str, Any]) -> Launch:
+    templates = {name: value for name, value in values.items() if isinstance(value, Template)}
+    values = {**values, **{name: fill([value], values)[0] for name, value in templates.items()}}
     service = launch.service
     if service is not None:
-        ports = known["ports"].split(",") if known.get("ports") else []
-        ready = _ready(service.ready[0], fill([service.ready[1]], known)[0]) if service.ready else None
+        ports = values["ports"].split(",") if values.get("ports") else []
+        ready = _check_ready(service.ready[0], fill([service.ready[1]], values)[0]) if service.ready else None
         service = replace(service, ready=ready, ports=tuple(map(int, ports)))
-    return replace(launch, argv=tuple(fill(launch.argv, known)), service=service)
+    return replace(launch, argv=tuple(fill(launch.argv, values)), service=service)
 
 
-def _ready(form: str, text: str) -> tuple[str, str]:
+def _check_ready(form: str, text: str) -> tuple[str, str]:
     """Check what a template came to: a port may be any name that is filled."""
     port = re.fullmatch(r"http://[^/:]*:([^/]*)(?:/.*)?", text) if form == "http" else re.fullmatch("(.*)", text)
     number = port[1] if port else ""
@@ -93,7 +93,7 @@ def _ready(form: str, text: str) -> tuple[str, str]:
     return form, text
 
 
-def _own(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
+def _own_values(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
     folder = state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
     try:
         folder.mkdir(exist_ok=True)
@@ -104,7 +104,7 @@ def _own(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[st
         yield from (("port", str(ports[0])), ("ports", ",".join(map(str, ports))))
 
 
-def _of_services(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+def _service_values(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
     """Yield what those that come after a service know of it: its first port, and all copies as a list."""
     for name in dict.fromkeys(launch.name for launch in launches if launch.service):
         firsts = [own[0] for launch, own in zip(launches, ports, strict=True) if launch.name == name and own]
@@ -122,10 +122,10 @@ def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
     """
     assert len(launches) <= MAX_COMMANDS
     with ExitStack() as held:
-        return [tuple(_of(launch.service, held)) for launch in launches]
+        return [tuple(_hold_ports(launch.service, held)) for launch in launches]
 
 
-def _of(service: Service | None, held: ExitStack) -> Iterator[int]:
+def _hold_ports(service: Service | None, held: ExitStack) -> Iterator[int]:
     if service is None:
         return
     if not isinstance(service.ports, int):

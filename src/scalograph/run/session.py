@@ -13,27 +13,27 @@ from scalograph.errors import StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
-from scalograph.run.interrupts import interruption
+from scalograph.run.interrupts import make_interrupt
 from scalograph.run.launches import sharing_note
 from scalograph.run.loop import (
     Budget,
     Gate,
     Instrument,
-    Loop,
+    NullProgress,
     Progress,
+    RunContext,
     ServiceEnds,
-    Silent,
-    none_ended,
-    note,
+    no_service_ends,
     run_study,
+    write_note,
 )
 from scalograph.run.plan import Plan
 from scalograph.study import identity
-from scalograph.study.levels import Run, as_run
+from scalograph.study.levels import Run, read_run
 from scalograph.verdict.judge import judge, requirements
 
 # Makes a context manager and `Progress` from the count of finished runs, the seconds that they took, and the planner.
-Showing = Callable[[int, float, Planner], AbstractContextManager[Progress]]
+ProgressFactory = Callable[[int, float, Planner], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Session:
 
 
 def run_session(
-    planned: Plan, made: Results, instrument: Instrument, probe: str, progress: Showing, accepted: Sequence[str] | None,
+    planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory, accepted: Sequence[str] | None,
     gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
-    notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = none_ended,
+    notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = no_service_ends,
 ) -> Session:  # fmt: skip
     """Run a study, or go on with it, and keep every finished run.
 
     Args:
         planned: what to run.
-        made: where.
+        results: where.
         instrument: what measures.
         probe: name of the probe, for the journal.
         progress: who is told.
@@ -77,27 +77,30 @@ def run_session(
     judging = partial(judge, asked=requirements(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
-        began = journal.first_event(made.journal)
-        first = ("resume", _resumed(event, began, _differing(planned, planner, began, event, accepted), accepted))
-        notes = [*notes, *_booted(began["machine"], event["machine"])]
+        began = journal.first_event(results.journal)
+        first = (
+            "resume",
+            _resume_event(event, began, _find_differences(planned, planner, began, event, accepted), accepted),
+        )
+        notes = [*notes, *_boot_note(began["machine"], event["machine"])]
         # Read twice rather than held: a journal may be larger than the memory.
-        n_before = replay(planner, journal.read(made.journal), judging)
-        spent = seconds_per_block(journal.read(made.journal))
+        n_before = replay(planner, journal.read(results.journal), judging)
+        spent = seconds_per_block(journal.read(results.journal))
     protocol = planned.design.study.protocol
     budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.runs.block_size)
-    with closing(journal.Journal(made.journal)) as book:
+    with closing(journal.Journal(results.journal)) as book:
         _write_first(book, *first)
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         with progress(n_before, sum(spent.values()), planner) as shown:
-            loop = Loop(instrument, book, shown, judging, service_ends)
+            loop = RunContext(instrument, book, shown, judging, service_ends)
             for text, about in (*notes, (sharing_note(planned) if accepted is None else None, "driver")):
-                note(text, loop, about)
+                write_note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
-    return Session(made, ended.reason, n_before, ended.signal, ended.n_made)
+    return Session(results, ended.reason, n_before, ended.signal, ended.n_made)
 
 
-class Finished(NamedTuple):
+class FinishedRun(NamedTuple):
     """A run that is done, with its record and verdict."""
 
     run: Run
@@ -105,7 +108,7 @@ class Finished(NamedTuple):
     verdict: str
 
 
-def run_unkept(planned: Plan, instrument: Instrument, progress: Progress | None = None) -> list[Finished]:
+def run_in_memory(planned: Plan, instrument: Instrument, progress: Progress | None = None) -> list[FinishedRun]:
     """Run a plan by the same loop, and keep nothing on the disk.
 
     Raises:
@@ -114,10 +117,10 @@ def run_unkept(planned: Plan, instrument: Instrument, progress: Progress | None 
     """
     book, planner = _MemoryJournal(), planned.runs.planner()
     judging = partial(judge, asked=requirements(planned.design.study))
-    ended = run_study(planner, Loop(instrument, book, progress or Silent(), judging), Budget(None))
+    ended = run_study(planner, RunContext(instrument, book, progress or NullProgress(), judging), Budget(None))
     if ended.reason == "interrupted":
-        raise interruption(ended.signal)
-    return [*book.finished()]
+        raise make_interrupt(ended.signal)
+    return [*book.list_finished()]
 
 
 @dataclass
@@ -129,16 +132,16 @@ class _MemoryJournal:
     def append(self, event: str, **fields: Any) -> None:
         self.events.append({"event": event, **fields})
 
-    jot = append
+    append_deferred = append
 
-    def finished(self) -> Iterator[Finished]:
+    def list_finished(self) -> Iterator[FinishedRun]:
         verdicts = {event["run"]: event["verdict"] for event in self.events if event["event"] == "verdict"}
         for event in self.events:
             if event["event"] == "run":
-                yield Finished(as_run(event), event["record"], verdicts[event["run"]])
+                yield FinishedRun(read_run(event), event["record"], verdicts[event["run"]])
 
 
-def _booted(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _boot_note(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The note on a machine that was booted anew since the study began; the kernel names each boot."""
     if None not in (was := before.get("boot_id"), is_ := now.get("boot_id")) and was != is_:
         yield "the machine was booted anew since the study began: its runs are of more than one boot", "boot"
@@ -155,28 +158,32 @@ def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) ->
         ) from error
 
 
-def _differing(
+def _find_differences(
     planned: Plan, planner: Planner, before: Mapping[str, Any], event: Mapping[str, Any], accepted: Sequence[str]
 ) -> list[identity.Difference]:
     """What differs from the first event; if further runs were asked for, blocks that follow those of a grid do not."""
-    found = identity.differences(before, event)
+    differences = identity.differences(before, event)
     runs = (
         planned.differs_in_runs(before) if identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) else None
     )
-    return [one for one in found if one.name != "study_hash"] if runs and runs.now > runs.before else found
+    return (
+        [difference for difference in differences if difference.name != "study_hash"]
+        if runs and runs.now > runs.before
+        else differences
+    )
 
 
-def _resumed(
-    event: Mapping[str, Any], before: Mapping[str, Any], found: list[identity.Difference], accepted: Sequence[str]
+def _resume_event(
+    event: Mapping[str, Any], before: Mapping[str, Any], differences: list[identity.Difference], accepted: Sequence[str]
 ) -> dict[str, Any]:
     """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
-    if any(d.name not in accepted for d in found) and (fix := identity.other_form(before, event)):
+    if any(d.name not in accepted for d in differences) and (fix := identity.other_form(before, event)):
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
-    identity.refuse(found, list(accepted))
+    identity.refuse_differences(differences, list(accepted))
     return {
         "study": event["study"],
         "machine": event["machine"],
         "design": event["design"],
-        "accepted": sorted({difference.name for difference in found}),
-        "differences": [{"key": d.key, "before": d.before, "now": d.now} for d in found],
+        "accepted": sorted({difference.name for difference in differences}),
+        "differences": [{"key": d.key, "before": d.before, "now": d.now} for d in differences],
     }

@@ -46,7 +46,7 @@ def drift(n_runs: int, total: float) -> FloatArray:
     return np.linspace(1.0, 1.0 + total, n_runs)
 
 
-def a_a(
+def aa_tests(
     rng: np.random.Generator,
     n_tests: int,
     n_pairs: int,
@@ -103,8 +103,8 @@ def sweep(
     """
     levels, k = list(typical), len(typical)
     times = run_scores(rng, (n_blocks, k), noise, n_iterations)
-    place = np.argsort(rng.random((n_blocks, k)), axis=1)  # where in its block each level ran
-    times *= drift(n_blocks * k, drift_total).reshape(n_blocks, k)[np.arange(n_blocks)[:, None], place]
+    position = np.argsort(rng.random((n_blocks, k)), axis=1)  # where in its block each level ran
+    times *= drift(n_blocks * k, drift_total).reshape(n_blocks, k)[np.arange(n_blocks)[:, None], position]
     scores = {n: typical[n] * times[:, i] for i, n in enumerate(levels)}
     return scores, {n: list(range(n_blocks)) for n in levels}
 

@@ -37,7 +37,7 @@ def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | 
     elif kind == "modes":
         logs += np.log(0.77) * (rng.random(n_runs) < 0.3)
     elif kind == "autocorrelated":
-        logs += _autocorrelated(rng, n_runs) - SPREAD * noise
+        logs += _correlated_noise(rng, n_runs) - SPREAD * noise
     elif kind == "step":
         logs += np.log(1.1) * (np.arange(n_runs) >= rng.integers(n_runs))
     elif kind == "drift":
@@ -54,7 +54,7 @@ def blocks(rng: np.random.Generator, kind: Kind, n: int, effect: float) -> tuple
     return times[is_new], times[~is_new]
 
 
-def _autocorrelated(rng: np.random.Generator, n: int, spread: float = 0.02, rho: float = 0.7) -> Array:
+def _correlated_noise(rng: np.random.Generator, n: int, spread: float = 0.02, rho: float = 0.7) -> Array:
     logs = spread * rng.standard_normal(n)
     for i in range(1, n):
         logs[i] = rho * logs[i - 1] + np.sqrt(1 - rho**2) * logs[i]
@@ -67,21 +67,21 @@ SIZES = (1, 2, 4, 8, 16, 32)
 SIGMA, KAPPA = 0.05, 0.0005
 
 
-def times(effect: float = 0.0, place: Place = "level") -> FloatArray:
+def times(effect: float = 0.0, change: Place = "level") -> FloatArray:
     """Return the typical time at each of SIZES, by the universal scalability law; 1 at the first.
 
     Args:
         effect: by how much more time the largest size takes, as a share; at least the negative of its time.
-        place: what changes.
+        change: what changes.
 
     >>> times()[0], round(float(times(0.05, "kappa")[-1] / times()[-1]), 9)
     (np.float64(1.0), 1.05)
     """
     n = np.array(SIZES, dtype=np.float64)
     base = 1 / n + SIGMA * (n - 1) / n + KAPPA * (n - 1)
-    if place == "level":
+    if change == "level":
         return np.asarray(base * (1 + effect))
-    grows = (n - 1) / n if place == "sigma" else n - 1
+    grows = (n - 1) / n if change == "sigma" else n - 1
     changed: FloatArray = base + effect * base[-1] / grows[-1] * grows
     return changed
 
@@ -99,11 +99,11 @@ def study(rng: np.random.Generator, typical: FloatArray, n_blocks: int, noise: N
     if isinstance(noise, Noise):
         logs = noise.run_logs(rng, shape) + np.median(noise.iteration_logs(rng, (*shape, 20)), axis=-1)
         return typical * np.exp(logs)
-    place = np.argsort(rng.random(shape), axis=1)
-    made = session(rng, noise, typical.size * n_blocks, np.log(typical)[place].ravel()).reshape(shape)
-    found = np.empty(shape)
-    np.put_along_axis(found, place, made, axis=1)
-    return found
+    position = np.argsort(rng.random(shape), axis=1)
+    drawn = session(rng, noise, typical.size * n_blocks, np.log(typical)[position].ravel()).reshape(shape)
+    scores = np.empty(shape)
+    np.put_along_axis(scores, position, drawn, axis=1)
+    return scores
 
 
 class Interval(Protocol):
@@ -147,7 +147,7 @@ def coverage(intervals: Iterable[Interval], truth: float) -> Coverage:
     ends = [(x.low, x.high) for x in intervals]
     if not ends:
         raise ValueError("coverage: found no intervals, expected at least one")
-    known = [(low, high) for low, high in ends if low is not None and high is not None]
-    held = sum(low <= truth <= high for low, high in known)
-    half = float(np.median([high - low for low, high in known])) / 2 / abs(truth) if known else math.inf
+    bounded = [(low, high) for low, high in ends if low is not None and high is not None]
+    held = sum(low <= truth <= high for low, high in bounded)
+    half = float(np.median([high - low for low, high in bounded])) / 2 / abs(truth) if bounded else math.inf
     return Coverage(held / len(ends), len(ends), half)

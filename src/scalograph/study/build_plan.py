@@ -63,7 +63,7 @@ class Build(WorkloadPart):
     @property
     def jars(self) -> list[Fetch]:
         """What goes into the class path."""
-        return [one for one in self.fetch if one.packaging == "jar"]
+        return [file for file in self.fetch if file.packaging == "jar"]
 
     @model_validator(mode="after")
     def _something(self) -> "Build":
@@ -83,7 +83,9 @@ def applies(when: Mapping[str, Sequence[Any]], values: Mapping[str, Any]) -> boo
     return all(values.get(name) in levels for name, levels in when.items())
 
 
-def needed(builds: Sequence[Build], values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]) -> list[Build]:
+def select_builds(
+    builds: Sequence[Build], values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+) -> list[Build]:
     """Return the builds that some treatment needs; its levels go before values of the same name."""
     return [
         plan
@@ -99,22 +101,22 @@ def fetched_names(builds: Sequence[Build]) -> list[str]:
         ValueError: two different files have one name.
     """
     artifacts: dict[str, str] = {}
-    for one in (one for plan in builds for one in plan.fetch):
-        if artifacts.setdefault(one.name, one.artifact) != one.artifact:
-            raise ValueError(f"found {artifacts[one.name]} and {one.artifact}, expected one artifact of each name")
+    for file in (file for plan in builds for file in plan.fetch):
+        if artifacts.setdefault(file.name, file.artifact) != file.artifact:
+            raise ValueError(f"found {artifacts[file.name]} and {file.artifact}, expected one artifact of each name")
     return [f"fetched.{name}" for name in artifacts]
 
 
 def written_names(builds: Any) -> list[str]:
     """Return the same of a document that may have mistakes: what is none is left out."""
     listed = builds if isinstance(builds, list) else []
-    tables = [one for plan in listed if isinstance(plan, dict) for one in _tables(plan.get("fetch"))]
-    artifacts = [one.get("artifact") for one in tables]
+    tables = [file for plan in listed if isinstance(plan, dict) for file in _tables(plan.get("fetch"))]
+    artifacts = [file.get("artifact") for file in tables]
     return [f"fetched.{text.split(':')[1]}" for text in artifacts if isinstance(text, str) and ":" in text]
 
 
 def _tables(listed: Any) -> list[dict[str, Any]]:
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class ClassPath:
 
     entries: tuple[tuple[Mapping[str, Sequence[Any]], str], ...]
 
-    def under(self, values: Mapping[str, Any]) -> str:
+    def text_for(self, values: Mapping[str, Any]) -> str:
         """Return it as a JVM reads it.
 
         >>> path = ClassPath((({}, "/build"), ({"server": ["jetty"]}, "/jetty.jar")))

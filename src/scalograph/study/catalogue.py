@@ -14,7 +14,7 @@ from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.study.scalars import meant
+from scalograph.study.scalars import suggest
 from scalograph.study.shipped import shipped_catalogue
 from scalograph.study.toml_lines import line_of, locate
 
@@ -101,10 +101,10 @@ class OpenedCatalogue:
         return self.file == shipped_catalogue().resolve()
 
 
-def number(claim: str) -> str:
+def claim_number(claim: str) -> str:
     """The number of the published claim that an id belongs to: a claim may be decided in several parts.
 
-    >>> number("S0-4b"), number("S0-4")
+    >>> claim_number("S0-4b"), claim_number("S0-4")
     ('S0-4', 'S0-4')
     """
     return re.sub(r"(?<=[0-9])[a-z]+$", "", claim)
@@ -122,12 +122,12 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
         StudyError: with every mistake; or a name that it does not hold.
     """
     file = (file or shipped_catalogue()).resolve()
-    catalogue = _in_form(_parsed(file), quick)
-    known = {key: study for study in catalogue.studies for key in (study.id, study.name)}
-    if unknown := [name for name in names if name not in known]:
+    catalogue = _select_form(_read_catalogue(file), quick)
+    by_name = {key: study for study in catalogue.studies for key in (study.id, study.name)}
+    if unknown := [name for name in names if name not in by_name]:
         expected = "one of " + ", ".join(f"{study.name} ({study.id})" for study in catalogue.studies)
-        raise StudyError.one("--study", f'no published study "{unknown[0]}"', expected, meant(unknown[0], known))
-    wanted = {known[name].id for name in names}
+        raise StudyError.one("--study", f'no published study "{unknown[0]}"', expected, suggest(unknown[0], by_name))
+    wanted = {by_name[name].id for name in names}
     chosen = tuple(study for study in catalogue.studies if not wanted or study.id in wanted)
     parts = [part.study for study in catalogue.studies for part in study.parts]
     declared = {name: declare(file.parent / name, quick) for name in dict.fromkeys(parts)}
@@ -145,17 +145,17 @@ def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) ->
     """Claims that are decided twice, or that no published study makes."""
     listed = {claim for study in catalogue.studies for claim in study.claims}
     places: dict[str, str] = {}
-    decided = [(claim.id, part) for part, one in declared.items() for claim in claims_of(one)]
+    decided = [(claim.id, part) for part, study_declared in declared.items() for claim in claims_of(study_declared)]
     opened = [(claim.id, "`open`") for study in catalogue.studies for claim in study.open]
-    for claim, place in [*decided, *opened]:
+    for claim, source in [*decided, *opened]:
         if claim in places:
-            yield Problem(f"{name}: claim {claim}", f"in {places[claim]} and in {place}", "one of them", "drop one")
-        if number(claim) not in listed:
-            yield Problem(f"{name}: claim {claim}", f"in {place}, in no list of claims", "a listed number", "list it")
-        places[claim] = place
+            yield Problem(f"{name}: claim {claim}", f"in {places[claim]} and in {source}", "one of them", "drop one")
+        if claim_number(claim) not in listed:
+            yield Problem(f"{name}: claim {claim}", f"in {source}, in no list of claims", "a listed number", "list it")
+        places[claim] = source
 
 
-def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
+def _select_form(catalogue: Catalogue, quick: bool) -> Catalogue:
     """The catalogue with the parts of one form."""
 
     def parts(study: PublishedStudy) -> list[CataloguedPart]:
@@ -165,7 +165,7 @@ def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
     return catalogue.model_copy(update={"studies": studies})
 
 
-def _parsed(file: Path) -> Catalogue:
+def _read_catalogue(file: Path) -> Catalogue:
     try:
         text = read_whole(file, toml_text.MAX_BYTES).decode()
         raw = toml_text.parse(text, file.name)
@@ -177,11 +177,11 @@ def _parsed(file: Path) -> Catalogue:
         return Catalogue.model_validate(raw)
     except ValidationError as error:
         lines = locate(text)
-        raise StudyError([_located(file.name, lines, detail) for detail in error.errors()]) from error
+        raise StudyError([_make_problem(file.name, lines, detail) for detail in error.errors()]) from error
 
 
-def _located(name: str, lines: Any, detail: Any) -> Problem:
+def _make_problem(name: str, lines: Any, detail: Any) -> Problem:
     line = line_of(lines, detail["loc"])
     where = ".".join(map(str, detail["loc"]))
-    place = f"{name}:{line}: {where}" if line else f"{name}: {where}"
-    return Problem(place, detail["msg"], "what docs/howto/reproduce.md tells")
+    full_place = f"{name}:{line}: {where}" if line else f"{name}: {where}"
+    return Problem(full_place, detail["msg"], "what docs/howto/reproduce.md tells")

@@ -4,25 +4,25 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from scalograph.study.cross_checks import Found, table, unknown
+from scalograph.study.cross_checks import Mistake, table, unknown_name
 from scalograph.study.processes import (
     DRIVER,
     FORMS,
     MAX_COMMANDS,
     SERVICE,
-    before,
-    in_order,
-    names_of,
     own_names,
-    places,
+    placeholders,
+    predecessors,
+    service_names,
+    sort_services,
 )
-from scalograph.study.scalars import meant
+from scalograph.study.scalars import suggest
 from scalograph.study.toml_lines import KeyPath
 
 # What only services have: a driver begins at the gate and ends by itself.
-OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after", "when")
+SERVICE_KEYS = ("ready", "ready_timeout", "ports", "stop", "after", "when")
 # What one that runs already has none of: it is neither started nor stopped.
-OF_STARTED = (*OF_SERVICES, "copies", "cpus", "quota", "parameters")
+STARTED_KEYS = (*SERVICE_KEYS, "copies", "cpus", "quota", "parameters")
 # What a name may stand for in a process.
 COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
@@ -30,10 +30,10 @@ COUNTS, QUOTA = ("copies", "cpus"), "quota"
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the processes of a workload or of a study's `[workload]`; what is no table is empty."""
     listed = raw.get("process")
-    return [one if isinstance(one, dict) else {} for one in listed] if isinstance(listed, list) else []
+    return [item if isinstance(item, dict) else {} for item in listed] if isinstance(listed, list) else []
 
 
-def disordered(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
+def check_process_order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
     """Find what is wrong between processes, in any that are valid or not.
 
     Args:
@@ -58,13 +58,13 @@ def words_of(process: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def filled_at_start(processes: Sequence[Mapping[str, Any]], process: Mapping[str, Any]) -> set[str]:
     """Return the names that are filled just before a run starts, for one of its processes."""
-    known = {*own_names(process.get("role") == SERVICE, _has_ports(process))}
-    after = _after(processes)
-    earlier = set(after) if process.get("role") == DRIVER else before(str(process.get("name")), after)
-    return known | {*names_of(sorted(earlier & {*_with_ports(processes)}))}
+    own = {*own_names(process.get("role") == SERVICE, _has_ports(process))}
+    after = _dependencies(processes)
+    earlier = set(after) if process.get("role") == DRIVER else predecessors(str(process.get("name")), after)
+    return own | {*service_names(sorted(earlier & {*_port_services(processes)}))}
 
 
-def _roles(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
+def _roles(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
     drivers = [i for i, process in enumerate(processes) if process.get("role") == DRIVER]
     if not drivers:
         yield (
@@ -76,42 +76,42 @@ def _roles(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Foun
     for i in drivers[1:]:
         yield (*at, i, "role"), "a second driver", "one of them", "let one start what the other does"
     for i in drivers:
-        found = [key for key in OF_SERVICES if key in processes[i]]
-        yield from (((*at, i, key), f"`{key}` of a driver", "none: only services have it", "") for key in found)
+        keys = [key for key in SERVICE_KEYS if key in processes[i]]
+        yield from (((*at, i, key), f"`{key}` of a driver", "none: only services have it", "") for key in keys)
     for i, process in enumerate(processes):
         if "pid" in process:
-            found = [key for key in OF_STARTED if key in process]
+            keys = [key for key in STARTED_KEYS if key in process]
             what = "none: it is neither started nor stopped"
-            yield from (((*at, i, key), f"`{key}` of a process that runs already", what, "") for key in found)
+            yield from (((*at, i, key), f"`{key}` of a process that runs already", what, "") for key in keys)
             if process.get("role") == DRIVER:
                 yield (*at, i, "pid"), "a driver that runs already", "one that is started", ""
 
 
-def _names(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
-    known = set[str]()
+def _names(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
+    names = set[str]()
     for i, process in enumerate(processes):
         name = process.get("name")
-        if isinstance(name, str) and name in known:
+        if isinstance(name, str) and name in names:
             yield (*at, i, "name"), f'a second process "{name}"', "another name", ""
-        known.add(str(name))
+        names.add(str(name))
 
 
-def _order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
-    after = _after(processes)
+def _order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
+    after = _dependencies(processes)
     for i, process in enumerate(processes):
         others = process.get("after")
         for other in others if isinstance(others, list) and process.get("role") == SERVICE else ():
             if isinstance(other, str) and other not in after:
-                yield unknown((*at, i, "after"), "service", other, after)
-    known = {name: [other for other in others if other in after] for name, others in after.items()}
-    round_about = sorted(name for name in known if name in before(name, known))
-    if in_order(known) is None:
+                yield unknown_name((*at, i, "after"), "service", other, after)
+    among = {name: [other for other in others if other in after] for name, others in after.items()}
+    round_about = sorted(name for name in among if name in predecessors(name, among))
+    if sort_services(among) is None:
         first = next(i for i, process in enumerate(processes) if process.get("name") in round_about)
-        found = f"{', '.join(round_about)} wait for each other"
-        yield (*at, first, "after"), found, "an order in which they can start", "remove one of them"
+        cycle = f"{', '.join(round_about)} wait for each other"
+        yield (*at, first, "after"), cycle, "an order in which they can start", "remove one of them"
 
 
-def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Found]:
+def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
     taken: dict[int, str] = {}
     for i, process in enumerate(processes):
         name, ports = str(process.get("name")), process.get("ports")
@@ -126,7 +126,7 @@ def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Foun
             taken[port] = name
         if not _has_ports(process) and process.get("role") == SERVICE:
             words = [word for listed in words_of(process).values() for word in listed]
-            names = {place for place, _ in places(words)} & {"port", "ports"}
+            names = {filled for filled, _ in placeholders(words)} & {"port", "ports"}
             yield from (
                 ((*at, i), f"{{{name}}} without ports", "ports = 1", "say how many") for name in sorted(map(str, names))
             )
@@ -137,19 +137,19 @@ def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
     ready = table(dict(process), "ready")
     if type(port := ready.get("port")) is int:
         yield port
-    found = re.match(r"http://[^/]*:([0-9]{1,5})(?:/|$)", url) if isinstance(url := ready.get("http"), str) else None
-    if found:
-        yield int(found[1])
+    match = re.match(r"http://[^/]*:([0-9]{1,5})(?:/|$)", url) if isinstance(url := ready.get("http"), str) else None
+    if match:
+        yield int(match[1])
 
 
-def counted(process: Mapping[str, Any], key: str = "copies") -> str | None:
+def count_factor(process: Mapping[str, Any], key: str = "copies") -> str | None:
     """Return the name that counts copies of a process, its CPUs or its quota; None if it is a number."""
     count = process.get(key)
-    found = re.fullmatch(r"\{([^{}]+)\}", count) if isinstance(count, str) else None
-    return found[1] if found else None
+    match = re.fullmatch(r"\{([^{}]+)\}", count) if isinstance(count, str) else None
+    return match[1] if match else None
 
 
-def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: KeyPath) -> Iterator[Found]:
+def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: KeyPath) -> Iterator[Mistake]:
     """Find services that are more together than a run can start.
 
     Args:
@@ -159,20 +159,20 @@ def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, i
     """
     counts = []
     for process in processes:
-        copies = most.get(counted(process) or "", process.get("copies", 1))
+        copies = most.get(count_factor(process) or "", process.get("copies", 1))
         counts.append(copies if type(copies) is int and process.get("role") == SERVICE else 1)
     if sum(counts) > MAX_COMMANDS:
-        found = f"{sum(counts)} processes in all, copies of services counted"
-        yield (*at, counts.index(max(counts)), "copies"), found, f"at most {MAX_COMMANDS}", "start fewer copies"
+        total = f"{sum(counts)} processes in all, copies of services counted"
+        yield (*at, counts.index(max(counts)), "copies"), total, f"at most {MAX_COMMANDS}", "start fewer copies"
 
 
-def _after(processes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _dependencies(processes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the services in order, each with those that it comes after."""
     services = (process for process in processes if process.get("role") == SERVICE)
     return {str(process.get("name")): _texts(process.get("after")) for process in services}
 
 
-def _with_ports(processes: Sequence[Mapping[str, Any]]) -> list[str]:
+def _port_services(processes: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(process.get("name")) for process in processes if _has_ports(process)]
 
 
@@ -184,50 +184,56 @@ def _has_ports(process: Mapping[str, Any]) -> bool:
     return bool(process.get("ports"))
 
 
-def misdeclared(raw: Mapping[str, Any], at: KeyPath, known: set[str], most: Mapping[str, int]) -> Iterator[Found]:
+def check_workload_processes(
+    raw: Mapping[str, Any], at: KeyPath, filled: set[str], most: Mapping[str, int]
+) -> Iterator[Mistake]:
     """Find every mistake in the processes of a workload.toml.
 
     Args:
         raw: the document, valid or not.
         at: path of the list.
-        known: names that parameters, the host and a study's protocol fill.
+        filled: names that parameters, the host and a study's protocol fill.
         most: of each parameter, the largest number that it may be.
     """
     processes = processes_of(raw)[:MAX_COMMANDS]
-    yield from disordered(processes, at)
+    yield from check_process_order(processes, at)
     for i, process in enumerate(processes):
         if "use" in process:
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
         if "pid" in process:
             yield (*at, i, "pid"), "a process of one machine", "its argv", ""
         for key in (*COUNTS, QUOTA):
-            if (name := counted(process, key)) and name not in (known if key == QUOTA else most):
-                yield unknown((*at, i, key), "parameter", name, most)
+            if (name := count_factor(process, key)) and name not in (filled if key == QUOTA else most):
+                yield unknown_name((*at, i, key), "parameter", name, most)
         yield from (
-            unknown((*at, i, "when"), "parameter", name, most) for name in table(process, "when") if name not in most
+            unknown_name((*at, i, "when"), "parameter", name, most)
+            for name in table(process, "when")
+            if name not in most
         )
-        yield from unfilled_words(processes, i, at, known)
+        yield from check_process_placeholders(processes, i, at, filled)
     yield from too_many_copies(processes, most, at)
 
 
-def unfilled_words(
-    processes: Sequence[Mapping[str, Any]], i: int, at: KeyPath, known: Collection[str]
-) -> Iterator[Found]:
+def check_process_placeholders(
+    processes: Sequence[Mapping[str, Any]], i: int, at: KeyPath, filled: Collection[str]
+) -> Iterator[Mistake]:
     """Find the names in the texts of one process that nothing fills, beside those of the run."""
     own = filled_at_start(processes, processes[i])
     # Missing ports are told where they are to be declared.
     silent = {"port", "ports"} if processes[i].get("role") == SERVICE else set[str]()
     for key, words in words_of(processes[i]).items():
-        for path, what, expected, fix in unfilled(words, (*at, i, key), {*known, *own}, silent):
-            later = any(f"{{{name}}}" in what for name in names_of(_with_ports(processes)))
+        for path, what, expected, fix in check_placeholders(words, (*at, i, key), {*filled, *own}, silent):
+            later = any(f"{{{name}}}" in what for name in service_names(_port_services(processes)))
             yield path, what, expected, "name its service in `after`" if later else fix
 
 
-def unfilled(words: Sequence[str], where: KeyPath, known: set[str], silent: Collection[str] = ()) -> Iterator[Found]:
+def check_placeholders(
+    words: Sequence[str], where: KeyPath, filled: set[str], silent: Collection[str] = ()
+) -> Iterator[Mistake]:
     """Find lone braces and names that nothing fills in the words of a template."""
-    for name, item in dict.fromkeys(places(words)):
+    for name, item in dict.fromkeys(placeholders(words)):
         if name is None:
             yield where, f'a lone brace in "{item}"', "{name}", "write {{ or }} for a brace"
-        elif name not in known and name not in silent:
-            expected = "one of " + ", ".join(sorted(known))
-            yield where, f'unknown name {{{name}}} in "{item}"', expected, meant(name, known) or "or {{ for a brace"
+        elif name not in filled and name not in silent:
+            expected = "one of " + ", ".join(sorted(filled))
+            yield where, f'unknown name {{{name}}} in "{item}"', expected, suggest(name, filled) or "or {{ for a brace"

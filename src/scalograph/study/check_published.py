@@ -8,8 +8,8 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.results import RESERVED
-from scalograph.study.cross_checks import Found, table
-from scalograph.study.scalars import meant, refuse_text
+from scalograph.study.cross_checks import Mistake, table
+from scalograph.study.scalars import refuse_text, suggest
 from scalograph.study.shipped import inside
 from scalograph.study.toml_lines import KeyPath
 
@@ -18,7 +18,7 @@ EXPECTED = "a file inside the study's folder"
 MAX_BYTES = 16 << 20
 
 
-def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
+def check_published_file(raw: dict[str, Any], folder: Path) -> Iterator[Mistake]:
     """Find the mistakes in the published file that a study names: its name, its place, its columns.
 
     Args:
@@ -42,26 +42,26 @@ def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
         yield from _columns(published, file, name)
 
 
-def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Found]:
+def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Mistake]:
     try:
         columns = list(read_csv(file, MAX_BYTES).fieldnames or ())
     except (OSError, ValueError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        yield WHERE, f"{name} cannot be read: {why}", "a CSV file in UTF-8", ""
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        yield WHERE, f"{name} cannot be read: {reason}", "a CSV file in UTF-8", ""
         return
     expected = "one of " + (", ".join(columns)[:300] or "none: the file is empty")
-    for path, column in _named(published):
+    for path, column in _column_references(published):
         if column not in columns:
-            yield path, f'no column "{column}" in {name}', expected, meant(column, columns)
+            yield path, f'no column "{column}" in {name}', expected, suggest(column, columns)
 
 
-def _named(published: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def _column_references(published: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     """Columns that the study names, and where it does."""
     for key in ("match", "values", "ranges"):
         yield from ((("published", key, column), column) for column in table(published, key))
     for column, ends in table(published, "ranges").items():
-        told = ends if isinstance(ends, list) else []
-        yield from ((("published", "ranges", column), end) for end in told if isinstance(end, str))
+        names = ends if isinstance(ends, list) else []
+        yield from ((("published", "ranges", column), end) for end in names if isinstance(end, str))
     unlike = published.get("unlike")
     for index, rows in enumerate(unlike if isinstance(unlike, list) else []):
         where = table(rows, "where") if isinstance(rows, dict) else {}

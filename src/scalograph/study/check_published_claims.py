@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
+from scalograph.questions.registry import QUESTIONS, SWEEP, publishing_questions, role
 from scalograph.study.cross_checks import (
-    Found,
     LevelsByFactor,
-    assignment,
+    Mistake,
+    check_level,
     declared_levels,
-    leads_nowhere,
+    is_unknown,
     levels_of,
     table,
-    unknown,
+    unknown_name,
 )
 from scalograph.study.published_claim import CONTRAST
-from scalograph.study.scalars import meant
+from scalograph.study.scalars import suggest
 from scalograph.study.toml_lines import KeyPath
 
 Raw = dict[str, Any]
@@ -38,7 +38,7 @@ ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, CONTRAST: OF_GROUPS,
 OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
 
 
-def misquoted(raw: Raw) -> Iterator[Found]:
+def check_claims(raw: Raw) -> Iterator[Mistake]:
     """Find every mistake in the claims of a paper that a study declares, and figures of a paper without a file.
 
     Args:
@@ -62,7 +62,7 @@ def misquoted(raw: Raw) -> Iterator[Found]:
         yield from _counts(raw, claim, path)
 
 
-def _incomplete(published: Raw) -> Iterator[Found]:
+def _incomplete(published: Raw) -> Iterator[Mistake]:
     """Find a file of which nothing is shown, and columns of no file."""
     if "file" in published:
         for key in ("match", "values"):
@@ -79,48 +79,48 @@ def _incomplete(published: Raw) -> Iterator[Found]:
         yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
 
 
-def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
+def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
     """Find names that the study does not declare, and figures that its question does not offer."""
     responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
         for name, level in table(claim, key).items():
             if not _is_elsewhere(raw, name, level, factors):
-                yield from assignment((*path, key, name), name, level, factors)
+                yield from check_level((*path, key, name), name, level, factors)
     along, levels = claim.get("along"), claim.get("levels")
-    if leads_nowhere(along, factors):
-        yield unknown((*path, "along"), "factor", along, factors)
+    if is_unknown(along, factors):
+        yield unknown_name((*path, "along"), "factor", along, factors)
     elif isinstance(along, str):
         for level in levels if isinstance(levels, list) else []:
             if not _is_elsewhere(raw, along, level, factors):
-                yield from assignment((*path, "levels"), along, level, factors)
-    if leads_nowhere(claim.get("response"), responses):
-        yield unknown((*path, "response"), "response", claim["response"], responses)
+                yield from check_level((*path, "levels"), along, level, factors)
+    if is_unknown(claim.get("response"), responses):
+        yield unknown_name((*path, "response"), "response", claim["response"], responses)
     yield from _groups(raw, claim, path)
-    known = offered(raw)
-    if leads_nowhere(quantity := claim.get("quantity"), known):
-        expected = "one of " + (", ".join(known) or "none: its question offers none")
-        yield (*path, "quantity"), f'no quantity "{quantity}"', expected, meant(quantity, known)
+    quantities = claimable_quantities(raw)
+    if is_unknown(quantity := claim.get("quantity"), quantities):
+        expected = "one of " + (", ".join(quantities) or "none: its question offers none")
+        yield (*path, "quantity"), f'no quantity "{quantity}"', expected, suggest(quantity, quantities)
 
 
-def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Found]:
+def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
     """Find groups that no factor names, and factors of a group that are not varied."""
-    factors = {name: one for name, one in table(raw, "factors").items() if isinstance(one, dict)}
-    known = {group for one in factors.values() if isinstance(group := one.get("group"), str) and group}
+    factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
+    declared = {group for factor in factors.values() if isinstance(group := factor.get("group"), str) and group}
     groups = claim.get("groups")
-    named = [one for one in groups if isinstance(one, str)] if isinstance(groups, list) else []
+    named = [factor for factor in groups if isinstance(factor, str)] if isinstance(groups, list) else []
     for group in dict.fromkeys(named):
-        if group not in known:
-            yield unknown((*path, "groups"), "group", group, known)
-        for name, one in factors.items():
-            if one.get("group") == group and (levels := levels_of(one)) is not None and len(levels) < 2:
-                found = f"{name} of {group}, which has one level"
-                yield (*path, "groups"), found, "factors of several levels", "leave it out of the group"
+        if group not in declared:
+            yield unknown_name((*path, "groups"), "group", group, declared)
+        for name, factor in factors.items():
+            if factor.get("group") == group and (levels := levels_of(factor)) is not None and len(levels) < 2:
+                text = f"{name} of {group}, which has one level"
+                yield (*path, "groups"), text, "factors of several levels", "leave it out of the group"
 
 
-def offered(raw: Raw) -> list[str]:
+def claimable_quantities(raw: Raw) -> list[str]:
     """Name the figures that the study's question, and what answers without being asked, offer to claims."""
     asked = raw.get("question", SWEEP)
-    names = offering(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
+    names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
     return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
 
 
@@ -133,7 +133,7 @@ def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> b
     return on_surface and name in factors and factors[name].spans(level)
 
 
-def _unread(claim: Raw, path: KeyPath) -> Iterator[Found]:
+def _unread(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
     """Find keys that a claim of its kind does not read."""
     kind = claim.get("kind")
     for key, kinds in READ_BY.items():
@@ -156,7 +156,7 @@ def _unread(claim: Raw, path: KeyPath) -> Iterator[Found]:
             )
 
 
-def _range(claim: Raw, path: KeyPath) -> Iterator[Found]:
+def _range(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
     holds = claim.get("holds")
     if not isinstance(holds, list) or len(holds) != 2:
         return  # reported already
@@ -167,7 +167,7 @@ def _range(claim: Raw, path: KeyPath) -> Iterator[Found]:
         yield (*path, "holds"), "no end at all", "one end at least: any figure would do", ""
 
 
-def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Found]:
+def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
     """Find published numbers that are not one for each figure, and comparisons of fewer than two levels."""
     n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
     if kind in COMPARED and n is not None and n < 2:
@@ -177,8 +177,8 @@ def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Found]:
         return
     n_figures = n - (kind in COMPARED)
     if len(published) != n_figures:
-        why = ", each over the first" if kind == "flat" else ", each over the one before" if kind == "order" else ""
-        yield (*path, "published"), f"{len(published)} numbers", f"{n_figures}: one for each figure{why}", ""
+        reason = ", each over the first" if kind == "flat" else ", each over the one before" if kind == "order" else ""
+        yield (*path, "published"), f"{len(published)} numbers", f"{n_figures}: one for each figure{reason}", ""
 
 
 def _n_levels(raw: Raw, claim: Raw) -> int | None:
@@ -186,5 +186,5 @@ def _n_levels(raw: Raw, claim: Raw) -> int | None:
     along, levels = claim.get("along"), claim.get("levels")
     if along is None:
         return 1
-    known = levels if levels else levels_of(table(raw, "factors").get(along)) if isinstance(along, str) else None
-    return len(known) if isinstance(known, list) else None
+    listed = levels if levels else levels_of(table(raw, "factors").get(along)) if isinstance(along, str) else None
+    return len(listed) if isinstance(listed, list) else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scalograph.questions.registry import QUESTIONS, SWEEP, role
-from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.cross_checks import Mistake, levels_of, table
 from scalograph.study.model import Protocol
 
 RawFactors = dict[str, dict[str, Any]]
@@ -16,26 +16,26 @@ TUNED = "tunables"
 FEWEST = 9
 
 
-def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
+def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find every mistake that the study's question reports; for an unknown name, what a sweep reports."""
     question = raw.get("question")
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
-    known = question if isinstance(question, str) and question in QUESTIONS else SWEEP
-    yield from role(known, "check").mistakes(raw, factors)
-    if known != LIMITED:
-        yield from _no_limit(raw)
-    if known != TUNED:
-        yield from _not_tuned(raw)
+    question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
+    yield from role(question_name, "check").mistakes(raw, factors)
+    if question_name != LIMITED:
+        yield from _check_limits(raw)
+    if question_name != TUNED:
+        yield from _check_tunables_keys(raw)
 
 
-def _no_limit(raw: dict[str, Any]) -> Iterator[Found]:
+def _check_limits(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find limits that nothing goes by."""
     for name, response in table(raw, "responses").items():
         if isinstance(response, dict) and "limit" in response:
             yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
 
 
-def _not_tuned(raw: dict[str, Any]) -> Iterator[Found]:
+def _check_tunables_keys(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find what other questions do not have: a baseline of several factors, a plan by name, groups of factors."""
     if (n := len(table(raw, "baseline"))) > 1:
         fix = f'take one, or ask question = "{TUNED}"'
@@ -47,7 +47,7 @@ def _not_tuned(raw: dict[str, Any]) -> Iterator[Found]:
             yield ("factors", name, "group"), f"outside {TUNED}", "none: nothing goes by it", "remove it"
 
 
-def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:
+def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
     """Find keys of `protocol` that a search ignores: it decides itself how many runs there are, and where."""
     for key in keys:
         if key in table(raw, "protocol"):
@@ -55,23 +55,23 @@ def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:
             yield ("protocol", key), "in a search", "none: it decides that itself", fix
 
 
-def not_along_one(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Found]:
+def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Mistake]:
     """Find why a study has no single factor of counts to search along.
 
     Args:
         factors: as declared.
         controls: those that the factor may have; None for any.
     """
-    many = [name for name, factor in factors.items() if several(factor)]
+    many = [name for name, factor in factors.items() if has_several_levels(factor)]
     if len(many) != 1:
-        found = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")
-        yield ("factors",), found, "one: one program is searched", "give the others one level"
+        text = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")
+        yield ("factors",), text, "one: one program is searched", "give the others one level"
         return
     (name,) = many
-    yield from _uncounted(name, factors[name], controls)
+    yield from _check_counts(name, factors[name], controls)
 
 
-def no_role(factors: RawFactors) -> Iterator[Found]:
+def check_no_role(factors: RawFactors) -> Iterator[Mistake]:
     """Find keys that only break-even uses."""
     for name, factor in factors.items():
         for key in ("role", "scale"):
@@ -79,7 +79,7 @@ def no_role(factors: RawFactors) -> Iterator[Found]:
                 yield ("factors", name, key), "outside break-even", "none: nothing goes by it", "remove it"
 
 
-def endless(raw: dict[str, Any]) -> Iterator[Found]:
+def check_precision_runs(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find a precision whose rule could never end the study. Its quick form may do without: it only tries the study."""
     protocol = table(raw, "protocol")
     runs = protocol.get("runs", Protocol.model_fields["runs"].default)
@@ -88,13 +88,13 @@ def endless(raw: dict[str, Any]) -> Iterator[Found]:
         yield ("protocol", "runs"), f"{runs} beside precision", f"at least {FEWEST}, or its rule can end nothing", fix
 
 
-def several(factor: dict[str, Any]) -> bool:
+def has_several_levels(factor: dict[str, Any]) -> bool:
     """Tell whether a factor may have more than one level."""
     levels = levels_of(factor)
     return levels is None or len(levels) > 1  # text that needs a host may give several
 
 
-def _uncounted(name: str, factor: dict[str, Any], controls: Sequence[str | None] | None) -> Iterator[Found]:
+def _check_counts(name: str, factor: dict[str, Any], controls: Sequence[str | None] | None) -> Iterator[Mistake]:
     if controls is not None and factor.get("control") not in controls:
         expected = 'control = "cpus", or none where the levels count workers'
         yield ("factors", name, "control"), f"levels of {factor['control']}", expected, ""

@@ -66,31 +66,31 @@ CONTROLS: dict[str, ControlRow] = {
 }
 
 
-def row_of(control: str) -> ControlRow | None:
+def control_row(control: str) -> ControlRow | None:
     """Return the row of a control as a study writes it; None if there is none.
 
-    >>> row_of("env:LD_PRELOAD") is CONTROLS["env:NAME"], row_of("env"), row_of("env:")
+    >>> control_row("env:LD_PRELOAD") is CONTROLS["env:NAME"], control_row("env"), control_row("env:")
     (True, None, None)
     """
     base, colon, name = control.partition(":")
     return CONTROLS.get(f"{base}:NAME" if colon and name else base if not colon else "")
 
 
-def misnamed(control: str) -> str | None:
+def expected_control_name(control: str) -> str | None:
     """Return what NAME of a control must be, if it is none such; None otherwise.
 
-    >>> misnamed("sysctl:vm.page-cluster"), misnamed("sysctl:../x")
+    >>> expected_control_name("sysctl:vm.page-cluster"), expected_control_name("sysctl:../x")
     (None, 'the name of a kernel setting, such as vm.swappiness')
     """
-    row = row_of(control)
+    row = control_row(control)
     name = control.partition(":")[2]
     return row.called if row and name and not re.fullmatch(row.named, name, re.ASCII | re.DOTALL) else None
 
 
-def variable(control: object) -> str | None:
+def environment_variable(control: object) -> str | None:
     """Return the environment variable that a control sets; None of every other control.
 
-    >>> variable("env:LD_PRELOAD"), variable("cpus")
+    >>> environment_variable("env:LD_PRELOAD"), environment_variable("cpus")
     ('LD_PRELOAD', None)
     """
     base, _, name = control.partition(":") if isinstance(control, str) else ("", "", "")

@@ -3,17 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from scalograph.study.levels import (
-    LevelsError,
-    needs_host,
-    parse_levels,
-    possible,
-)
-from scalograph.study.scalars import Level, enumerated, meant, refuse, short
+from scalograph.study.levels import LevelsError, is_possible_level, needs_host, parse_levels
+from scalograph.study.scalars import Level, list_words, refuse, short_repr, suggest
 from scalograph.study.toml_lines import KeyPath
 
 # Where, found, expected, what to do.
-Found = tuple[KeyPath, str, str, str]
+Mistake = tuple[KeyPath, str, str, str]
 
 
 class DeclaredLevels:
@@ -32,17 +27,17 @@ class DeclaredLevels:
         self._span = (min(numbers), max(numbers)) if len(numbers) > 1 else None
 
     @property
-    def expected(self) -> str:
+    def expected_text(self) -> str:
         """The levels as a message names them."""
-        return f'one of "{self._of_hosts}"' if self.listed is None else enumerated(map(short, self.listed))
+        return f'one of "{self._of_hosts}"' if self.listed is None else list_words(map(short_repr, self.listed))
 
     def has(self, level: Any) -> bool:
         """Tell whether the level is one of them, also on some host; True if they are wrong themselves."""
         if not isinstance(level, Level):
             return False
         if self.listed is None:
-            return self._of_hosts is None or possible(level, self._of_hosts)
-        somewhere = self._is_cpus and (False, "all") in self._known and possible(level, "1:all")
+            return self._of_hosts is None or is_possible_level(level, self._of_hosts)
+        somewhere = self._is_cpus and (False, "all") in self._known and is_possible_level(level, "1:all")
         return somewhere or (isinstance(level, bool), level) in self._known
 
     def spans(self, level: Any) -> bool:
@@ -58,16 +53,16 @@ def declared_levels(raw: dict[str, Any]) -> LevelsByFactor:
     return {name: DeclaredLevels(factor) for name, factor in table(raw, "factors").items()}
 
 
-def dangling(raw: dict[str, Any]) -> Iterator[Found]:
+def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find every reference to a factor, level or response that the study does not declare."""
     factors, responses = declared_levels(raw), table(raw, "responses") or {"wall": {}, "cpu": {}}
-    yield from _levels(raw, "baseline", factors)
-    yield from _levels(raw, "reference", factors)
-    yield from _exclusions(raw.get("exclude"), ("exclude",), factors)
-    yield from _tables(raw.get("tables"), factors, responses)
-    yield from _published(table(raw, "published"), factors, responses)
-    yield from _quick(table(raw, "quick"), factors)
-    yield from _optional(raw, factors)
+    yield from _check_levels(raw, "baseline", factors)
+    yield from _check_levels(raw, "reference", factors)
+    yield from _check_exclusions(raw.get("exclude"), ("exclude",), factors)
+    yield from _check_tables(raw.get("tables"), factors, responses)
+    yield from _check_published(table(raw, "published"), factors, responses)
+    yield from _check_quick(table(raw, "quick"), factors)
+    yield from _check_optional(raw, factors)
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
@@ -76,10 +71,10 @@ def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def unknown(path: KeyPath, what: str, name: object, known: Iterable[str]) -> Found:
+def unknown_name(path: KeyPath, what: str, name: object, names: Iterable[str]) -> Mistake:
     """Report a name that is not among the known ones."""
-    known = sorted(known)
-    return path, f'{what} "{name}" is not declared', "one of " + (enumerated(known) or "none"), meant(name, known)
+    names = sorted(names)
+    return path, f'{what} "{name}" is not declared', "one of " + (list_words(names) or "none"), suggest(name, names)
 
 
 def levels_of(factor: Any) -> list[Any] | None:
@@ -98,81 +93,81 @@ def has_level(factor: Any, level: Level) -> bool:
     return DeclaredLevels(factor).has(level)
 
 
-def assignment(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Found]:
+def check_level(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Mistake]:
     """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
     if name not in factors:
-        yield unknown(path, "factor", name, factors)
+        yield unknown_name(path, "factor", name, factors)
     elif refuse(level) is None and not factors[name].has(level):
-        near = meant(level, map(str, factors[name].listed or ())) if isinstance(level, str) else ""
-        yield path, f"level {short(level)} is not among the levels of {name}", factors[name].expected, near
+        near = suggest(level, map(str, factors[name].listed or ())) if isinstance(level, str) else ""
+        yield path, f"level {short_repr(level)} is not among the levels of {name}", factors[name].expected_text, near
 
 
-def _levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Found]:
+def _check_levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Mistake]:
     """Check a table factor -> level."""
     for name, level in table(raw, key).items():
-        yield from assignment((key, name), name, level, factors)
+        yield from check_level((key, name), name, level, factors)
 
 
-def leads_nowhere(name: Any, known: Collection[str]) -> bool:
+def is_unknown(name: Any, names: Collection[str]) -> bool:
     """Tell whether a text is unknown; a value that is no text is a mistake of another kind, reported elsewhere."""
-    return isinstance(name, str) and name not in known
+    return isinstance(name, str) and name not in names
 
 
-def _exclusions(items: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
+def _check_exclusions(items: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
     for index, item in enumerate(items if isinstance(items, list) else []):
-        yield from selection(item, (*path, index), factors)
+        yield from check_selection(item, (*path, index), factors)
 
 
-def selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Found]:
+def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
     """Find factors and levels of a table factor -> list of levels that are not declared."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
         for level in levels if isinstance(levels, list) and name in factors else []:
-            yield from assignment((*path, name), name, level, factors)
+            yield from check_level((*path, name), name, level, factors)
         if name not in factors:
-            yield unknown((*path, name), "factor", name, factors)
+            yield unknown_name((*path, name), "factor", name, factors)
 
 
-def _tables(items: Any, factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Found]:
+def _check_tables(items: Any, factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Mistake]:
     shown = {*responses, "speedup"}
     for index, item in enumerate(items if isinstance(items, list) else []):
         if not isinstance(item, dict):
             continue
         for key in ("rows", "columns"):
-            if leads_nowhere(item.get(key), factors):
-                yield unknown(("tables", index, key), "factor", item[key], factors)
+            if is_unknown(item.get(key), factors):
+                yield unknown_name(("tables", index, key), "factor", item[key], factors)
         for name in _several(item.get("response")):
-            if leads_nowhere(name, shown):
-                yield unknown(("tables", index, "response"), "response", name, shown)
+            if is_unknown(name, shown):
+                yield unknown_name(("tables", index, "response"), "response", name, shown)
         for name, level in table(item, "where").items():
-            yield from assignment(("tables", index, "where", name), name, level, factors)
+            yield from check_level(("tables", index, "where", name), name, level, factors)
 
 
 def _several(names: Any) -> list[Any]:
     return names if isinstance(names, list) else [names]
 
 
-def _published(item: dict[str, Any], factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Found]:
+def _check_published(item: dict[str, Any], factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Mistake]:
     for column, name in table(item, "match").items():
-        if leads_nowhere(name, factors):
-            yield unknown(("published", "match", column), "factor", name, factors)
+        if is_unknown(name, factors):
+            yield unknown_name(("published", "match", column), "factor", name, factors)
     for column in table(item, "levels"):
         if column not in table(item, "match"):
-            yield unknown(("published", "levels", column), "column", column, table(item, "match"))
+            yield unknown_name(("published", "levels", column), "column", column, table(item, "match"))
     for column, name in table(item, "values").items():
-        if leads_nowhere(name, {*responses, "speedup"}):
-            yield unknown(("published", "values", column), "response", name, {*responses, "speedup"})
+        if is_unknown(name, {*responses, "speedup"}):
+            yield unknown_name(("published", "values", column), "response", name, {*responses, "speedup"})
 
 
-def _quick(item: dict[str, Any], factors: LevelsByFactor) -> Iterator[Found]:
+def _check_quick(item: dict[str, Any], factors: LevelsByFactor) -> Iterator[Mistake]:
     for name in table(item, "factors"):
         if name not in factors:
-            yield unknown(("quick", "factors", name), "factor", name, factors)
-    yield from _exclusions(item.get("exclude"), ("quick", "exclude"), factors)
+            yield unknown_name(("quick", "factors", name), "factor", name, factors)
+    yield from _check_exclusions(item.get("exclude"), ("quick", "exclude"), factors)
 
 
-def _optional(raw: dict[str, Any], factors: LevelsByFactor) -> Iterator[Found]:
+def _check_optional(raw: dict[str, Any], factors: LevelsByFactor) -> Iterator[Mistake]:
     for name, factor in table(raw, "factors").items():
         optional = factor.get("if_granted") if isinstance(factor, dict) else None
         for level in optional if isinstance(optional, list) else []:
-            for _, what, expected, fix in assignment((), name, level, factors):
+            for _, what, expected, fix in check_level((), name, level, factors):
                 yield ("factors", name, "if_granted"), what, expected, fix

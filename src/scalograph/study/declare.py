@@ -10,41 +10,41 @@ from scalograph.errors import StudyError
 from scalograph.study.check_processes import (
     COUNTS,
     QUOTA,
-    counted,
+    check_process_placeholders,
+    count_factor,
     filled_at_start,
     processes_of,
-    unfilled_words,
     words_of,
 )
-from scalograph.study.check_published import unreadable
+from scalograph.study.check_published import check_published_file
 from scalograph.study.check_workload import (
     BY_HOST_TO_COMMANDS,
     TakenNames,
-    idle,
+    check_idle_factors,
+    check_parameter_levels,
+    check_parameters,
+    check_program,
+    check_steps,
+    check_workload_use,
     is_command,
     java_names,
-    misfits,
-    misnamed_steps,
-    no_program,
     prepared_names,
-    refused_levels,
-    unusable,
-    wrong_parameters,
+    workload_mistakes,
 )
-from scalograph.study.control_names import row_of
-from scalograph.study.cross_checks import Found, declared_levels, selection, table, unknown
+from scalograph.study.control_names import control_row
+from scalograph.study.cross_checks import Mistake, check_selection, declared_levels, table, unknown_name
 from scalograph.study.load import load
 from scalograph.study.model import Study
-from scalograph.study.processes import SERVICE, places
+from scalograph.study.processes import SERVICE, placeholders
 from scalograph.study.program import find_workload
-from scalograph.study.quick import quickened
-from scalograph.study.scalars import meant, no_such, refuse_text
+from scalograph.study.quick import quick_form
+from scalograph.study.scalars import refuse_text, suggest, unknown_name_error
 from scalograph.study.shipped import shipped_studies, shipped_study
 from scalograph.study.toml_lines import KeyPath
 from scalograph.study.workload import BY_PROTOCOL, Parameter, Workload, load_workload
 
 
-def misread(raw: dict[str, Any]) -> Iterator[Found]:
+def check_run_responses(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find every mistake in `from` and `unit` of the responses that read a window or a figure of the run.
 
     Args:
@@ -57,13 +57,13 @@ def misread(raw: dict[str, Any]) -> Iterator[Found]:
         source = response.get("from") if isinstance(response, dict) else None
         if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run", "process", "kernel"):
             continue
-        known = _unit(source)
-        if known is None:
+        expected = _unit(source)
+        if expected is None:
             yield _unknown(("responses", name, "from"), source)
         elif is_known and source.startswith("process.") and (process := source.split(".")[1]) not in processes:
-            yield unknown(("responses", name, "from"), "process", process, processes)
-        elif isinstance(unit := response.get("unit"), str) and unit not in (known, ""):
-            yield ("responses", name, "unit"), f'found "{unit}"', f'"{known}", which {source} is told in', ""
+            yield unknown_name(("responses", name, "from"), "process", process, processes)
+        elif isinstance(unit := response.get("unit"), str) and unit not in (expected, ""):
+            yield ("responses", name, "unit"), f'found "{unit}"', f'"{expected}", which {source} is told in', ""
 
 
 def _unit(source: str) -> str | None:
@@ -80,26 +80,26 @@ def _figure(room: str, name: str) -> str:
 
 def _units(room: str) -> dict[str, str]:
     # A slow import of the whole protocol, needed only for such figures.
-    from scalograph.study.responses import COUNTERS, figure_units, process_units
+    from scalograph.study.responses import COUNTERS, process_units, run_units
 
     if room == "kernel":
         return dict.fromkeys(COUNTERS, "")
-    return process_units() if room == "process" else figure_units()
+    return process_units() if room == "process" else run_units()
 
 
-def _unknown(place: tuple[str, ...], source: str) -> Found:
+def _unknown(path: tuple[str, ...], source: str) -> Mistake:
     room, _, name = source.partition(".")
-    known, name = sorted(_units(room)), _figure(room, name)
+    names, name = sorted(_units(room)), _figure(room, name)
     begin = "process.NAME." if room == "process" else f"{room}."
-    return place, f'found "{source}"', f"{begin} and one of {', '.join(known)}", meant(name, known)
+    return path, f'found "{source}"', f"{begin} and one of {', '.join(names)}", suggest(name, names)
 
 
 AT = ("workload", "process")
 # What they limit or reserve holds for everything that a run starts: the driver too.
-OF_WHOLE_RUNS = ("quota", "tasks", "isolation", "online")
+WHOLE_RUN_CONTROLS = ("quota", "tasks", "isolation", "online")
 
 
-def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
+def check_process_use(raw: dict[str, Any], folder: Folder) -> Iterator[Mistake]:
     """Find every mistake in `[[workload.process]]` that shows only together with factors, files and workloads.
 
     Args:
@@ -110,13 +110,13 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
     processes = processes_of(workload)
     if not processes or workload.get("command") is not None or workload.get("use") is not None:
         return
-    yield from _reserved(processes, factors)
-    yield from _limited(factors)
-    yield from _left_over(processes, factors)
+    yield from _check_reserved_names(processes, factors)
+    yield from _check_shared_controls(factors)
+    yield from _check_cpus_control(processes, factors)
     if workload.get("keep") == "block":
-        yield from _not_kept(processes, factors)
+        yield from _check_kept_services(processes, factors)
     for i, process in enumerate(processes):
-        yield from selection(process.get("when"), (*AT, i, "when"), declared_levels(raw))
+        yield from check_selection(process.get("when"), (*AT, i, "when"), declared_levels(raw))
     used: dict[int, Workload] = {}
     is_whole = True
     for i, process in enumerate(processes):
@@ -124,44 +124,41 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
             try:
                 used[i] = load_workload(find_workload(use, folder))
             except StudyError as error:
-                yield from unusable(error, (*AT, i, "use"))
+                yield from workload_mistakes(error, (*AT, i, "use"))
                 is_whole = False
                 continue
-            yield from wrong_parameters(table(process, "parameters"), used[i], factors, (*AT, i, "parameters"))
+            yield from check_parameters(table(process, "parameters"), used[i], factors, (*AT, i, "parameters"))
     for i, workload_used in used.items():
-        yield from refused_levels(raw, workload_used, table(processes[i], "when"))
-    known = {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
+        yield from check_parameter_levels(raw, workload_used, table(processes[i], "when"))
+    filled = {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
     words = [word for process in processes for listed in words_of(process).values() for word in listed]
     for i, process in enumerate(processes):
         if is_command(argv := process.get("argv")):
-            yield from no_program(argv, (*AT, i, "argv"), workload, folder)
+            yield from check_program(argv, (*AT, i, "argv"), workload, folder)
         own = used[i].parameters if i in used else ()
-        yield from unfilled_words(processes, i, AT, {*known, *own} | java_names(words, factors))
-    parameters = {name: parameter for one in used.values() for name, parameter in one.parameters.items()}
-    yield from misnamed_steps(workload, {*known, *parameters}, folder)
+        yield from check_process_placeholders(processes, i, AT, {*filled, *own} | java_names(words, factors))
+    parameters = {name: parameter for each in used.values() for name, parameter in each.parameters.items()}
+    yield from check_steps(workload, {*filled, *parameters}, folder)
     if is_whole:
-        words += [word for one in used.values() for word in one.words]
-        yield from _idle_factors(raw, processes, words, parameters)
+        words += [word for each in used.values() for word in each.words]
+        yield from _check_idle(raw, processes, words, parameters)
 
 
-def _idle_factors(
-    raw: dict[str, Any],
-    processes: Sequence[dict[str, Any]],
-    words: Sequence[str],
-    parameters: Mapping[str, Parameter],
-) -> Iterator[Found]:
+def _check_idle(
+    raw: dict[str, Any], processes: Sequence[dict[str, Any]], words: Sequence[str], parameters: Mapping[str, Parameter]
+) -> Iterator[Mistake]:
     workload = table(raw, "workload")
     if table(workload, "parameters"):
         yield ("workload", "parameters"), "parameters beside processes", "none", "write them into the process that uses"
     chosen = {name for process in processes for name in table(process, "when")}
-    names = {name for name, _ in places(words) if name} | prepared_names(workload) | chosen
+    names = {name for name, _ in placeholders(words) if name} | prepared_names(workload) | chosen
     taken = TakenNames(frozenset(names), parameters, "what is started", "the argv of a process")
-    yield from idle(
-        table(raw, "factors"), taken, {counted(process, key) for process in processes for key in (*COUNTS, QUOTA)}
+    yield from check_idle_factors(
+        table(raw, "factors"), taken, {count_factor(process, key) for process in processes for key in (*COUNTS, QUOTA)}
     )
 
 
-def _reserved(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+def _check_reserved_names(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
     filled = set().union(*(filled_at_start(processes, process) for process in processes))
     for name in factors:
         if name in filled:
@@ -169,10 +166,10 @@ def _reserved(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]
             yield path, f"{{{name}}} is filled for each process when it starts", "another name", ""
 
 
-def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
+def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else None
-        if control in OF_WHOLE_RUNS:
+        if control in WHOLE_RUN_CONTROLS:
             path: KeyPath = ("factors", name, "control")
             yield (
                 path,
@@ -182,20 +179,20 @@ def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
             )
 
 
-def _not_kept(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
     """Find what is set anew for each run, and so not for services that stay up."""
     expected = "none: services that stay up have it of the run that started them"
     for i, process in enumerate(processes):
         if "quota" in process:
             yield (*AT, i, "quota"), 'a quota beside keep = "block"', expected, ""
     for name, factor in factors.items():
-        row = row_of(str(factor.get("control"))) if isinstance(factor, dict) else None
+        row = control_row(str(factor.get("control"))) if isinstance(factor, dict) else None
         if row and row.machine_wide:
             path: KeyPath = ("factors", name, "control")
             yield path, 'a setting of the machine beside keep = "block"', expected, ""
 
 
-def _left_over(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+def _check_cpus_control(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
     """Find a control of CPUs that holds for no process: all services have CPUs of their own."""
     services = [process for process in processes if process.get("role") == SERVICE]
     if services and all("cpus" in process for process in services):
@@ -225,8 +222,8 @@ def declare(path: Path, quick: bool = False) -> Declared:
         StudyError: with every mistake, including those that show only together with its workload.
     """
     file = _file(path)
-    study = load(file, lambda raw: _beside(raw, file.parent))
-    return Declared(quickened(study) if quick else study, file.resolve())
+    study = load(file, lambda raw: _check_surroundings(raw, file.parent))
+    return Declared(quick_form(study) if quick else study, file.resolve())
 
 
 def check(path: Path) -> Study:
@@ -236,12 +233,12 @@ def check(path: Path) -> Study:
         StudyError: with every mistake.
     """
     file = _file(path)
-    return load(file, lambda raw: [*_beside(raw, file.parent), *unreadable(raw, file.parent)])
+    return load(file, lambda raw: [*_check_surroundings(raw, file.parent), *check_published_file(raw, file.parent)])
 
 
-def _beside(raw: dict[str, Any], folder: Path) -> list[Found]:
+def _check_surroundings(raw: dict[str, Any], folder: Path) -> list[Mistake]:
     """Find the mistakes that show only together with a workload, or with what a run reports."""
-    return [*misfits(raw, folder), *misstarted(raw, folder), *misread(raw)]
+    return [*check_workload_use(raw, folder), *check_process_use(raw, folder), *check_run_responses(raw)]
 
 
 def _file(path: Path) -> Path:
@@ -256,5 +253,5 @@ def declare_shipped(name: str, quick: bool = False) -> Declared:
     """
     if name not in shipped_studies():
         fix = "list them with: scalograph study --list"
-        raise no_such("study", f'no study "{name}" ships', name, shipped_studies(), fix)
+        raise unknown_name_error("study", f'no study "{name}" ships', name, shipped_studies(), fix)
     return declare(shipped_study(name), quick)

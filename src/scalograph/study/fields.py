@@ -3,28 +3,10 @@
 import re
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 
-from scalograph.study.levels import (
-    SOME_HOST,
-    check_levels,
-    needs_host,
-    parse_levels,
-)
-from scalograph.study.scalars import (
-    Level,
-    refuse,
-    refuse_text,
-    short,
-)
+from scalograph.study.levels import SOME_HOST, check_levels, needs_host, parse_levels
+from scalograph.study.scalars import Level, refuse, refuse_text, short_repr
 from scalograph.text.units import parse_duration, parse_percent
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
@@ -40,24 +22,24 @@ class StudyPart(BaseModel):
     )
 
 
-def _refused(wrong: str | None) -> None:
+def _raise_if(wrong: str | None) -> None:
     if wrong:
         raise ValueError(wrong)
 
 
 def _text(text: str) -> str:
-    _refused(refuse_text(text))
+    _raise_if(refuse_text(text))
     return text
 
 
 def _variable(name: str) -> str:
     if not name or "=" in name:
-        raise ValueError(f"found {short(name)}, expected the name of a variable, without =")
+        raise ValueError(f"found {short_repr(name)}, expected the name of a variable, without =")
     return _text(name)
 
 
 def _scalar(value: Any) -> Any:
-    _refused(refuse(value))
+    _raise_if(refuse(value))
     return value
 
 
@@ -73,7 +55,7 @@ def _levels(levels: Any) -> Any:
         spelled_out = parse_levels(levels, SOME_HOST)
         return levels if needs_host(levels) else spelled_out
     if not isinstance(levels, list):
-        raise ValueError(f'found {short(levels)}, expected a list of levels or text such as "1,2,8"')
+        raise ValueError(f'found {short_repr(levels)}, expected a list of levels or text such as "1,2,8"')
     check_levels(levels)
     return levels
 
@@ -81,7 +63,7 @@ def _levels(levels: Any) -> Any:
 def _copies(copies: Any) -> Any:
     count = type(copies) is int and 1 <= copies <= MAX_COPIES
     if not count and not (isinstance(copies, str) and re.fullmatch(r"\{[^{}]+\}", copies)):
-        raise ValueError(f'found {short(copies)}, expected an integer from 1 to {MAX_COPIES} or "{{factor}}"')
+        raise ValueError(f'found {short_repr(copies)}, expected an integer from 1 to {MAX_COPIES} or "{{factor}}"')
     return copies
 
 
@@ -96,7 +78,7 @@ Argv = Annotated[list[Argument], Field(min_length=1, max_length=1000)]
 FactorLevels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
 
 
-def _with_unit(parse: Any) -> BeforeValidator:
+def _unit_validator(parse: Any) -> BeforeValidator:
     """Parse text with a unit, as people write it; a journal carries the plain number (validation context "journal")."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
@@ -110,5 +92,5 @@ def _with_unit(parse: Any) -> BeforeValidator:
 
 
 # At most 30 years, which in nanoseconds fit in 64 bits.
-Duration = Annotated[float, _with_unit(parse_duration), Field(ge=0, le=1e9)]
-Percent = Annotated[float, _with_unit(parse_percent), Field(gt=0, lt=1)]
+Duration = Annotated[float, _unit_validator(parse_duration), Field(ge=0, le=1e9)]
+Percent = Annotated[float, _unit_validator(parse_percent), Field(gt=0, lt=1)]

@@ -12,15 +12,15 @@ from typing import Any
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import understood
-from scalograph.study.check_published_claims import misquoted
-from scalograph.study.check_question import unanswerable
-from scalograph.study.cross_checks import Found, dangling, table
+from scalograph.study.check_published_claims import check_claims
+from scalograph.study.check_question import check_question_rules
+from scalograph.study.cross_checks import Mistake, check_references, table
 from scalograph.study.model import Study
-from scalograph.study.quick import quickened
-from scalograph.study.toml_lines import dotted
+from scalograph.study.quick import quick_form
+from scalograph.study.toml_lines import format_path
 
 
-def journaled(document: Any) -> Study:
+def parse_journaled_study(document: Any) -> Study:
     """Make a study of what a journal holds.
 
     Args:
@@ -30,12 +30,12 @@ def journaled(document: Any) -> Study:
         ValueError: it is none, names what it does not declare, or its question cannot be asked of it.
     """
     study = Study.model_validate(document, context={"journal": True})
-    for path, found, expected, _ in _mistakes(study):
-        raise ValueError(f"study.{dotted(path)}: {found}, expected {expected}")
+    for path, text, expected, _ in _mistakes(study):
+        raise ValueError(f"study.{format_path(path)}: {text}, expected {expected}")
     return study
 
 
-def _mistakes(study: Study) -> Iterator[Found]:
+def _mistakes(study: Study) -> Iterator[Mistake]:
     """Mistakes that no declared study has.
 
     Levels are those of one host: what a study excludes, or quotes of a paper, may be none of them. The protocol may
@@ -45,15 +45,15 @@ def _mistakes(study: Study) -> Iterator[Found]:
     raw.pop("protocol", None)
     factors = raw["factors"]
     named = {**raw, "factors": {name: {**factor, "levels": None} for name, factor in factors.items()}}
-    yield from dangling(named)
-    yield from misquoted({**named, "published": _without_quantities(table(raw, "published"))})
+    yield from check_references(named)
+    yield from check_claims({**named, "published": _drop_quantities(table(raw, "published"))})
     listed = {name: {"levels": factor["levels"]} for name, factor in factors.items()}
-    yield from dangling({"factors": listed, "baseline": table(raw, "baseline")})
-    yield from unanswerable(raw)
-    yield from _outside(study)
+    yield from check_references({"factors": listed, "baseline": table(raw, "baseline")})
+    yield from check_question_rules(raw)
+    yield from _check_published_path(study)
 
 
-def _outside(study: Study) -> Iterator[Found]:
+def _check_published_path(study: Study) -> Iterator[Mistake]:
     """A published file that leads out of any folder; of a declared study its own folder is known."""
     file = study.published.file if study.published else ""
     if PurePosixPath(file).is_absolute() or PurePosixPath(normpath(file)).parts[:1] == (pardir,):
@@ -61,7 +61,7 @@ def _outside(study: Study) -> Iterator[Found]:
         yield ("published", "file"), f'"{file}" leads outside the study\'s folder', expected, "name one"
 
 
-def _without_quantities(published: dict[str, Any]) -> dict[str, Any]:
+def _drop_quantities(published: dict[str, Any]) -> dict[str, Any]:
     """Another release may have offered other ones."""
     claims = [{key: claim[key] for key in claim if key != "quantity"} for claim in published.get("claims", [])]
     return {**published, "claims": claims} if claims else published
@@ -86,7 +86,7 @@ FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
 MAX_SOURCES = 100_000
 
 
-def as_journaled(study: Study) -> dict[str, Any]:
+def dump_study(study: Study) -> dict[str, Any]:
     """Return the study as a plain document: numbers with their units in the names."""
     return study.model_dump(mode="json", by_alias=False)
 
@@ -97,7 +97,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
     What only shows the results (titles, groups of factors, tables, published figures, the quick form) may change
     between runs; so may budgets and what is done on a busy machine.
     """
-    document = as_journaled(study)
+    document = dump_study(study)
     for shown in SHOWN:
         document.pop(shown)
     for factor in document["factors"].values():
@@ -118,10 +118,10 @@ def hash_folder(folder: Path) -> bytes:
     try:
         digest_files(digest, folder, sorted(_sources(folder)), MAX_SOURCE_BYTES)
     except (OSError, RecursionError) as error:
-        found = "folders nested too deeply" if isinstance(error, RecursionError) else error.strerror
+        reason = "folders nested too deeply" if isinstance(error, RecursionError) else error.strerror
         fix = "keep data elsewhere, and name its place in the command"
         where = str(getattr(error, "filename", None) or folder)
-        raise StudyError.one(where, f"cannot be read: {found}", "the sources of a workload", fix) from error
+        raise StudyError.one(where, f"cannot be read: {reason}", "the sources of a workload", fix) from error
     return digest.digest()
 
 
@@ -171,13 +171,13 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
             pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
         is_booted = before["machine"].get("kernel") is None and now["machine"].get("kernel") is None
     differing = [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
-    return [one for one in differing if not (is_booted and _is_kept(one))]
+    return [difference for difference in differing if not (is_booted and _is_kept(difference))]
 
 
-def in_runs_alone(found: Sequence[Difference]) -> Difference | None:
+def runs_difference(differing: Sequence[Difference]) -> Difference | None:
     """Return the difference in the runs of each configuration, if nothing else of the study differs."""
-    keys = {one.key for one in found if one.name == "study_hash"}
-    runs = next((one for one in found if one.key == "study.protocol.runs"), None)
+    keys = {difference.key for difference in differing if difference.name == "study_hash"}
+    runs = next((difference for difference in differing if difference.key == "study.protocol.runs"), None)
     return runs if runs and keys == {"study_hash", runs.key} else None
 
 
@@ -188,20 +188,20 @@ def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
         ProtocolError: the journal's event holds no study.
     """
     with understood(before, 1):
-        was, is_ = (journaled(event["study"]) for event in (before, now))
+        was, is_ = (parse_journaled_study(event["study"]) for event in (before, now))
         for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
-            if study_hash(full) != study_hash(quick) == study_hash(quickened(full)):
+            if study_hash(full) != study_hash(quick) == study_hash(quick_form(full)):
                 return fix
     return None
 
 
-def refuse(found: list[Difference], accepted: list[str]) -> None:
+def refuse_differences(differing: list[Difference], accepted: list[str]) -> None:
     """Stop a resume that would mix two studies.
 
     Raises:
         StudyError: a difference was not accepted by name, or cannot be; one problem for each.
     """
-    left = [difference for difference in found if difference.name not in accepted or difference.name in NEVER]
+    left = [difference for difference in differing if difference.name not in accepted or difference.name in NEVER]
     if left:
         raise StudyError([difference.problem() for difference in left])
 
@@ -216,10 +216,10 @@ def _content(value: Any) -> Any:
     return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
 
 
-def _is_kept(one: Difference) -> bool:
+def _is_kept(difference: Difference) -> bool:
     """Tell whether so little of the memory differs that a kernel may keep it: no module of memory is that small."""
-    a, b = one.before, one.now
-    are_sizes = one.key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
+    a, b = difference.before, difference.now
+    are_sizes = difference.key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
     return are_sizes and abs(a - b) <= KEPT_MEMORY * max(a, b)
 
 

@@ -7,11 +7,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from scalograph.study.scalars import (
-    Level,
-    as_text,
-    refuse,
-)
+from scalograph.study.scalars import Level, format_value, refuse
 
 MAX_LEVELS = 4096
 # Ranges up to what a host has, of which the first are looked at.
@@ -59,13 +55,13 @@ def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
     return levels
 
 
-def possible(level: Level, text: str) -> bool:
+def is_possible_level(level: Level, text: str) -> bool:
     """Tell whether there is a host on which a text that needs one holds this level.
 
-    >>> possible(7, "1,all"), possible(0, "1:all"), possible(3, "1:all:*2")
+    >>> is_possible_level(7, "1,all"), is_possible_level(0, "1:all"), is_possible_level(3, "1:all:*2")
     (True, False, False)
     """
-    fixed, spans = _of_hosts(text)
+    fixed, spans = _host_levels(text)
     if (isinstance(level, bool), level) in fixed:
         return True
     return type(level) is int and level > 0 and any(span.may_hold(level) for span in spans)
@@ -90,7 +86,7 @@ class _Span(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _of_hosts(text: str) -> tuple[frozenset[tuple[bool, Level]], tuple[_Span, ...]]:
+def _host_levels(text: str) -> tuple[frozenset[tuple[bool, Level]], tuple[_Span, ...]]:
     """Return the levels that a text holds on every host, and its first ranges that a host ends; none if it is wrong."""
     fixed: set[tuple[bool, Level]] = set()
     spans: list[_Span] = []
@@ -122,10 +118,10 @@ def check_levels(levels: Sequence[Level]) -> None:
         if wrong := refuse(level):
             raise LevelsError(wrong)
         # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one treatment.
-        for key in {level, as_text(level)}:
+        for key in {level, format_value(level)}:
             if key in seen:
                 raise LevelsError(_twice(seen[key], level))
-        seen[level] = seen[as_text(level)] = level
+        seen[level] = seen[format_value(level)] = level
 
 
 def _twice(first: Level, second: Level) -> str:
@@ -206,7 +202,7 @@ class Run:
     warmup: bool = False
 
 
-def as_run(event: Mapping[str, Any]) -> Run:
+def read_run(event: Mapping[str, Any]) -> Run:
     """Return the run that an `ask` or `run` event is about.
 
     Raises:

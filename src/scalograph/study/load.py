@@ -12,54 +12,67 @@ from pydantic import ValidationError
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
-from scalograph.study.check_processes import COUNTS, QUOTA, counted, disordered, processes_of, too_many_copies
-from scalograph.study.check_published_claims import misquoted
-from scalograph.study.check_question import unanswerable
-from scalograph.study.control_names import CONDITIONS, misnamed, refuse_condition, row_of, variable
-from scalograph.study.cross_checks import Found, dangling, table, unknown
+from scalograph.study.check_processes import (
+    COUNTS,
+    QUOTA,
+    check_process_order,
+    count_factor,
+    processes_of,
+    too_many_copies,
+)
+from scalograph.study.check_published_claims import check_claims
+from scalograph.study.check_question import check_question_rules
+from scalograph.study.control_names import (
+    CONDITIONS,
+    control_row,
+    environment_variable,
+    expected_control_name,
+    refuse_condition,
+)
+from scalograph.study.cross_checks import Mistake, check_references, table, unknown_name
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 from scalograph.study.model import Study
 from scalograph.study.processes import MAX_COMMANDS
-from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
-from scalograph.study.scalars import brief, meant, short
-from scalograph.study.toml_lines import KeyPath, dotted, line_of, locate
+from scalograph.study.quick import check_quick_baseline, shorter_factors, shorter_protocol
+from scalograph.study.scalars import short_repr, suggest, truncate
+from scalograph.study.toml_lines import KeyPath, format_path, line_of, locate
 
 
-def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
+def check_counts(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find the mistakes in `copies = "{factor}"` and `cpus = "{factor}"`, in the study and in its quick form."""
     workload = table(raw, "workload")
     processes, at = processes_of(workload), ("workload", "process")
-    counters: list[tuple[KeyPath, str | None]] = [(("workload", "copies"), counted(workload))]
-    counters += [((*at, i, key), counted(process, key)) for i, process in enumerate(processes) for key in COUNTS]
+    counters: list[tuple[KeyPath, str | None]] = [(("workload", "copies"), count_factor(workload))]
+    counters += [((*at, i, key), count_factor(process, key)) for i, process in enumerate(processes) for key in COUNTS]
     names = {name: path for path, name in reversed(counters) if name is not None}
     most = {}
     for name, path in names.items():
         if name not in table(raw, "factors"):
-            yield unknown(path, "factor", name, table(raw, "factors"))
+            yield unknown_name(path, "factor", name, table(raw, "factors"))
         else:
             yield from _no_counts(raw, name)
             most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
     for i, process in enumerate(processes):
-        if granted := counted(process, QUOTA):
+        if granted := count_factor(process, QUOTA):
             yield from _no_quotas(raw, granted, (*at, i, QUOTA))
 
 
-def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Found]:
+def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Mistake]:
     for path, level in _levels(raw, name):
         if type(level) is not int or not 1 <= level <= MAX_COPIES:
-            yield path, f"level {short(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
+            yield path, f"level {short_repr(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
 
 
-def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Found]:
+def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Mistake]:
     if name not in table(raw, "factors"):
-        yield unknown(path, "factor", name, table(raw, "factors"))
+        yield unknown_name(path, "factor", name, table(raw, "factors"))
         return
-    for place, level in _levels(raw, name):
+    for level_path, level in _levels(raw, name):
         is_number = isinstance(level, int | float) and not isinstance(level, bool) and level > 0
         if not is_number and level != "none":
-            yield place, f"level {short(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
+            yield level_path, f"level {short_repr(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:
@@ -69,7 +82,9 @@ def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:
     places: list[tuple[KeyPath, Any]] = [(("factors", name, "levels"), factor.get("levels"))]
     for path, levels in [*places, (("quick", "factors", name), shorter)]:
         # On a known host, the control of CPUs replaces "all" by a count.
-        yield from ((path, one) for one in _spelled_out(levels) if (one, factor.get("control")) != ("all", "cpus"))
+        yield from (
+            (path, level) for level in _spelled_out(levels) if (level, factor.get("control")) != ("all", "cpus")
+        )
 
 
 def _spelled_out(levels: Any) -> list[Any]:
@@ -81,25 +96,25 @@ def _spelled_out(levels: Any) -> list[Any]:
         return []
 
 
-def unsettable(raw: dict[str, Any]) -> Iterator[Found]:
+def check_settings(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find settings that are named wrongly, set by two factors, or set by a factor and declared as a condition."""
     setters: dict[str, str] = {}
     for name, factor in table(raw, "factors").items():
         written = factor.get("control") if isinstance(factor, dict) else None
         control = written if isinstance(written, str) else ""
         where = ("factors", name, "control")
-        if expected := misnamed(control):
+        if expected := expected_control_name(control):
             yield where, f"found {control.partition(':')[2]!r}", expected, "correct it"
-        elif not variable(control) and (row := row_of(control)) and row.machine_wide:
+        elif not environment_variable(control) and (row := control_row(control)) and row.machine_wide:
             if (other := setters.setdefault(_limit(control), name)) != name:
-                found = f"the factor {other} sets the same setting, in this or another unit"
-                yield where, found, "one factor for each setting", "remove one of them"
+                text = f"the factor {other} sets the same setting, in this or another unit"
+                yield where, text, "one factor for each setting", "remove one of them"
             if control in table(raw, "conditions"):
                 yield where, f"{control} is a condition already", "one of the two", "remove the condition"
     for name, value in table(raw, "conditions").items():
         if wrong := refuse_condition(name, value):
-            found, expected = wrong
-            yield ("conditions", name), f"found {found}", expected, meant(name, CONDITIONS) or "correct it"
+            text, expected = wrong
+            yield ("conditions", name), f"found {text}", expected, suggest(name, CONDITIONS) or "correct it"
 
 
 def _limit(control: str) -> str:
@@ -134,10 +149,10 @@ MOST: dict[tuple[str, ...], int] = {
 # Levels that all exclusions of one list name together, and characters of all words of a command.
 MAX_EXCLUDED, MAX_COMMAND = 20_000, 1 << 17
 # Mistakes of one kind that are told.
-MOST_TOLD = 100
+MOST_REPORTED = 100
 
 
-def too_many(raw: dict[str, Any]) -> Iterator[Found]:
+def check_sizes(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find lists and tables beyond `MOST`; with any of them nothing else of the study is looked at."""
     for path, most in MOST.items():
         parent = raw
@@ -150,10 +165,10 @@ def too_many(raw: dict[str, Any]) -> Iterator[Found]:
             yield path, f"{n} levels", f"at most {MAX_EXCLUDED}", "leave them out of the factors"
         elif path in COMMANDS and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
             yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
-    yield from _of_processes(raw)
+    yield from _check_process_sizes(raw)
 
 
-def _of_processes(raw: dict[str, Any]) -> Iterator[Found]:
+def _check_process_sizes(raw: dict[str, Any]) -> Iterator[Mistake]:
     processes = table(raw, "workload").get("process")
     for i, process in enumerate(processes if isinstance(processes, list) else []):
         for key, value in process.items() if isinstance(process, dict) else ():
@@ -173,18 +188,18 @@ def _n_characters(words: list[Any]) -> int:
     return sum(len(word) for word in words if isinstance(word, str))
 
 
-def told(found: Iterable[Found]) -> list[Found]:
+def limit_mistakes(mistakes: Iterable[Mistake]) -> list[Mistake]:
     """Take the first mistakes of one kind, in messages of a readable length."""
-    first = islice(found, MOST_TOLD)
-    return [(path, brief(what), brief(expected), brief(fix)) for path, what, expected, fix in first]
+    first = islice(mistakes, MOST_REPORTED)
+    return [(path, truncate(what), truncate(expected), truncate(fix)) for path, what, expected, fix in first]
 
 
 Raw = dict[str, Any]
 # Checks the document for what this room does not know: a workload, files beside the study.
-Look = Callable[[Raw], Iterable[Found]]
+ExtraCheck = Callable[[Raw], Iterable[Mistake]]
 
 
-def load(file: Path, look: Look = lambda raw: ()) -> Study:
+def load(file: Path, look: ExtraCheck = lambda raw: ()) -> Study:
     """Read a study.
 
     Args:
@@ -197,35 +212,40 @@ def load(file: Path, look: Look = lambda raw: ()) -> Study:
     return parse(_read(file), file.name, look)
 
 
-def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> Study:
+def parse(text: str, name: str = "study.toml", look: ExtraCheck = lambda raw: ()) -> Study:
     """Parse a study from its text; `name` is used in the messages."""
     raw = toml_text.parse(text, name)
-    study, found = None, list(too_many(raw))
-    if not found:
-        study, found = _validated(raw)
-        for check in (dangling, misquoted, uncountable, unanswerable, unsettable):
-            found += told(check(raw))
-        found += told(disordered(processes_of(table(raw, "workload")), ("workload", "process")))
-        found += told(_quick(raw, found))
-        found += told(look(raw))
-    if found or study is None:
-        raise StudyError(_located(found, locate(text), name))
+    study, mistakes = None, list(check_sizes(raw))
+    if not mistakes:
+        study, mistakes = _validate(raw)
+        for check in (check_references, check_claims, check_counts, check_question_rules, check_settings):
+            mistakes += limit_mistakes(check(raw))
+        mistakes += limit_mistakes(check_process_order(processes_of(table(raw, "workload")), ("workload", "process")))
+        mistakes += limit_mistakes(_quick(raw, mistakes))
+        mistakes += limit_mistakes(look(raw))
+    if mistakes or study is None:
+        raise StudyError(_make_problems(mistakes, locate(text), name))
     return study
 
 
-def _validated(raw: Raw) -> tuple[Study | None, list[Found]]:
+def _validate(raw: Raw) -> tuple[Study | None, list[Mistake]]:
     try:
         return Study.model_validate(raw), []
     except ValidationError as error:
-        return None, told(map(_explain, error.errors(include_url=False)))
+        return None, limit_mistakes(map(_explain, error.errors(include_url=False)))
 
 
-def _quick(raw: Raw, full: list[Found]) -> list[Found]:
+def _quick(raw: Raw, full: list[Mistake]) -> list[Mistake]:
     """Find the mistakes that only the quick form has."""
-    _, found = _validated(shorter_protocol(raw))
-    changed = [mistake for mistake in found if mistake[0][:1] == ("protocol",) and mistake not in full]
-    changed += [mistake for mistake in told(unanswerable(shorter_factors(raw))) if mistake not in full]
-    return [*((("quick", *path), what, expected, fix) for path, what, expected, fix in changed), *without_baseline(raw)]
+    _, mistakes = _validate(shorter_protocol(raw))
+    changed = [mistake for mistake in mistakes if mistake[0][:1] == ("protocol",) and mistake not in full]
+    changed += [
+        mistake for mistake in limit_mistakes(check_question_rules(shorter_factors(raw))) if mistake not in full
+    ]
+    return [
+        *((("quick", *path), what, expected, fix) for path, what, expected, fix in changed),
+        *check_quick_baseline(raw),
+    ]
 
 
 def _read(file: Path) -> str:
@@ -237,16 +257,16 @@ def _read(file: Path) -> str:
         raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", "UTF-8 text") from error
 
 
-def _located(found: list[Found], lines: dict[KeyPath, int], name: str) -> list[Problem]:
+def _make_problems(mistakes: list[Mistake], lines: dict[KeyPath, int], name: str) -> list[Problem]:
     placed = []
-    for path, what, expected, fix in found:
+    for path, what, expected, fix in mistakes:
         line = line_of(lines, path)
         where = f"{name}:{line}" if line else name
-        place = f"{where}: {brief(dotted(path))}" if path else where
-        placed.append((line or 0, Problem(place, what, expected, fix)))
+        where_in_file = f"{where}: {truncate(format_path(path))}" if path else where
+        placed.append((line or 0, Problem(where_in_file, what, expected, fix)))
     problems = list(dict.fromkeys(problem for _, problem in sorted(placed, key=lambda item: item[0])))
-    more = [Problem(name, "more mistakes", "", "correct these first")] if len(problems) > MOST_TOLD else []
-    return [*problems[:MOST_TOLD], *more]
+    more = [Problem(name, "more mistakes", "", "correct these first")] if len(problems) > MOST_REPORTED else []
+    return [*problems[:MOST_REPORTED], *more]
 
 
 # pydantic puts the names of union members into its paths; the file does not have them.
@@ -256,12 +276,12 @@ _QUOTED = re.compile(r"'([^']*)'")
 _UNIONS = ("list[", "union[", "function-", "nullable[", "constrained-", "literal[")
 
 
-def _written(part: str | int) -> bool:
+def _is_in_file(part: str | int) -> bool:
     return isinstance(part, int) or (part not in _MEMBERS and not part.startswith(_UNIONS))
 
 
-def _explain(detail: Any) -> Found:
-    path = tuple(part for part in detail["loc"] if _written(part))
+def _explain(detail: Any) -> Mistake:
+    path = tuple(part for part in detail["loc"] if _is_in_file(part))
     kind, context, value = detail["type"], detail.get("ctx", {}), detail.get("input")
     if kind == "missing":
         return path, "missing", f"a value for `{path[-1]}`", "add it (protocol/study.md lists the keys)"
@@ -273,7 +293,7 @@ def _explain(detail: Any) -> Found:
     expected = str(detail["msg"]).removeprefix("Input should be ")
     expected = expected.replace("String should match pattern", "text that matches")
     names = _QUOTED.findall(expected) if kind in ("choice", "literal_error") and isinstance(value, str) else ()
-    return path, f"found {short(value)}", expected, meant(value, names)
+    return path, f"found {short_repr(value)}", expected, suggest(value, names)
 
 
 @cache
@@ -286,8 +306,8 @@ def _known_keys(path: KeyPath) -> tuple[str, str]:
     definitions, node = schema["$defs"], schema
     for part in path[:-1]:
         node = _step(node, part, definitions)
-    known = sorted(node.get("properties", {}))
-    return "one of " + ", ".join(known), meant(path[-1], known)
+    keys = sorted(node.get("properties", {}))
+    return "one of " + ", ".join(keys), suggest(path[-1], keys)
 
 
 def _step(node: Any, part: str | int, definitions: Any) -> Any:

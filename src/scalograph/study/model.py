@@ -5,17 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
-from scalograph.study.control_names import CONTROLS, NO_RESET, Reset, row_of
+from scalograph.study.control_names import CONTROLS, NO_RESET, Reset, control_row
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -43,22 +37,22 @@ ONE_AT_A_TIME: PlanKind = "one-at-a-time"
 
 
 def _known_question(value: Any) -> Any:
-    return _known(value, QUESTIONS)
+    return _check_choice(value, QUESTIONS)
 
 
 def _known_control(value: Any) -> Any:
-    return value if isinstance(value, str) and row_of(value) else _known(value, CONTROLS)
+    return value if isinstance(value, str) and control_row(value) else _check_choice(value, CONTROLS)
 
 
 def _known_reader(value: Any) -> Any:
-    return _known(value, {name: row for name, row in READERS.items() if row.to_output})
+    return _check_choice(value, {name: row for name, row in READERS.items() if row.to_output})
 
 
 def _is_none(value: object) -> bool:
     return value is None
 
 
-def _known(value: Any, rows: Mapping[str, object]) -> Any:
+def _check_choice(value: Any, rows: Mapping[str, object]) -> Any:
     """Refuse a name that a registry does not have, in pydantic's words for a choice."""
     if isinstance(value, str) and value in rows:
         return value
@@ -99,7 +93,7 @@ class WorkloadUse(StudyPart):
             raise ValueError("found `input` or `ok_exits` without `command`, expected both")
         if self.process and self.copies != 1:
             raise ValueError("found `copies` beside [[workload.process]], expected copies of each process")
-        if self.keep != "run" and not any(one.role == SERVICE and one.pid is None for one in self.process):
+        if self.keep != "run" and not any(process.role == SERVICE and process.pid is None for process in self.process):
             raise ValueError(f'found keep = "{self.keep}" of no service that is started, expected none')
         return self
 
@@ -120,7 +114,7 @@ class Factor(StudyPart):
     @property
     def kind(self) -> str:
         """The sort of variable."""
-        row = row_of(self.control) if self.control else None
+        row = control_row(self.control) if self.control else None
         return self.declared_kind or (row.kind if row else "workload")
 
 
@@ -144,7 +138,7 @@ class Response(StudyPart):
         return tuple(key for key in ("pattern", "pointer", "reader") if getattr(self, key) is not None)
 
     @property
-    def printed(self) -> bool:
+    def is_printed(self) -> bool:
         """Whether the program prints it."""
         return bool(self.places)
 
@@ -152,7 +146,7 @@ class Response(StudyPart):
     def _one_place(self) -> "Response":
         if self.source == "output" and len(self.places) != 1:
             raise ValueError("found none or several of `pattern`, `pointer` and `reader`, expected exactly one")
-        if self.printed and not self.source.startswith(("output", "value.output_")):
+        if self.is_printed and not self.source.startswith(("output", "value.output_")):
             raise ValueError(f'found `{self.places[0]}` beside from = "{self.source}", expected from = "output"')
         if self.benchmark is not None and self.reader is None:
             raise ValueError("found `benchmark` without `reader`, expected both")
@@ -270,13 +264,13 @@ class Study(StudyPart):
     @property
     def is_counted(self) -> bool:
         """Whether counters of the kernel are kept of each run: a factor may move them, or a response reads one."""
-        rows = (row_of(factor.control) for factor in self.factors.values() if factor.control)
+        rows = (control_row(factor.control) for factor in self.factors.values() if factor.control)
         reads = any(response.source.startswith("kernel.") for response in self.responses.values())
         return reads or any(row.machine_wide for row in rows if row)
 
     @field_validator("responses")
     @classmethod
-    def _named(cls, responses: dict[str, Response]) -> dict[str, Response]:
+    def _name_sources(cls, responses: dict[str, Response]) -> dict[str, Response]:
         """Give each printed response the name under which a run keeps its value."""
         sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
         return {
@@ -285,7 +279,7 @@ class Study(StudyPart):
         }
 
 
-def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:
+def replace_claims(study: Study, claims: list[PublishedClaim]) -> Study:
     """Return a study with these claims of a paper in place of its own."""
     published = (study.published or Published()).model_copy(update={"claims": claims})
     return study.model_copy(update={"published": published})
@@ -305,13 +299,13 @@ def study_schema() -> dict[str, Any]:
     schema = Study.model_json_schema()
     schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "study.toml"}
     page = next((file for file in _PAGES if file.is_file()), None)
-    for path, text in _said(page.read_text(encoding="utf-8")) if page else ():
-        if (part := _at(schema, schema, path)) is not None:
+    for path, text in _documented_keys(page.read_text(encoding="utf-8")) if page else ():
+        if (part := _find_part(schema, schema, path)) is not None:
             part["description"] = text
     return schema
 
 
-def _said(page: str) -> Iterator[tuple[list[str], str]]:
+def _documented_keys(page: str) -> Iterator[tuple[list[str], str]]:
     """Yield keys and what is said of them: `prepare`, `.cleanup` of one row have the same text."""
     for keys, meaning in _ROW.findall(page):
         first: list[str] = []
@@ -322,22 +316,22 @@ def _said(page: str) -> Iterator[tuple[list[str], str]]:
                 yield path, meaning.replace("`", "")
 
 
-def _at(schema: Mapping[str, Any], part: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
+def _find_part(schema: Mapping[str, Any], part: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
     """Find the part of a schema that a key means; None where the page tells of a key in words only."""
     for name in path:
         table = _table(schema, part)
         any_name = next(iter(table.get("patternProperties", {}).values()), None)
-        found = any_name if name == _ANY else table.get("properties", {}).get(name)
-        if not isinstance(found, dict):
+        value = any_name if name == _ANY else table.get("properties", {}).get(name)
+        if not isinstance(value, dict):
             return None
-        part = found
+        part = value
     return part
 
 
 def _table(schema: Mapping[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     """The table that a part refers to, alone or beside others such as null."""
-    for one in (part, *part.get("anyOf", ())):
-        if "$ref" in one:
-            found: dict[str, Any] = schema["$defs"][one["$ref"].rpartition("/")[2]]
-            return found
+    for option in (part, *part.get("anyOf", ())):
+        if "$ref" in option:
+            definition: dict[str, Any] = schema["$defs"][option["$ref"].rpartition("/")[2]]
+            return definition
     return part

@@ -39,9 +39,9 @@ def engine(pattern: str) -> "re.Pattern[str]":
     try:
         compiled: re.Pattern[str] = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:
-        why = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
-        why = why.replace("(?m)", "")
-        raise ValueError(f'found pattern "{pattern}" ({why}), expected one that RE2 reads') from error
+        reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+        reason = reason.replace("(?m)", "")
+        raise ValueError(f'found pattern "{pattern}" ({reason}), expected one that RE2 reads') from error
     if compiled.groups != 1:
         raise ValueError(f'found pattern "{pattern}" with {compiled.groups} groups, expected one: (...) is the figure')
     return compiled

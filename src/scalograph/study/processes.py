@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from scalograph.errors import StudyError
 from scalograph.study.fields import Argv, Copies, Duration, Name, ParameterValue, Scalar, StudyPart, Text
-from scalograph.study.scalars import as_text, no_such, short
+from scalograph.study.scalars import format_value, short_repr, unknown_name_error
 
 SERVICE, DRIVER = "service", "driver"
 # Commands of a run (protocol/probe.md): each copy of a service is one, and so is the driver.
@@ -31,13 +31,13 @@ def _is_port(value: Any) -> bool:
 
 def _port(value: Any) -> Any:
     if not _is_port(value) and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
-        raise ValueError(f'found {short(value)}, expected a number from 1 to 65535 or "{{port}}"')
+        raise ValueError(f'found {short_repr(value)}, expected a number from 1 to 65535 or "{{port}}"')
     return value
 
 
 def _url(value: Any) -> Any:
     if not isinstance(value, str) or not _URL.fullmatch(value):
-        raise ValueError(f'found {short(value)}, expected "http://127.0.0.1:{{port}}/PATH"')
+        raise ValueError(f'found {short_repr(value)}, expected "http://127.0.0.1:{{port}}/PATH"')
     return value
 
 
@@ -46,16 +46,18 @@ def _ports(value: Any) -> Any:
     if type(value) is int and 0 <= value <= MAX_PORTS:
         return value
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_PORTS or not all(map(_is_port, value)):
-        raise ValueError(f"found {short(value)}, expected a count from 0 to {MAX_PORTS}, or a list of port numbers")
+        raise ValueError(
+            f"found {short_repr(value)}, expected a count from 0 to {MAX_PORTS}, or a list of port numbers"
+        )
     if len(set(value)) < len(value):
-        raise ValueError(f"found {short(value)}, expected each port once")
+        raise ValueError(f"found {short_repr(value)}, expected each port once")
     return value
 
 
 def _quota(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
     if not is_number and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
-        raise ValueError(f'found {short(value)}, expected CPUs such as 0.5, or "{{factor}}"')
+        raise ValueError(f'found {short_repr(value)}, expected CPUs such as 0.5, or "{{factor}}"')
     return float(value) if is_number else value
 
 
@@ -73,7 +75,7 @@ class ReadyWhen(StudyPart):
             raise ValueError(f"found {' and '.join(given) or 'nothing'}, expected one of {', '.join(FORMS)}")
         return self
 
-    def as_template(self) -> tuple[str, str]:
+    def template_form(self) -> tuple[str, str]:
         """Return the form and what is to be filled in."""
         return next((form, str(value)) for form in FORMS if (value := getattr(self, form)) is not None)
 
@@ -134,10 +136,10 @@ def number_of(count: int | str, values: Mapping[str, Any]) -> int:
     return int(value_of(count, values))
 
 
-def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:
+def sort_services(after: Mapping[str, Sequence[str]]) -> list[str] | None:
     """Return names so that each comes after those that it names, else as they are; None where they go round in circles.
 
-    >>> in_order({"front": ["app"], "app": ["database"], "database": []}), in_order({"a": ["b"], "b": ["a"]})
+    >>> sort_services({"front": ["app"], "app": ["database"], "database": []}), sort_services({"a": ["b"], "b": ["a"]})
     (['database', 'app', 'front'], None)
     """
     left, done = dict(after), list[str]()
@@ -150,15 +152,15 @@ def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:
     return done
 
 
-def before(name: str, after: Mapping[str, Sequence[str]]) -> set[str]:
+def predecessors(name: str, after: Mapping[str, Sequence[str]]) -> set[str]:
     """Return the names that a process comes after, directly or through others."""
-    found, waiting = set[str](), list(after.get(name, ()))
+    earlier, waiting = set[str](), list(after.get(name, ()))
     while waiting:
         other = waiting.pop()
-        if other not in found:
-            found.add(other)
+        if other not in earlier:
+            earlier.add(other)
             waiting += after.get(other, ())
-    return found
+    return earlier
 
 
 def own_names(is_service: bool, has_ports: bool) -> Iterator[str]:
@@ -170,12 +172,12 @@ def own_names(is_service: bool, has_ports: bool) -> Iterator[str]:
         yield from PORT_NAMES
 
 
-def names_of(services: Sequence[str]) -> Iterator[str]:
+def service_names(services: Sequence[str]) -> Iterator[str]:
     """Yield the names that a run fills for those that come after these services, which have ports."""
     yield from (f"{service}{ending}" for service in services for ending in ENDINGS)
 
 
-_PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 class Template(str):
@@ -184,16 +186,16 @@ class Template(str):
     __slots__ = ()
 
 
-def places(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+def placeholders(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
     """Yield every `{name}` with its item, in order; None for the name of a lone brace.
 
-    >>> list(places(["run", "-n{n}", "{{}}", "}"]))
+    >>> list(placeholders(["run", "-n{n}", "{{}}", "}"]))
     [('n', '-n{n}'), (None, '}')]
     """
     for item in template:
-        for place in _PLACE.finditer(item):
-            if place[0] not in ("{{", "}}"):
-                yield place[1], item
+        for match in _PLACEHOLDER.finditer(item):
+            if match[0] not in ("{{", "}}"):
+                yield match[1], item
 
 
 def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
@@ -207,29 +209,29 @@ def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
     """
     filled: list[str] = []
     for item in template:
-        whole = _PLACE.fullmatch(item)
+        whole = _PLACEHOLDER.fullmatch(item)
         value = _lookup(whole[1], item, values) if whole and whole[1] is not None else None
         if isinstance(value, list | tuple):
-            filled += [as_text(part) for part in value]
+            filled += [format_value(part) for part in value]
         else:
-            filled.append(_PLACE.sub(lambda place, item=item: _put(place, item, values), item))  # type: ignore[misc]
+            filled.append(_PLACEHOLDER.sub(lambda match, item=item: _put(match, item, values), item))  # type: ignore[misc]
     return filled
 
 
-def _put(place: re.Match[str], item: str, values: Mapping[str, Any]) -> str:
-    if place[0] in ("{{", "}}"):
-        return place[0][0]
-    if place[1] is None:
-        raise StudyError.one("argv", f'a lone "{place[0]}" in "{item}"', "{name}", "write {{ or }} for a brace")
-    value = _lookup(place[1], item, values)
+def _put(match: re.Match[str], item: str, values: Mapping[str, Any]) -> str:
+    if match[0] in ("{{", "}}"):
+        return match[0][0]
+    if match[1] is None:
+        raise StudyError.one("argv", f'a lone "{match[0]}" in "{item}"', "{name}", "write {{ or }} for a brace")
+    value = _lookup(match[1], item, values)
     if isinstance(value, list | tuple):
-        fix = f'make "{{{place[1]}}}" an item of its own'
-        raise StudyError.one("argv", f'the list {place[1]} inside "{item}"', "a single value", fix)
-    return as_text(value)
+        fix = f'make "{{{match[1]}}}" an item of its own'
+        raise StudyError.one("argv", f'the list {match[1]} inside "{item}"', "a single value", fix)
+    return format_value(value)
 
 
 def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
     if name not in values:
-        found = f'unknown name {{{name}}} in "{item}"'
-        raise no_such("argv", found, name, sorted(values), "or {{ for a brace", "no name at all")
+        text = f'unknown name {{{name}}} in "{item}"'
+        raise unknown_name_error("argv", text, name, sorted(values), "or {{ for a brace", "no name at all")
     return values[name]

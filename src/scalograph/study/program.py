@@ -12,9 +12,9 @@ from scalograph.errors import StudyError
 from scalograph.study.build_plan import applies
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
-from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, Template, in_order, places
-from scalograph.study.scalars import no_such
-from scalograph.study.shipped import inside, shipped, shipped_workloads
+from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, Template, placeholders, sort_services
+from scalograph.study.scalars import unknown_name_error
+from scalograph.study.shipped import inside, shipped_workload, shipped_workloads
 from scalograph.study.workload import BY_PROTOCOL, Workload, load_workload
 
 # Steps that a study may take once before all runs, and before and after each.
@@ -87,27 +87,31 @@ class Program:
     def commands(self) -> list[tuple[str, ...]]:
         """The argv of each process that the study writes itself: no workload says what it needs."""
         by_workloads = {used.process for used in self.used}
-        return [] if "" in by_workloads else [one.argv for one in self.processes if one.name not in by_workloads]
+        return (
+            []
+            if "" in by_workloads
+            else [process.argv for process in self.processes if process.name not in by_workloads]
+        )
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """What is known without a treatment, values of single processes with it."""
         return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
 
-    def started(self, treatment: Mapping[str, Any]) -> tuple[Process, ...]:
+    def processes_for(self, treatment: Mapping[str, Any]) -> tuple[Process, ...]:
         """Return the processes that a treatment starts, in order."""
-        known = {**self.values, **treatment}
-        return tuple(process for process in self.processes if applies(process.when, known))
+        values = {**self.values, **treatment}
+        return tuple(process for process in self.processes if applies(process.when, values))
 
     def read_by_services(self) -> set[str]:
         """Return the names of factors on which the start of its services may depend; controls are not among them."""
-        found = set[str]()
-        for process in (one for one in self.processes if one.service):
+        names = set[str]()
+        for process in (each for each in self.processes if each.service):
             own = [value for value in process.values.values() if isinstance(value, Template)]
             ready = process.service.ready[1:] if process.service and process.service.ready else ()
             words = [*process.argv, *ready, *own, str(process.copies), str(process.cpus)]
-            found |= {*process.values, *process.when, *(name for name, _ in places(words) if name)}
-        return found
+            names |= {*process.values, *process.when, *(name for name, _ in placeholders(words) if name)}
+        return names
 
     def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
         """Tell whether a treatment starts what uses a workload."""
@@ -132,22 +136,22 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     """
     caller = use.cwd == "caller"
     folder = Path.cwd() if caller else folder
-    steps = {step: located(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}
+    steps = {step: locate_program(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}
     if use.command is not None:
-        argv = located(use.command, folder, caller)
+        argv = locate_program(use.command, folder, caller)
         given = {"python": sys.executable, "here": str(folder)}
         return Program((Process(argv, use.copies),), folder, use.events, given, steps=steps)
     if use.process:
-        return started(use, folder, caller, steps)
+        return _processes_program(use, folder, caller, steps)
     home = find_workload(str(use.use), folder)
     workload = load_workload(home)
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
     single = Process(tuple(workload.argv), use.copies)
-    processes = arranged(workload.process) if workload.process else (single,)
+    processes = sort_processes(workload.process) if workload.process else (single,)
     return Program(processes, home, workload.events, values, (Used(workload, home),), steps, (), hash_folder(home))
 
 
-def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
+def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
     """Return the program of a study that says itself which processes are started.
 
     Raises:
@@ -155,12 +159,12 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     """
     fresh = [process for process in use.process if process.pid is None]
     running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
-    processes = arranged(fresh, lambda argv: located(argv, folder, caller, "process"))
+    processes = sort_processes(fresh, lambda argv: locate_program(argv, folder, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
     declared = {process.name: process for process in use.process}
-    used = tuple(_used(process, folder) for process in use.process if process.use is not None)
-    own = {one.process: _own_values(one, declared[one.process]) for one in used}
-    by_name = {one.process: one.workload for one in used}
+    used = tuple(_load_used(process, folder) for process in use.process if process.use is not None)
+    own = {each.process: _own_values(each, declared[each.process]) for each in used}
+    by_name = {each.process: each.workload for each in used}
     processes = tuple(
         replace(process, argv=tuple(by_name[process.name].argv), values=own[process.name])
         if process.name in by_name
@@ -169,17 +173,17 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     )
     driver = by_name.get(processes[-1].name)
     events = driver.events if driver else use.events
-    sources = b"".join(hash_folder(one.home) for one in used)
+    sources = b"".join(hash_folder(each.home) for each in used)
     return Program(processes, folder, events, values, used, steps, running, sources)
 
 
-def _used(declared: DeclaredProcess, folder: Path) -> Used:
+def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
     """Return the workload of a process. Raises StudyError where it is unknown, or starts several processes itself."""
     home = find_workload(str(declared.use), folder)
     workload = load_workload(home)
     if workload.process:
-        found, expected = f"{workload.name}, which starts several processes itself", "one that starts one"
-        raise StudyError.one("workload.process", found, expected, "write its processes here")
+        text, expected = f"{workload.name}, which starts several processes itself", "one that starts one"
+        raise StudyError.one("workload.process", text, expected, "write its processes here")
     return Used(workload, home, declared.name)
 
 
@@ -189,7 +193,7 @@ def _own_values(used: Used, declared: DeclaredProcess) -> dict[str, Any]:
     return _parameters(used.workload, given) | {"here": str(used.home)}
 
 
-def arranged(
+def sort_processes(
     declared: Sequence[DeclaredProcess], locate: Callable[[Sequence[str]], Sequence[str]] = tuple
 ) -> tuple[Process, ...]:
     """Return declared processes in the order in which they start: services by `after`, then the driver.
@@ -202,7 +206,7 @@ def arranged(
         StudyError: a program leads outside the study's folder, or they wait for each other.
     """
     services = {process.name: process.after for process in declared if process.role == SERVICE}
-    order = in_order(services)
+    order = sort_services(services)
     if order is None:
         raise StudyError.one(
             "workload.process", "services that wait for each other", "an order in which they can start"
@@ -215,7 +219,7 @@ def arranged(
 def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequence[str]]) -> Process:
     service = None
     if declared.role == SERVICE:
-        ready = declared.ready.as_template() if declared.ready else None
+        ready = declared.ready.template_form() if declared.ready else None
         ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
         service = Service(ready, declared.ready_timeout_s, ports, declared.stop.signal, declared.stop.grace_s)
     return Process(
@@ -229,7 +233,7 @@ def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(given) - set(workload.parameters))
     if unknown:
         where = f"workload.parameters.{unknown[0]}"
-        raise no_such(where, f"unknown to {workload.name}", unknown[0], workload.parameters)
+        raise unknown_name_error(where, f"unknown to {workload.name}", unknown[0], workload.parameters)
     # Iterations of the study's protocol override the workload's own default of that name.
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
     return defaults | dict(given)
@@ -245,13 +249,13 @@ def find_workload(name: str, folder: Path) -> Path:
         beside = inside(folder, name, "workload.use")
         if (beside / "workload.toml").is_file():
             return beside
-    known = shipped_workloads()
-    if name in known:
-        return shipped(name)
-    raise no_such("workload.use", f'no workload "{name}"', name, known, "or a folder beside the study")
+    names = shipped_workloads()
+    if name in names:
+        return shipped_workload(name)
+    raise unknown_name_error("workload.use", f'no workload "{name}"', name, names, "or a folder beside the study")
 
 
-def located(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
+def locate_program(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
     """Return an argv template whose program is found from any folder. A caller's own programs may be anywhere.
 
     Raises:

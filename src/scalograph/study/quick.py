@@ -6,44 +6,41 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.errors import StudyError
-from scalograph.study.cross_checks import Found, has_level, table
+from scalograph.study.cross_checks import Mistake, has_level, table
 from scalograph.study.model import Study
 
 
-def quickened(study: Study) -> Study:
+def quick_form(study: Study) -> Study:
     """Return the study with the changes of `quick` made.
 
     Raises:
         StudyError: the changed study is not valid.
     """
     changed: dict[str, Any] = {
-        "protocol": {**_as_written(study.protocol), **study.quick.protocol},
+        "protocol": {**_dump(study.protocol), **study.quick.protocol},
         "factors": {
-            name: {
-                **_as_written(factor),
-                **({"levels": study.quick.factors[name]} if name in study.quick.factors else {}),
-            }
+            name: {**_dump(factor), **({"levels": study.quick.factors[name]} if name in study.quick.factors else {})}
             for name, factor in study.factors.items()
         },
         "exclude": [*study.exclude, *study.quick.exclude],
     }
     try:
         # The journal's context: values that were parsed already carry plain numbers.
-        return Study.model_validate({**_as_written(study), **changed}, context={"journal": True})
+        return Study.model_validate({**_dump(study), **changed}, context={"journal": True})
     except ValidationError as error:
         first = error.errors()[0]
         raise StudyError.one("quick", ".".join(map(str, first["loc"])), first["msg"]) from error
 
 
-def without_baseline(raw: dict[str, Any]) -> Iterator[Found]:
+def check_quick_baseline(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Find baselines that the quick form leaves out; without other levels, exclusions and tables only have less."""
     factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
     for name, level in table(raw, "baseline").items():
         if name not in shorter or not isinstance(factors.get(name), dict) or not has_level(factors[name], level):
             continue
         if not has_level({**factors[name], "levels": shorter[name]}, level):
-            found = f"without level {level!r}, the baseline"
-            yield ("quick", "factors", name), found, "levels that hold it", "add it: speedups are taken from it"
+            text = f"without level {level!r}, the baseline"
+            yield ("quick", "factors", name), text, "levels that hold it", "add it: speedups are taken from it"
 
 
 def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +57,6 @@ def shorter_factors(raw: dict[str, Any]) -> dict[str, Any]:
     return {**{key: raw[key] for key in raw if key != "protocol"}, "factors": {**factors, **changed}}
 
 
-def _as_written(part: Any) -> dict[str, Any]:
+def _dump(part: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = part.model_dump(by_alias=True)
     return dumped

@@ -47,12 +47,12 @@ def windows(record: Record) -> Windows:
         if part.index == list(range(len(part.index))):
             wall_s = [(end - start) / 1e9 for start, end in zip(part.start_ns, part.end_ns, strict=True)]
             return Windows(wall_s, [None if cpu is None else cpu / 1e9 for cpu in part.cpu_ns], part.work)
-    found: dict[int, list[tuple[int, int, int, int | None]]] = {}
+    by_index: dict[int, list[tuple[int, int, int, int | None]]] = {}
     for part in record.iterations:
         figures = zip(part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True)
         for index, copy in zip(part.index, figures, strict=True):
-            found.setdefault(index, []).append(copy)
-    whole = [_window(found[index]) for index in sorted(found)]
+            by_index.setdefault(index, []).append(copy)
+    whole = [_window(by_index[index]) for index in sorted(by_index)]
     return Windows(*map(list, zip(*whole, strict=True))) if whole else Windows()
 
 
@@ -80,22 +80,22 @@ def observer(source: str, warmup: int) -> Observer:
     if room == "value":
         return partial(_values, name)
     if room == "kernel":
-        return partial(_one, partial(_counted, name))
-    whole = partial(_one, _DERIVED[name] if name in _DERIVED else partial(_figure, _fields(name)))
+        return partial(_single, partial(_read_counter, name))
+    whole = partial(_single, _DERIVED[name] if name in _DERIVED else partial(_read_run_value, _fields(name)))
     if room == "process":
         process, _, figure = name.partition(".")
-        return partial(_one, partial(_of_process, process, figure))
+        return partial(_single, partial(_read_process_value, process, figure))
     if room != "window":
         return whole
 
-    def of_windows(record: Record, windows: Windows) -> Sequence[float]:
+    def read_windows(record: Record, windows: Windows) -> Sequence[float]:
         if not windows.wall_s:
             return whole(record, windows)
         if name == "wall":
             return windows.wall_s[warmup:]
         return [cpu for cpu in windows.cpu_s[warmup:] if cpu is not None]
 
-    return of_windows
+    return read_windows
 
 
 def observe(source: str, record: Record, windows: Windows, warmup: int) -> Sequence[float]:
@@ -103,12 +103,12 @@ def observe(source: str, record: Record, windows: Windows, warmup: int) -> Seque
     return observer(source, warmup)(record, windows)
 
 
-def _one(read: "Callable[[Record, Windows], float | None]", record: Record, windows: Windows) -> Sequence[float]:
+def _single(read: "Callable[[Record, Windows], float | None]", record: Record, windows: Windows) -> Sequence[float]:
     value = read(record, windows)
     return () if value is None else (value,)
 
 
-def _counted(name: str, record: Record, _: Windows) -> float | None:
+def _read_counter(name: str, record: Record, _: Windows) -> float | None:
     return (record.counters or {}).get(name)
 
 
@@ -126,14 +126,14 @@ def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
     return (fmean(map(median, copies.values())),)
 
 
-def primary(study: Study) -> str:
+def primary_response(study: Study) -> str:
     """Return the response that a study is about: the window's wall time, else the first that has a direction."""
     wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
 
 
-def figure_units() -> dict[str, str]:
+def run_units() -> dict[str, str]:
     """Return the names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
@@ -152,15 +152,15 @@ def process_units() -> dict[str, str]:
     return {name: unit for name, (_, unit, _) in _OF_PROCESSES.items()}
 
 
-def _of_process(name: str, figure: str, record: Record, windows: Windows) -> float | None:
+def _read_process_value(name: str, figure: str, record: Record, windows: Windows) -> float | None:
     """Return a figure of all copies of a process; None where one of them does not have it."""
     field, unit, together = _OF_PROCESSES[figure]
-    found = [getattr(process, field) for process in record.processes if process.name == name]
-    if not found or None in found:
+    values = [getattr(process, field) for process in record.processes if process.name == name]
+    if not values or None in values:
         return None
     if figure == "cpu_percent":
         return _percent_in_window([process for process in record.processes if process.name == name], record)
-    return float(together(found) * (1e-9 if unit == "s" else 1))
+    return float(together(values) * (1e-9 if unit == "s" else 1))
 
 
 def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> float | None:
@@ -185,7 +185,7 @@ def _fields(name: str) -> Sequence[tuple[str, float]]:
     return [(field, scale) for field, scale in fields if field in RunFigures.__struct_fields__]
 
 
-def _figure(fields: Sequence[tuple[str, float]], record: Record, windows: Windows) -> float | None:
+def _read_run_value(fields: Sequence[tuple[str, float]], record: Record, windows: Windows) -> float | None:
     for field, scale in fields:
         value = getattr(record.run, field)
         if value is not None:

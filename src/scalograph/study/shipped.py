@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def shipped(name: str) -> Path:
+def shipped_workload(name: str) -> Path:
     """Return the folder of a shipped workload, such as `java-threads` or `sanity/pinning`.
 
     Raises:
@@ -47,7 +47,7 @@ def _folder(room: str, file: str, name: str) -> Path:
     if folder != home and folder.is_relative_to(home) and (folder / file).is_file():
         return folder
     fix, empty = "or give the path of a folder of your own", f"none: {room}/ was not installed"
-    raise no_such(room, f'no "{name}" ships', name, _names(room, file), fix, empty)
+    raise unknown_name_error(room, f'no "{name}" ships', name, _names(room, file), fix, empty)
 
 
 def _names(room: str, file: str) -> list[str]:

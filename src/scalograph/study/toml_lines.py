@@ -1,6 +1,6 @@
 """The line of each key in a TOML text; tomllib gives values without positions."""
 
-from scalograph.study.toml_text import bare
+from scalograph.study.toml_text import blank_strings
 
 KeyPath = tuple[str | int, ...]
 
@@ -18,7 +18,7 @@ def locate(text: str) -> dict[KeyPath, int]:
     table: KeyPath = ()
     depth = 0
     written = text.split("\n")
-    for number, line in enumerate(bare(text).split("\n"), start=1):
+    for number, line in enumerate(blank_strings(text).split("\n"), start=1):
         if depth == 0 and line.lstrip().startswith("["):
             table = _table(line, written[number - 1], counts)
             lines.setdefault(table, number)
@@ -30,10 +30,10 @@ def locate(text: str) -> dict[KeyPath, int]:
     return lines
 
 
-def dotted(path: KeyPath) -> str:
+def format_path(path: KeyPath) -> str:
     """Return a path as a message names it.
 
-    >>> dotted(("exclude", 0, "threads"))
+    >>> format_path(("exclude", 0, "threads"))
     'exclude[0].threads'
     """
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")

@@ -46,7 +46,7 @@ def parse(text: str, where: str) -> dict[str, Any]:
     Raises:
         StudyError: it is no TOML, or beyond a limit of this module; names the line where there is one.
     """
-    if problem := _beyond(text, where):
+    if problem := _check_limits(text, where):
         raise StudyError([problem])
     try:
         return tomllib.loads(text)
@@ -54,23 +54,23 @@ def parse(text: str, where: str) -> dict[str, Any]:
         raise StudyError.one(where, f"not TOML: {error}", "", _SEE) from error
 
 
-def bare(text: str) -> str:
+def blank_strings(text: str) -> str:
     """Return the text with each character of a string replaced by an apostrophe, of a comment by a blank; lines stay.
 
-    >>> bare('a = "b=1" # c')
+    >>> blank_strings('a = "b=1" # c')
     "a = '''''    "
     """
     return _OPAQUE.sub(_blank, text)
 
 
-def _blank(found: re.Match[str]) -> str:
-    filler = " " if found[0].startswith("#") else "'"
-    if "\n" not in found[0]:
-        return filler * len(found[0])
-    return re.sub(r"[^\n]", filler, found[0])
+def _blank(match: re.Match[str]) -> str:
+    filler = " " if match[0].startswith("#") else "'"
+    if "\n" not in match[0]:
+        return filler * len(match[0])
+    return re.sub(r"[^\n]", filler, match[0])
 
 
-def _beyond(text: str, where: str) -> Problem | None:
+def _check_limits(text: str, where: str) -> Problem | None:
     """Find what is beyond a limit."""
     if (n := text.count("\n")) > MAX_LINES:
         return Problem(where, f"{n} lines", f"at most {MAX_LINES}", "leave out what is empty")
@@ -78,22 +78,22 @@ def _beyond(text: str, where: str) -> Problem | None:
     long = next((m for m in opaque if m.end() - m.start() > MAX_TEXT and m[0][0] != "#"), None)
     if long:
         return _problem(text, long.start(), where, f"a text above {MAX_TEXT} characters", "a shorter one")
-    seen = bare(text)
-    if found := _WORD.search(seen):
-        return _problem(text, found.start(), where, f"a word above {MAX_WORD} characters", "a key or a number")
-    if found := _PARTS.search(seen):
-        return _problem(text, found.start(), where, f"a key of more than {MAX_PARTS} parts", f"at most {MAX_PARTS}")
-    if (place := _too_deep(seen)) is not None:
-        return _problem(text, place, where, "values nested too deeply", f"at most {MAX_DEPTH} in each other")
+    seen = blank_strings(text)
+    if match := _WORD.search(seen):
+        return _problem(text, match.start(), where, f"a word above {MAX_WORD} characters", "a key or a number")
+    if match := _PARTS.search(seen):
+        return _problem(text, match.start(), where, f"a key of more than {MAX_PARTS} parts", f"at most {MAX_PARTS}")
+    if (start := _too_deep(seen)) is not None:
+        return _problem(text, start, where, "values nested too deeply", f"at most {MAX_DEPTH} in each other")
     for signs, most, what in _COUNTED:
         if (n := sum(map(seen.count, signs))) > most:
             return Problem(where, f"{n} {what}", f"at most {most}", "take large lists out of it")
     return None
 
 
-def _problem(text: str, place: int, where: str, found: str, expected: str) -> Problem:
-    line = text.count("\n", 0, place) + 1
-    return Problem(f"{where}:{line}", found, expected, "correct it")
+def _problem(text: str, start: int, where: str, excess: str, expected: str) -> Problem:
+    line = text.count("\n", 0, start) + 1
+    return Problem(f"{where}:{line}", excess, expected, "correct it")
 
 
 def _too_deep(seen: str) -> int | None:

@@ -12,14 +12,14 @@ from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts
 from scalograph.study import toml_text
 from scalograph.study.build_plan import Build, Name, ParameterValue, Text, WorkloadPart, fetched_names, written_names
-from scalograph.study.check_processes import misdeclared
-from scalograph.study.cross_checks import Found
+from scalograph.study.check_processes import check_workload_processes
+from scalograph.study.cross_checks import Mistake
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess, fill
-from scalograph.study.scalars import brief, short
-from scalograph.study.toml_lines import dotted, line_of, locate
+from scalograph.study.scalars import short_repr, truncate
+from scalograph.study.toml_lines import format_path, line_of, locate
 
 # Mistakes that are told.
-MOST_TOLD = 100
+MOST_REPORTED = 100
 # Names that the host fills, and that a study's protocol fills unless the workload has a parameter of that name.
 BY_HOST = ("build", "classpath", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
@@ -112,17 +112,17 @@ class Workload(WorkloadPart):
             raise ValueError("found both or neither of `argv` and [[process]], expected exactly one")
         if hiding := [name for name in self.parameters if name in BY_HOST]:
             raise ValueError(f"parameters: found {hiding[0]}, expected a name that the host does not fill itself")
-        named = [("requires.when", name) for one in self.requires for name in one.when]
-        named += [("requires.given", name) for one in self.requires for name in one.given]
-        named += [("build.when", name) for one in self.build for name in one.when]
+        named = [("requires.when", name) for each in self.requires for name in each.when]
+        named += [("requires.given", name) for each in self.requires for name in each.given]
+        named += [("build.when", name) for each in self.build for name in each.when]
         for key, name in named:
             if name not in self.parameters:
                 raise ValueError(f"{key}: found {name}, expected one of {', '.join(self.parameters)}")
         defaults = {name: parameter.default for name, parameter in self.parameters.items()}
-        known = [*BY_HOST, *BY_PROTOCOL, *fetched_names(self.build)]
+        filled = [*BY_HOST, *BY_PROTOCOL, *fetched_names(self.build)]
         steps = [*self.prepare.argv, self.prepare.folder] if self.prepare else []
         try:
-            fill([*self.argv, *steps], {**dict.fromkeys(known, ""), **defaults})
+            fill([*self.argv, *steps], {**dict.fromkeys(filled, ""), **defaults})
         except StudyError as error:
             raise ValueError(str(error)) from error
         return self
@@ -147,28 +147,28 @@ def load_workload(folder: Path) -> Workload:
         raise StudyError.one(where, f"byte {error.start} is not UTF-8", "UTF-8 text") from error
     raw = toml_text.parse(written, where)
     try:
-        made, wrong = Workload.model_validate(raw), list[Problem]()
+        workload, wrong = Workload.model_validate(raw), list[Problem]()
     except ValidationError as error:
-        made, wrong = None, [_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_TOLD]]
-    wrong += [_located(where, written, found) for found in islice(_of_processes(raw), MOST_TOLD)]
-    if made is None or wrong:
+        workload, wrong = None, [_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_REPORTED]]
+    wrong += [_mistake_problem(where, written, mistake) for mistake in islice(_check_processes(raw), MOST_REPORTED)]
+    if workload is None or wrong:
         raise StudyError(wrong)
-    return made
+    return workload
 
 
-def _of_processes(raw: Mapping[str, Any]) -> Iterator[Found]:
+def _check_processes(raw: Mapping[str, Any]) -> Iterator[Mistake]:
     """Find what is wrong between its processes, and in their templates."""
     parameters = raw.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     most = {name: table.get("max", 1) for name, table in parameters.items() if isinstance(table, dict)}
-    yield from misdeclared(
+    yield from check_workload_processes(
         raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *written_names(_several(raw.get("build"))), *parameters}, most
     )
 
 
-def _located(where: str, text: str, found: Found) -> Problem:
-    path, what, expected, fix = found
-    return Problem(f"{where}:{line_of(locate(text), path)}: {dotted(path)}", what, expected, fix)
+def _mistake_problem(where: str, text: str, mistake: Mistake) -> Problem:
+    path, what, expected, fix = mistake
+    return Problem(f"{where}:{line_of(locate(text), path)}: {format_path(path)}", what, expected, fix)
 
 
 def _problem(where: str, detail: Any) -> Problem:
@@ -178,8 +178,8 @@ def _problem(where: str, detail: Any) -> Problem:
         return Problem(at, "an unknown key", "a key of protocol/workload.md", "remove it or correct its spelling")
     if detail["type"] == "missing":
         return Problem(at, "nothing", "a value", "add it; protocol/workload.md lists the keys")
-    found = "" if detail["type"] == "value_error" else f"{short(detail['input'])}: "
-    return Problem(at, found + brief(detail["msg"].removeprefix("Value error, ")), "", "see protocol/workload.md")
+    text = "" if detail["type"] == "value_error" else f"{short_repr(detail['input'])}: "
+    return Problem(at, text + truncate(detail["msg"].removeprefix("Value error, ")), "", "see protocol/workload.md")
 
 
 def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> ValuesRefusal:
@@ -204,8 +204,8 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
         asked = [r for r in workload.requires if _applies(r, workload, together)]
-        if why := next((r.refuse for r in asked if r.refuse), ""):
-            return why
+        if reason := next((r.refuse for r in asked if r.refuse), ""):
+            return reason
         jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
         needed = max((r.java_release or 0 for r in asked), default=0)
         if jvm is None or jvm.release >= needed:

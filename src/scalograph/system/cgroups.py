@@ -14,7 +14,7 @@ from scalograph.errors import HostError
 LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
 _REMOVAL_S = 2.0
 # Errors of the kernel for a cgroup that is gone, or now has cgroups below it instead of processes.
-_CLOSED = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
+_UNUSABLE = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
 # Contents of a controller's files in a cgroup that does not use it.
 _UNUSED = {
     "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
@@ -51,8 +51,8 @@ def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
     for line in text.splitlines():
         left, _, right = line.partition(" - ")
         fields, after = left.split(" "), right.split(" ")
-        if len(fields) >= 6 and len(after) >= 3 and _is_place(place := _unescaped(fields[4])):
-            yield [*fields[:4], place], after[0], after[2]
+        if len(fields) >= 6 and len(after) >= 3 and _is_place(path := _unescape(fields[4])):
+            yield [*fields[:4], path], after[0], after[2]
 
 
 def _is_place(path: str) -> bool:
@@ -60,7 +60,7 @@ def _is_place(path: str) -> bool:
     return "\0" not in path and ".." not in path.split("/")
 
 
-def _unescaped(field: str) -> str:
+def _unescape(field: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
 
 
@@ -96,7 +96,7 @@ class CgroupTree:
         finally:
             os.close(fd)
 
-    def delegated(self) -> bool:
+    def is_delegated(self) -> bool:
         """Tell whether leaves below the mount have the controller's files."""
         return self._controller in (read(self.mount / "cgroup.subtree_control") or "").split()
 
@@ -146,7 +146,7 @@ class CgroupTree:
         try:
             self.write(folder / "cgroup.kill", "1")
         except OSError:  # before Linux 5.14, and cgroup v1
-            for pid in processes_in(folder):
+            for pid in list_processes(folder):
                 if pid > 1 and pid != os.getpid():
                     with suppress(ProcessLookupError):  # it has ended already
                         os.kill(pid, signal.SIGKILL)
@@ -159,7 +159,7 @@ class CgroupTree:
         return None
 
     @contextmanager
-    def inside(self, folder: Path) -> Iterator[None]:
+    def enter(self, folder: Path) -> Iterator[None]:
         """Move this process, and what it starts meanwhile, to another cgroup and back; no process of others is moved.
 
         Raises:
@@ -180,14 +180,14 @@ class CgroupTree:
             try:
                 return self.write(home / "cgroup.procs", str(os.getpid()))
             except OSError as error:
-                if error.errno not in _CLOSED or home == self.mount:
-                    found = f"the kernel does not let us back ({error.strerror})"
+                if error.errno not in _UNUSABLE or home == self.mount:
+                    state = f"the kernel does not let us back ({error.strerror})"
                     fix = "see who else changes our cgroups"
-                    raise HostError(f"cgroup {home}", found, "the cgroup that we came from", fix) from error
+                    raise HostError(f"cgroup {home}", state, "the cgroup that we came from", fix) from error
 
 
 @contextmanager
-def masks_kept() -> Iterator[None]:
+def restore_masks() -> Iterator[None]:
     """Restore the affinity masks of our threads: a change of the cpuset cuts them, and not all kernels undo it.
 
     This context must end after the one that took the CPUs away: the kernel cuts a new mask, too.
@@ -206,16 +206,16 @@ def _threads() -> list[int]:
     return [int(task.name) for task in Path("/proc/self/task").iterdir()]
 
 
-def processes_in(folder: Path) -> list[int]:
+def list_processes(folder: Path) -> list[int]:
     """Return the processes of a cgroup and of all below."""
-    return [int(pid) for place, _, _ in os.walk(folder) for pid in (read(Path(place) / "cgroup.procs") or "").split()]
+    return [int(pid) for path, _, _ in os.walk(folder) for pid in (read(Path(path) / "cgroup.procs") or "").split()]
 
 
 def _uses(folder: Path, controller: str) -> bool:
     if controller in (read(folder / "cgroup.subtree_control") or "").split():
         return True
-    found = {name: read(folder / name) for name in _UNUSED[controller]}
-    return any(text not in (None, _UNUSED[controller][name]) for name, text in found.items())
+    texts = {name: read(folder / name) for name in _UNUSED[controller]}
+    return any(text not in (None, _UNUSED[controller][name]) for name, text in texts.items())
 
 
 def _remove(folder: Path) -> None:
@@ -228,10 +228,10 @@ def _remove(folder: Path) -> None:
 CPU_TIME, TASKS = "cpu", "pids"
 
 
-class FirstTree(CgroupTree):
+class V1Tree(CgroupTree):
     """The v1 hierarchy of one controller: all its folders have the controller's files, nothing is delegated."""
 
-    def delegated(self) -> bool:
+    def is_delegated(self) -> bool:
         """Return True: v1 has no delegation."""
         return True
 
@@ -251,7 +251,7 @@ def controller_tree(controller: str, root: Path = Path("/")) -> CgroupTree | Non
     """Find where a cgroup can be given a limit of this controller; None if no visible hierarchy has it."""
     first, second = v1_mount(controller, root), cgroup2_mount(root)
     if first is not None:
-        return FirstTree(root / first.lstrip("/"), root, controller)
+        return V1Tree(root / first.lstrip("/"), root, controller)
     if second is not None and controller in (read(second / "cgroup.controllers") or "").split():
         return CgroupTree(second, root, controller)
     return None

@@ -30,7 +30,7 @@ _VENDORS = {
 }
 
 
-def find(
+def find_jvms(
     root: Path = Path("/"),
     environ: Mapping[str, str] = os.environ,
     cache: Path | None = None,
@@ -39,37 +39,37 @@ def find(
 
     A launcher that does not answer is omitted. Answers are kept in the folder `cache` until the launcher changes.
     """
-    found: list[Jvm] = []
+    jvms: list[Jvm] = []
     seen: set[Path] = set()
     for candidate in _candidates(root, environ):
         java = candidate.resolve()
         if java in seen or not _is_program(java):
             continue
         seen.add(java)
-        if properties := _asked(java, cache):
-            found.append(_jvm(java, properties, _name(properties, {jvm.name for jvm in found})))
-    return tuple(found)
+        if properties := _read_properties(java, cache):
+            jvms.append(_jvm(java, properties, _name(properties, {jvm.name for jvm in jvms})))
+    return tuple(jvms)
 
 
-def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
+def ask_jvms(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
     """Return the JVMs with launchers at these paths, each named by its path. One that does not answer is omitted."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
-    asked = ((java, _asked(java, cache)) for java in launchers if _is_program(java))
+    asked = ((java, _read_properties(java, cache)) for java in launchers if _is_program(java))
     return tuple(_jvm(java, properties, str(java)) for java, properties in asked if properties)
 
 
-def described(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
+def parse_jvms(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
     """Return the JVMs of another machine by what was said there: path, whether a compiler is beside it, and text."""
-    found: list[Jvm] = []
-    for path, has_compiler, said in answers:
-        properties = _properties(said)
+    jvms: list[Jvm] = []
+    for path, has_compiler, output in answers:
+        properties = _parse_properties(output)
         if _is_java(properties):
-            made = _jvm(Path(path), properties, _name(properties, {jvm.name for jvm in found}))
-            found.append(made.model_copy(update={"javac": str(Path(path).parent / "javac") if has_compiler else None}))
-    return tuple(found)
+            made = _jvm(Path(path), properties, _name(properties, {jvm.name for jvm in jvms}))
+            jvms.append(made.model_copy(update={"javac": str(Path(path).parent / "javac") if has_compiler else None}))
+    return tuple(jvms)
 
 
-def unasked(paths: Sequence[str]) -> tuple[Jvm, ...]:
+def assume_jvms(paths: Sequence[str]) -> tuple[Jvm, ...]:
     """Return the programs at these paths without starting them: each is assumed to be a JVM of the latest release."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
     return tuple(
@@ -122,14 +122,14 @@ def _name(properties: Mapping[str, str], taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _asked(java: Path, cache: Path | None) -> Mapping[str, str]:
+def _read_properties(java: Path, cache: Path | None) -> Mapping[str, str]:
     """Return what the launcher reports about itself; empty if it is of no use. A failure is never kept."""
     kept = cache / f"{_identity(java)}.json" if cache else None
-    if properties := _kept(kept):
+    if properties := _read_cached(kept):
         return properties
     properties = _ask(java)
     if kept and properties:
-        _keep(kept, properties)
+        _write_cached(kept, properties)
     return properties
 
 
@@ -138,7 +138,7 @@ def _identity(java: Path) -> str:
     return hashlib.sha256(f"{java}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}".encode()).hexdigest()[:32]
 
 
-def _kept(file: Path | None) -> dict[str, str]:
+def _read_cached(file: Path | None) -> dict[str, str]:
     if file is None:
         return {}
     try:
@@ -149,7 +149,7 @@ def _kept(file: Path | None) -> dict[str, str]:
     return properties if plain and _is_java(properties) else {}
 
 
-def _keep(file: Path, properties: Mapping[str, str]) -> None:
+def _write_cached(file: Path, properties: Mapping[str, str]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replaced(file) as stream:
@@ -172,13 +172,13 @@ def _ask(java: Path) -> dict[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    properties = _properties(done.stderr + done.stdout)
+    properties = _parse_properties(done.stderr + done.stdout)
     return properties if done.returncode == 0 and _is_java(properties) else {}
 
 
-def _properties(said: str) -> dict[str, str]:
+def _parse_properties(output: str) -> dict[str, str]:
     """Return what a launcher said of itself, as far as it is of use here."""
-    properties = dict(_PROPERTY.findall(said))
+    properties = dict(_PROPERTY.findall(output))
     wanted = ("java.version", "java.runtime.version", "java.vendor")
     return {name: properties[name] for name in wanted if name in properties}
 

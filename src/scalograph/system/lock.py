@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import HostError
-from scalograph.system.private_dir import PrivateFolder, irregular
+from scalograph.system.private_dir import PrivateDir, describe_irregular
 
 NAME = "scalograph.lock"
 # Folders where every user may make a file and none may remove another's: the same choice for all users.
@@ -23,8 +23,8 @@ _PROC_LOCKS = Path("/proc/locks")
 class SpoiledLockError(HostError):
     """Something else lies where the machine's lock belongs, so other users' measurements are not seen."""
 
-    def __init__(self, file: Path, found: str) -> None:
-        super().__init__(str(file), found, "a plain file", "remove it: until then nobody sees who else measures here")
+    def __init__(self, file: Path, obstacle: str) -> None:
+        super().__init__(str(file), obstacle, "a plain file", "remove it: until then nobody sees who else measures here")
 
 
 class Holder(NamedTuple):
@@ -43,19 +43,19 @@ class Holder(NamedTuple):
         return f"process {self.pid} of user {name}"
 
 
-def shared_lock(folders: Sequence[Path] = FOLDERS) -> Path | None:
+def shared_lock_file(folders: Sequence[Path] = FOLDERS) -> Path | None:
     """Return the file that all users lock; None if the machine has no place for it."""
     return next((folder / NAME for folder in folders if _is_open_to_all(folder)), None)
 
 
-def try_shared(file: Path) -> int | None:
+def try_shared_lock(file: Path) -> int | None:
     """Lock the file and return its descriptor; None if another process has it.
 
     Raises:
         SpoiledLockError: it is a link, no plain file, or not readable. It is not followed, and not waited upon.
         OSError: it cannot be made or locked.
     """
-    fd = _opened(file)
+    fd = _open_lock(file)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs only reading, not writing
     except BlockingIOError:
@@ -67,13 +67,13 @@ def try_shared(file: Path) -> int | None:
     return fd
 
 
-def holder(file: Path) -> Holder | None:
+def find_holder(file: Path) -> Holder | None:
     """Return who has locked the file; None if the kernel does not tell us, as in another container."""
     try:
         status, lines = file.stat(), _PROC_LOCKS.read_text(encoding="ascii").splitlines()
-        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+        inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
         # 1: FLOCK  ADVISORY  WRITE 4711 00:1a:1234 0 EOF
-        fields = next(f for f in map(str.split, lines) if f[1:2] == ["FLOCK"] and f[5:6] == [place])
+        fields = next(f for f in map(str.split, lines) if f[1:2] == ["FLOCK"] and f[5:6] == [inode])
         return Holder(int(fields[4]), Path(f"/proc/{fields[4]}").stat().st_uid)
     except (OSError, StopIteration):
         return None
@@ -87,26 +87,26 @@ def _is_open_to_all(folder: Path) -> bool:
     return stat.S_ISDIR(mode) and mode & 0o1777 == 0o1777
 
 
-def _opened(file: Path) -> int:
+def _open_lock(file: Path) -> int:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         fd = os.open(file, flags | os.O_CREAT | os.O_EXCL, mode=0o644)
         os.fchmod(fd, 0o644)  # whatever the umask: the next user must be able to read it
     except FileExistsError:
-        return _existing(file, flags)
+        return _open_existing(file, flags)
     return fd
 
 
-def _existing(file: Path, flags: int) -> int:
-    if (found := irregular(file.lstat())) is not None:
-        raise SpoiledLockError(file, found)
+def _open_existing(file: Path, flags: int) -> int:
+    if (obstacle := describe_irregular(file.lstat())) is not None:
+        raise SpoiledLockError(file, obstacle)
     try:
         fd = os.open(file, flags)
     except OSError as error:
         raise SpoiledLockError(file, f"cannot be opened: {error.strerror}") from error
-    if (found := irregular(os.fstat(fd))) is not None:  # it was exchanged meanwhile
+    if (obstacle := describe_irregular(os.fstat(fd))) is not None:  # it was exchanged meanwhile
         os.close(fd)
-        raise SpoiledLockError(file, found)
+        raise SpoiledLockError(file, obstacle)
     return fd
 
 
@@ -116,7 +116,7 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another disk"
 
 
-class Turn:
+class LockLease:
     """A limited wait for other starts to end; `tell` gets what a person should know of them."""
 
     def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
@@ -135,30 +135,30 @@ class Turn:
         return True
 
 
-def locked(folder: PrivateFolder, turn: Turn) -> int:
+def take_user_lock(folder: PrivateDir, turn: LockLease) -> int:
     """Take the lock of this user. Raises HostError if another process keeps it beyond the time limit."""
     while (lock := try_lock(folder)) is None:
         number = (folder.read(LOCK) or b"").decode(errors="replace").strip()
         who = f"process {number}" if number.isdecimal() else "another process"
         if not turn.wait(who):
-            raise _busy(folder.path, who)
+            raise _busy_error(folder.path, who)
     return lock
 
 
-def advised(file: Path | None, turn: Turn) -> int | None:
+def take_shared_lock(file: Path | None, turn: LockLease) -> int | None:
     """Take the lock of the machine; None if there is no place for one, or if it could not be had, which is told.
 
     Raises:
         HostError: this user's own process keeps it beyond the time limit, from another folder of changes.
     """
     try:
-        while file and (lock := try_shared(file)) is None:
-            other = holder(file)
+        while file and (lock := try_shared_lock(file)) is None:
+            other = find_holder(file)
             who = str(other) if other else "another process"
             if turn.wait(who):
                 continue
             if other and other.uid == os.geteuid():
-                raise _busy(file, who)
+                raise _busy_error(file, who)
             turn.tell(f"{who} still measures on this machine: both measurements are disturbed")
             return None
     except SpoiledLockError as error:
@@ -169,7 +169,7 @@ def advised(file: Path | None, turn: Turn) -> int | None:
     return lock if file else None
 
 
-def try_lock(folder: PrivateFolder) -> int | None:
+def try_lock(folder: PrivateDir) -> int | None:
     """Take the lock, which the kernel frees when we die; None if another process has it. Raises HostError."""
     fd = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
     try:
@@ -181,19 +181,19 @@ def try_lock(folder: PrivateFolder) -> int | None:
         # A file system without locks, such as NFS or Lustre: the lock of the machine is on another one.
         if error.errno not in _NO_LOCKS:
             os.close(fd)
-            found = f"cannot be locked: {error.strerror}"
-            raise HostError(str(folder.path / LOCK), found, "a file system with locks", _ELSEWHERE) from error
-    _sign(fd)
+            state = f"cannot be locked: {error.strerror}"
+            raise HostError(str(folder.path / LOCK), state, "a file system with locks", _ELSEWHERE) from error
+    _write_pid(fd)
     return fd
 
 
-def _busy(place: Path, who: str) -> HostError:
+def _busy_error(path: Path, who: str) -> HostError:
     return HostError(
-        str(place), f"{who} measures on this machine", "one at a time", "wait for its end, or give --wait-lock 10m"
+        str(path), f"{who} measures on this machine", "one at a time", "wait for its end, or give --wait-lock 10m"
     )
 
 
-def _sign(fd: int) -> None:
+def _write_pid(fd: int) -> None:
     """Write our process number into the lock for those who wait; a full disk prevents no measurement."""
     with suppress(OSError):
         os.ftruncate(fd, 0)

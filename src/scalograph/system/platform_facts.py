@@ -18,12 +18,12 @@ TIMEOUT_S = 5
 
 def cache_sizes(root: Path) -> dict[str, int]:
     """Return the caches of the first CPU in bytes: {"L1d_bytes": 49152, ...}; empty where sizes are not told."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
         if (match := re.fullmatch(r"(\d{1,12})([KM]?)", size)) and kind in _KINDS and level.isdecimal():
-            found[f"L{level}{_KINDS[kind]}_bytes"] = int(match[1]) * _UNITS[match[2]]
-    return found
+            sizes[f"L{level}{_KINDS[kind]}_bytes"] = int(match[1]) * _UNITS[match[2]]
+    return sizes
 
 
 def clock_mhz(cpuinfo: dict[str, str]) -> float | None:
@@ -50,8 +50,8 @@ def disk_rotational(root: Path) -> bool | None:
     if not devices or not re.fullmatch(r"\d+:\d+", devices[-1]):
         return None
     device = (root / "sys/dev/block" / devices[-1]).resolve()
-    told = _text(device / "queue/rotational") or _text(device.parent / "queue/rotational")  # a partition has no queue
-    return told == "1" if told else None
+    flag = _text(device / "queue/rotational") or _text(device.parent / "queue/rotational")  # a partition has no queue
+    return flag == "1" if flag else None
 
 
 def compiler() -> str | None:
@@ -91,15 +91,15 @@ def read_counters(root: Path = Path("/")) -> dict[str, int] | None:
         lines = [line.split() for line in read_below(root, "proc/vmstat", _MAX_BYTES).splitlines()]
     except OSError:
         return None
-    told = {words[0]: int(words[1]) for words in lines if len(words) == 2 and _COUNT.fullmatch(words[1])}
-    found = {name: told[name] for name in COUNTERS if name in told}
+    counts = {words[0]: int(words[1]) for words in lines if len(words) == 2 and _COUNT.fullmatch(words[1])}
+    counters = {name: counts[name] for name in COUNTERS if name in counts}
     for name in _SUMS:
-        parts = [count for key, count in told.items() if key == name or key.startswith(f"{name}_")]
-        found |= {name: sum(parts)} if parts else {}
-    return {name: min(count, LAST) for name, count in found.items()} or None
+        parts = [count for key, count in counts.items() if key == name or key.startswith(f"{name}_")]
+        counters |= {name: sum(parts)} if parts else {}
+    return {name: min(count, LAST) for name, count in counters.items()} or None
 
 
-def passed(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> dict[str, int] | None:
+def counter_changes(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> dict[str, int] | None:
     """Return what was counted between two readings, and the limits at the second one; None without both."""
     if before is None or after is None:
         return None

@@ -37,14 +37,14 @@ def _is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
-def irregular(status: os.stat_result) -> str | None:
+def describe_irregular(status: os.stat_result) -> str | None:
     """Say what this is if it is no plain file with one name; None if it is one."""
     if stat.S_ISREG(status.st_mode):
         return "a file with several names" if status.st_nlink > 1 else None
     return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
 
 
-class PrivateFolder:
+class PrivateDir:
     """A folder opened once and checked; every file is reached through its descriptor, so that no link leads elsewhere.
 
     Raises:
@@ -58,9 +58,9 @@ class PrivateFolder:
                 path.mkdir(mode=0o700, exist_ok=True)
             self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
-            found = f"cannot be used: {error.strerror}"
+            state = f"cannot be used: {error.strerror}"
             fix = _remedy() if os.path.lexists(path) else f"make {path.parent} a folder that we may write to"
-            raise HostError(str(path), found, "a folder, not a link, in a place we may write to", fix) from error
+            raise HostError(str(path), state, "a folder, not a link, in a place we may write to", fix) from error
         try:
             self._check(os.fstat(self.fd), str(path), 0o077)
         except HostError:
@@ -71,7 +71,7 @@ class PrivateFolder:
         """Close the descriptor."""
         os.close(self.fd)
 
-    def __enter__(self) -> "PrivateFolder":
+    def __enter__(self) -> "PrivateDir":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,8 +94,8 @@ class PrivateFolder:
             raise HostError(where, self._refused(name, error), "a plain file of ours", _LOOK) from error
         try:
             status = os.fstat(fd)
-            if (found := irregular(status)) is not None:
-                raise HostError(where, found, "a plain file of ours", _LOOK)
+            if (obstacle := describe_irregular(status)) is not None:
+                raise HostError(where, obstacle, "a plain file of ours", _LOOK)
             self._check(status, where, 0o022)
         except HostError:
             os.close(fd)
@@ -105,10 +105,10 @@ class PrivateFolder:
     def _refused(self, name: str, error: OSError) -> str:
         """Say what stands there instead of a file, which explains more than the kernel's answer."""
         try:
-            found = irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
+            obstacle = describe_irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
         except OSError:
-            found = None
-        return found or f"cannot be opened: {error.strerror}"
+            obstacle = None
+        return obstacle or f"cannot be opened: {error.strerror}"
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file; None if absent. Raises HostError as `open` does, or if too long."""
@@ -148,8 +148,8 @@ class PrivateFolder:
         try:
             yield
         except OSError as error:
-            found = f"cannot be written: {error.strerror}"
-            raise HostError(str(self.path / name), found, "room and permission", "make room") from error
+            state = f"cannot be written: {error.strerror}"
+            raise HostError(str(self.path / name), state, "room and permission", "make room") from error
 
     @staticmethod
     def _check(status: os.stat_result, where: str, forbidden: int) -> None:
@@ -173,7 +173,7 @@ _RANDOM = re.compile(r"-[a-z0-9_]{8}")
 
 
 @contextmanager
-def held_folder(parent: Path, name: str) -> Iterator[Path]:
+def locked_tempdir(parent: Path, name: str) -> Iterator[Path]:
     """Make a fresh folder `parent`/`name`-RANDOM, and remove it with all that is in it unless it was renamed.
 
     Its lock ends with us however we end, and tells `sweep` whether we live, from another container too.
@@ -181,15 +181,15 @@ def held_folder(parent: Path, name: str) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
-    folder, lock = _made(parent, name)
+    folder, lock = _make_locked(parent, name)
     try:
         yield folder
     finally:
-        remove(folder)
+        remove_tree(folder)
         os.close(lock)
 
 
-def sweep(parent: Path, name: re.Pattern[str]) -> None:
+def sweep_tempdirs(parent: Path, name: re.Pattern[str]) -> None:
     """Remove the folders in `parent` that a `held_folder` left whose owner is dead.
 
     Args:
@@ -205,7 +205,7 @@ def sweep(parent: Path, name: re.Pattern[str]) -> None:
             _remove_unowned(folder)
 
 
-def remove(folder: Path) -> None:
+def remove_tree(folder: Path) -> None:
     """Remove a folder with all that is in it, read-only and very deep folders too; what another user owns may stay."""
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -220,7 +220,7 @@ def remove(folder: Path) -> None:
             )  # fmt: skip
 
 
-def _made(parent: Path, name: str) -> tuple[Path, int]:
+def _make_locked(parent: Path, name: str) -> tuple[Path, int]:
     """A folder, and the descriptor that holds its lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
@@ -240,7 +240,7 @@ def _remove_unowned(folder: Path) -> None:
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        remove(folder)
+        remove_tree(folder)
     except OSError:
         pass  # its owner lives, or nobody can tell
     finally:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # The length of a look. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
-LOOK_S = 0.5
+SAMPLE_S = 0.5
 # A look without a tick until then ends: a neighbor with a tenth of a CPU would have two or three.
-GLANCE_S = 0.25
+FIRST_SAMPLE_S = 0.25
 # A start of ours may stand for a look, unless it took longer: who came at its end would be missed.
 LONGEST_START_S = 2.0
 # Below this, a look cannot distinguish a neighbor from the ticks of any machine.
@@ -23,7 +23,7 @@ Ticks = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Look:
+class LoadSample:
     """Shares of one look, of each CPU that we may use.
 
     Attributes:
@@ -43,14 +43,14 @@ class Look:
         busy = {cpu: share for cpu, share in self.busy.items() if share >= BUSY}
         taken = {cpu: share for cpu, share in busy.items() if 2 * self.stolen.get(cpu, 0.0) > share}
         used = {cpu: share for cpu, share in busy.items() if cpu not in taken}
-        told = [_told("used by others", used), _told("taken by the hypervisor", taken)]
-        return "; ".join(filter(None, told)) or "quiet"
+        parts = [_describe_shares("used by others", used), _describe_shares("taken by the hypervisor", taken)]
+        return "; ".join(filter(None, parts)) or "quiet"
 
 
-def _told(who: str, shares: Mapping[int, float]) -> str:
-    told = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in shares.items()]
-    more = f" and {len(told) - 4} more" if len(told) > 4 else ""
-    return f"{who}: {', '.join(told[:4])}{more}" if told else ""
+def _describe_shares(who: str, shares: Mapping[int, float]) -> str:
+    parts = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in shares.items()]
+    more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
+    return f"{who}: {', '.join(parts[:4])}{more}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ class Reading:
 
 
 # Of the command that begins, until its first look.
-_begun: list[Reading] = []
+_start_readings: list[Reading] = []
 
 
-def begin(root: Path = Path("/")) -> None:
+def remember_start(root: Path = Path("/")) -> None:
     """Remember how the machine is as a command begins: its first look may reach back to here."""
-    _begun[:] = [_reading(root)]
+    _start_readings[:] = [_reading(root)]
 
 
-def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> Look:
+def sample_load(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> LoadSample:
     """Look for at most `LOOK_S` seconds at the CPUs that this process may use.
 
     A command that has begun a moment ago, and had the CPUs to itself since, need not wait for the time that has passed.
@@ -86,24 +86,24 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
         sleep: how to wait; tests pass time by hand.
         root: where /proc is.
     """
-    if _begun and (start := _since(_begun.pop(), sleep, root)):
+    if _start_readings and (start := _startup_sample(_start_readings.pop(), sleep, root)):
         return start
     before = _reading(root)
-    sleep(GLANCE_S)
+    sleep(FIRST_SAMPLE_S)
     if (after := _reading(root)).ticks != before.ticks:
-        sleep(LOOK_S - GLANCE_S)
+        sleep(SAMPLE_S - FIRST_SAMPLE_S)
         after = _reading(root)
-    return _seen(before, after, max(LOOK_S, after.at_s - before.at_s))
+    return _load_sample(before, after, max(SAMPLE_S, after.at_s - before.at_s))
 
 
-def between(first: str, second: str, cpus: Iterable[int], passed_s: float) -> Look:
+def parse_load(first: str, second: str, cpus: Iterable[int], passed_s: float) -> LoadSample:
     """Return the look at another machine, where we do nothing: two texts of its /proc/stat, so many seconds apart."""
     texts = ((first, 0.0), (second, passed_s))
-    before, after = (Reading(_read(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
-    return _seen(before, after, passed_s)
+    before, after = (Reading(_parse_ticks(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
+    return _load_sample(before, after, passed_s)
 
 
-def _seen(before: Reading, after: Reading, passed_s: float) -> Look:
+def _load_sample(before: Reading, after: Reading, passed_s: float) -> LoadSample:
     busy, stolen = dict[int, float](), dict[int, float]()
     for cpu in sorted(before.ticks.keys() & after.ticks.keys()):
         used, stolen[cpu] = (
@@ -112,15 +112,15 @@ def _seen(before: Reading, after: Reading, passed_s: float) -> Look:
         )
         # On which CPU we ran is not known: what is left is what others had at least.
         busy[cpu] = min(1.0, max(0.0, used - (after.own_s - before.own_s) / passed_s) + stolen[cpu])
-    return Look(busy, stolen)
+    return LoadSample(busy, stolen)
 
 
-def _since(before: Reading, sleep: Callable[[float], None], root: Path) -> Look | None:
+def _startup_sample(before: Reading, sleep: Callable[[float], None], root: Path) -> LoadSample | None:
     """Return the look that a start of ours was; None where others had more than half of what makes one CPU busy.
 
     Where we ran is not known, so that what we used is taken from the sum of all CPUs.
     """
-    if (left_s := before.at_s + GLANCE_S - time.monotonic()) > 0:
+    if (left_s := before.at_s + FIRST_SAMPLE_S - time.monotonic()) > 0:
         sleep(left_s)
     after = _reading(root)
     passed_s = after.at_s - before.at_s
@@ -128,12 +128,12 @@ def _since(before: Reading, sleep: Callable[[float], None], root: Path) -> Look 
         return None
     used = sum(sum(after.ticks[cpu]) - sum(before.ticks[cpu]) for cpu in before.ticks)
     others = max(0.0, used / _HZ - (after.own_s - before.own_s)) / passed_s
-    return Look(dict.fromkeys(before.ticks, others)) if others < BUSY / 2 else None
+    return LoadSample(dict.fromkeys(before.ticks, others)) if others < BUSY / 2 else None
 
 
 def _reading(root: Path) -> Reading:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return Reading(_ticks(root), sum(one.ru_utime + one.ru_stime for one in used), time.monotonic())
+    return Reading(_ticks(root), sum(usage.ru_utime + usage.ru_stime for usage in used), time.monotonic())
 
 
 def _ticks(root: Path) -> Ticks:
@@ -142,15 +142,15 @@ def _ticks(root: Path) -> Ticks:
         lines = (root / "proc/stat").read_text().splitlines()
     except OSError:
         return {}
-    return _read(lines, os.sched_getaffinity(0))
+    return _parse_ticks(lines, os.sched_getaffinity(0))
 
 
-def _read(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
+def _parse_ticks(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
     mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
-    told = ((words[0], words[1:9]) for words in map(str.split, lines) if words and words[0] in mine)
-    return {mine[name]: _of(fields) for name, fields in told if len(fields) == 8 and all(map(_COUNT.fullmatch, fields))}
+    rows = ((words[0], words[1:9]) for words in map(str.split, lines) if words and words[0] in mine)
+    return {mine[name]: _sum_ticks(fields) for name, fields in rows if len(fields) == 8 and all(map(_COUNT.fullmatch, fields))}
 
 
-def _of(fields: list[str]) -> tuple[int, int]:
+def _sum_ticks(fields: list[str]) -> tuple[int, int]:
     user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, fields)
     return user + nice + system + irq + softirq, stolen

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, processes_in, read
+from scalograph.system.cgroups import (LEAF, CgroupTree, cgroup2_mount, list_processes, read)
 
 # A probe makes its leaf a moment before it forks into it.
 MIN_AGE_S = 60.0
@@ -18,7 +18,7 @@ _PROBE = "scalograph-probe"[:15]  # length of a name that the kernel keeps
 _PROBES_OWN = re.compile(r"scalograph-[0-9a-f]{2,15}")
 
 
-def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S) -> list[str]:
+def remove_stale_cgroups(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S) -> list[str]:
     """Remove leaves that surely belong to no probe, with what still runs in them, and list them.
 
     They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
@@ -26,11 +26,11 @@ def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S
     `min_age_s`. A process in one that a probe has made is of a run that nobody measures: it is killed, unless some of
     them, and so the probe, may be where we cannot see it, in a container around ours.
     """
-    left = (leaf for leaf in _unused(tree, root) if _is_left(leaf, min_age_s))
-    return [told for leaf in left if (told := _cleared(leaf, tree))]
+    left = (leaf for leaf in _probeless_leaves(tree, root) if _is_stale(leaf, min_age_s))
+    return [message for leaf in left if (message := _clear(leaf, tree))]
 
 
-def end_unmeasured(probe: int, root: Path = Path("/")) -> None:
+def end_orphaned_run(probe: int, root: Path = Path("/")) -> None:
     """End the run of a probe that was killed, if its guard was killed too, or was not yet there.
 
     Args:
@@ -40,18 +40,18 @@ def end_unmeasured(probe: int, root: Path = Path("/")) -> None:
     if (mount := cgroup2_mount(root)) is None:
         return
     tree = CgroupTree(mount, root)
-    for leaf in _unused(tree, root):
-        if leaf.name.startswith(f"scalograph-{probe:x}") and _is_left(leaf, 0.0):
-            _cleared(leaf, tree)
+    for leaf in _probeless_leaves(tree, root):
+        if leaf.name.startswith(f"scalograph-{probe:x}") and _is_stale(leaf, 0.0):
+            _clear(leaf, tree)
 
 
-def _unused(tree: CgroupTree, root: Path) -> Iterator[Path]:
+def _probeless_leaves(tree: CgroupTree, root: Path) -> Iterator[Path]:
     """Yield leaves whose probe does not run."""
     homes = dict.fromkeys((tree.mount, tree.own_folder() or tree.mount))
-    found = [leaf for home in homes for leaf in _leaves(home)]
+    leaves = [leaf for home in homes for leaf in _leaves(home)]
     # Only then: who starts in between must not seem to be missing. A leaf's name begins with its probe's number.
     probes = _running_probes(root)
-    yield from (leaf for leaf in found if not leaf.name.removeprefix("scalograph-").startswith(probes))
+    yield from (leaf for leaf in leaves if not leaf.name.removeprefix("scalograph-").startswith(probes))
 
 
 def _leaves(home: Path) -> list[Path]:
@@ -61,12 +61,12 @@ def _leaves(home: Path) -> list[Path]:
         return []
 
 
-def _is_left(leaf: Path, min_age_s: float) -> bool:
+def _is_stale(leaf: Path, min_age_s: float) -> bool:
     try:
         status = leaf.lstat()
     except OSError:
         return False
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or _is_held(leaf):
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or _is_locked(leaf):
         return False
     # `populated` covers everything below, too. Unreadable is not empty.
     events = (read(leaf / "cgroup.events") or "").splitlines()
@@ -75,7 +75,7 @@ def _is_left(leaf: Path, min_age_s: float) -> bool:
     return bool("populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) and _all_seen(leaf))
 
 
-def _is_held(leaf: Path) -> bool:
+def _is_locked(leaf: Path) -> bool:
     """Tell whether a probe lives that has locked it: of another name than ours, say, or in a container."""
     try:
         fd = os.open(leaf, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -94,8 +94,8 @@ def _is_held(leaf: Path) -> bool:
 
 def _all_seen(leaf: Path) -> bool:
     """Tell whether every process in it has a number here: one outside our PID namespace reads as 0."""
-    found = processes_in(leaf)
-    return bool(found) and 0 not in found
+    pids = list_processes(leaf)
+    return bool(pids) and 0 not in pids
 
 
 def _running_probes(root: Path) -> tuple[str, ...]:
@@ -110,10 +110,10 @@ def _is_probe(folder: Path) -> bool:
     return (read(folder / "stat") or "").rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
 
 
-def _cleared(leaf: Path, tree: CgroupTree) -> str | None:
+def _clear(leaf: Path, tree: CgroupTree) -> str | None:
     """Clear a leaf and tell what was left in it; None if it stays, which a later start tries again."""
-    if not (n := len(processes_in(leaf))):
-        return f"cgroup {leaf.name}, left empty: removed" if _removed(leaf) else None
+    if not (n := len(list_processes(leaf))):
+        return f"cgroup {leaf.name}, left empty: removed" if _remove_empty(leaf) else None
     try:
         tree.remove(leaf)
     except OSError:
@@ -121,7 +121,7 @@ def _cleared(leaf: Path, tree: CgroupTree) -> str | None:
     return f"cgroup {leaf.name}, left by a killed probe: {n} processes ended, removed"
 
 
-def _removed(leaf: Path) -> bool:
+def _remove_empty(leaf: Path) -> bool:
     """Remove an empty leaf and tell whether it is gone. The kernel refuses where there is a process after all."""
     with suppress(OSError):
         for folder, _, _ in os.walk(leaf, topdown=False):

@@ -20,7 +20,7 @@ class Owner(BaseModel):
     start_ticks: int = Field(ge=0)
 
     @classmethod
-    def ourselves(cls, root: Path) -> "Owner":
+    def current(cls, root: Path) -> "Owner":
         """Return this process."""
         return cls(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
 
@@ -45,31 +45,31 @@ MARK = "SCALOGRAPH_STEP"
 _WAIT_S = 1.0
 
 
-def mark(root: Path = Path("/")) -> dict[str, str]:
+def owner_variables(root: Path = Path("/")) -> dict[str, str]:
     """Return the variable of the environment by which what this start started outside its runs is known."""
-    owner = Owner.ourselves(root)
+    owner = Owner.current(root)
     return {MARK: f"{owner.pid}.{owner.start_ticks}"}
 
 
-def end_orphans(root: Path = Path("/")) -> list[str]:
+def kill_stale_processes(root: Path = Path("/")) -> list[str]:
     """Kill the processes whose mark names a dead start, and list them. The machine must be locked."""
-    told, until = dict[int, str](), time.monotonic() + _WAIT_S
-    while found := [pid for pid in _orphans(root) if _killed(pid)]:
-        told |= {pid: f"process {pid}, left by a step: ended" for pid in found}
+    messages, until = dict[int, str](), time.monotonic() + _WAIT_S
+    while pids := [pid for pid in _find_stale(root) if _kill(pid)]:
+        messages |= {pid: f"process {pid}, left by a step: ended" for pid in pids}
         if time.monotonic() > until:
             break
         time.sleep(0.005)
-    return list(told.values())
+    return list(messages.values())
 
 
-def _orphans(root: Path) -> Iterator[int]:
+def _find_stale(root: Path) -> Iterator[int]:
     here = _namespace(root / "proc/self")
     for folder in (root / "proc").iterdir():
-        if folder.name.isdecimal() and _is_orphan(folder, root) and _namespace(folder) == here:
+        if folder.name.isdecimal() and _is_stale(folder, root) and _namespace(folder) == here:
             yield int(folder.name)
 
 
-def _is_orphan(folder: Path, root: Path) -> bool:
+def _is_stale(folder: Path, root: Path) -> bool:
     """Tell whether it is our user's, carries a mark, and its start is dead."""
     try:
         if folder.stat().st_uid != os.geteuid():
@@ -92,7 +92,7 @@ def _namespace(folder: Path) -> str:
         return ""
 
 
-def _killed(pid: int) -> bool:
+def _kill(pid: int) -> bool:
     try:
         os.kill(pid, signal.SIGKILL)
     except OSError:

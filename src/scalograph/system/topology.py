@@ -29,13 +29,13 @@ def _usable(root: Path) -> set[int]:
     if root == Path("/"):
         return os.sched_getaffinity(0)
     home = root / "sys/devices/system/cpu"
-    online = set(_listed_cpus(_text(home / "online") or ""))
+    online = set(_parse_or_empty(_text(home / "online") or ""))
     if not online:
-        names = (re.fullmatch(r"cpu(\d+)", path.name) for path in _listed(home))
+        names = (re.fullmatch(r"cpu(\d+)", path.name) for path in _entries(home))
         online = {int(match[1]) for match in names if match}
     status = _text(root / "proc/self/status") or ""
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    return online & set(_listed_cpus(allowed[1])) if allowed else online
+    return online & set(_parse_or_empty(allowed[1])) if allowed else online
 
 
 def _cpu(folder: Path, number: int) -> CpuFact:
@@ -62,13 +62,13 @@ def _core(folder: Path, number: int, package: int) -> int:
 
 
 def _node(folder: Path) -> int:
-    nodes = [int(match[1]) for path in _listed(folder) if (match := re.fullmatch(r"node(\d+)", path.name))]
+    nodes = [int(match[1]) for path in _entries(folder) if (match := re.fullmatch(r"node(\d+)", path.name))]
     return min(nodes, default=0)
 
 
 def _cache(folder: Path, level: int) -> int | None:
     """Name a cache by its lowest CPU: cache ids are absent from older kernels."""
-    for index in sorted(_listed(folder / "cache")):
+    for index in sorted(_entries(folder / "cache")):
         if _number(index / "level") == level:
             return _least_cpu(index / "shared_cpu_list")
     return None
@@ -95,7 +95,7 @@ def parse_cpu_list(text: str) -> list[int]:
     return numbers
 
 
-def _listed_cpus(text: str) -> list[int]:
+def _parse_or_empty(text: str) -> list[int]:
     """Return the CPUs of a list; none if it is no list."""
     try:
         return parse_cpu_list(text)
@@ -113,7 +113,7 @@ def _least_cpu(file: Path) -> int | None:
         return None
 
 
-def _listed(folder: Path) -> list[Path]:
+def _entries(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
     except OSError:

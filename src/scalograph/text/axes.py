@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 from scalograph.protocol.findings import FactorDoc, Findings
 from scalograph.protocol.plain import Level
-from scalograph.text.escape import prose, visible
+from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import level_text
 
 WIDE = 8  # ratio of largest to smallest level from which a logarithmic axis is used
 CROWDED = 12  # ratio of widest to narrowest gap beyond which levels on a linear axis overlap
 
 
-def key(level: Level) -> str:
+def level_key(level: Level) -> str:
     """Return the identity of a level: 1 and 1.0 are one level, 1 and true and "1" are three.
 
-    >>> key(1) == key(1.0), key(1) == key(True), key(1) == key("1")
+    >>> level_key(1) == level_key(1.0), level_key(1) == level_key(True), level_key(1) == level_key("1")
     (True, False, False)
     """
     if isinstance(level, bool):
@@ -39,17 +39,17 @@ class Levels:
 
     def __post_init__(self) -> None:
         for level in self.levels:
-            self.places.setdefault(key(level), len(self.places))
+            self.places.setdefault(level_key(level), len(self.places))
 
     def index(self, level: Level) -> int:
         """Return the place of a level; one that was not declared is added at the end."""
-        place = self.places.setdefault(key(level), len(self.places))
-        if place == len(self.levels):
+        index = self.places.setdefault(level_key(level), len(self.places))
+        if index == len(self.levels):
             self.levels.append(level)
-        return place
+        return index
 
     def texts(self) -> list[str]:
-        return [visible(level_text(level, self.unit)) for level in self.levels]
+        return [escape_controls(level_text(level, self.unit)) for level in self.levels]
 
     def kind(self) -> Literal["log", "linear", "category"]:
         """Return the kind of scale that spaces them well."""
@@ -58,7 +58,7 @@ class Levels:
     def axis(self) -> dict[str, Any]:
         """Return the kind of scale, whether the levels have an order, and position and label of each."""
         kind = self.kind()
-        bare = [visible(level_text(level)) for level in self.levels]
+        bare = [escape_controls(level_text(level)) for level in self.levels]
         places = [_place(kind, i, x) for i, x in enumerate(self.levels)]
         return {"scale": kind, "ordered": is_ordered(self.levels), "at": places, "labels": bare}
 
@@ -103,19 +103,19 @@ def _place(kind: str, i: int, level: Level) -> float:
     return math.log10(float(level)) if kind == "log" else float(level)
 
 
-def place_of(one: Levels) -> Callable[[float], float | None]:
+def axis_position(factor: Levels) -> Callable[[float], float | None]:
     """Return the place of a number between the levels on their axis; None if the axis does not reach it.
 
-    >>> place_of(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
+    >>> axis_position(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
     1.5
     """
-    kind = one.kind()
+    kind = factor.kind()
     if kind != "category":
         return lambda x: _place(kind, 0, x)
-    known = sorted((float(x), i) for i, x in enumerate(one.levels) if isinstance(x, int | float))
+    positions = sorted((float(x), i) for i, x in enumerate(factor.levels) if isinstance(x, int | float))
 
     def between(x: float) -> float | None:
-        for (a, i), (b, j) in pairwise(known):
+        for (a, i), (b, j) in pairwise(positions):
             if a <= x <= b:
                 return i + (j - i) * (x - a) / (b - a)
         return None
@@ -138,11 +138,11 @@ class Factors:
             self.known[searched.name] = Levels(searched.name, searched.title, searched.unit, levels, ratios=True)
 
     def __getitem__(self, name: str) -> Levels:
-        return self.known.setdefault(name, Levels(name, prose(name), "", []))
+        return self.known.setdefault(name, Levels(name, one_line(name), "", []))
 
     def treatment(self, levels: dict[str, Level]) -> str:
         """Say a treatment in words."""
-        parts = [f"{self[name].title}: {visible(level_text(x, self[name].unit))}" for name, x in levels.items()]
+        parts = [f"{self[name].title}: {escape_controls(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 
     def group(self, levels: dict[str, Level]) -> str:
@@ -151,6 +151,6 @@ class Factors:
 
 
 def _levels(factor: FactorDoc) -> Levels:
-    unit = "" if factor.unit in ("", "1") else visible(factor.unit)
-    levels = list({key(level): level for level in factor.levels}.values())
-    return Levels(factor.name, prose(factor.title) or prose(factor.name), unit, levels)
+    unit = "" if factor.unit in ("", "1") else escape_controls(factor.unit)
+    levels = list({level_key(level): level for level in factor.levels}.values())
+    return Levels(factor.name, one_line(factor.title) or one_line(factor.name), unit, levels)

@@ -19,24 +19,24 @@ ASCII_TWINS = str.maketrans(
 )
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Return text on one line in which every character can be seen: controls become their escapes.
 
-    >>> print(visible("a\x1b[31mred\nb"))
+    >>> print(escape_controls("a\x1b[31mred\nb"))
     a\x1b[31mred\nb
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(c) if unicodedata.category(c) in UNSEEN else c for c in text)
+    return "".join(_escape(c) if unicodedata.category(c) in UNSEEN else c for c in text)
 
 
-def prose(text: str) -> str:
+def one_line(text: str) -> str:
     r"""Return a sentence on one line: like `visible`, but a line break or a tab becomes a space.
 
-    >>> prose("one\n  two")
+    >>> one_line("one\n  two")
     'one two'
     """
-    return visible(" ".join(text.split()))
+    return escape_controls(" ".join(text.split()))
 
 
 def is_text(text: str) -> bool:
@@ -52,10 +52,10 @@ def is_text(text: str) -> bool:
     return True
 
 
-def shortened(text: str, limit: int = 1000) -> str:
+def shorten(text: str, limit: int = 1000) -> str:
     """Return a text for a message: of a longer one its beginning, and how long it is.
 
-    >>> shortened("abcdefgh", 3)
+    >>> shorten("abcdefgh", 3)
     'abc... (8 characters)'
     """
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
@@ -73,5 +73,5 @@ def encodable(text: str, encoding: str) -> str:
     return plain.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _escaped(c: str) -> str:
+def _escape(c: str) -> str:
     return repr(c)[1:-1] if repr(c)[1:-1] != c else f"\\u{ord(c):04x}"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scalograph.analysis.estimate import Estimate, decimals, decimals_of, enough
+from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, decimals_of
 from scalograph.protocol.plain import Level
 from scalograph.text.scale import PLAIN, Scale
 
@@ -32,10 +32,10 @@ def number(x: float | None, scale: Scale = PLAIN) -> str:
         return DASH
     scaled = float(x * scale.factor)
     if scaled.is_integer() and abs(scaled) < 1e15:
-        return minus(f"{int(scaled):,}")
+        return use_minus_sign(f"{int(scaled):,}")
     if scaled != 0 and not 1e-4 <= abs(scaled) < 1e9:
-        return minus(f"{scaled:.3g}")
-    return minus(trimmed(f"{scaled:,.{decimals_of(scaled, 6)}f}"))
+        return use_minus_sign(f"{scaled:.3g}")
+    return use_minus_sign(trim_zeros(f"{scaled:,.{decimals_of(scaled, 6)}f}"))
 
 
 def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
@@ -51,14 +51,14 @@ def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
     if e is None or e.value is None:
         return Shown(DASH)
     if e.low is None and e.high is None:
-        return Shown(rounded(e.value * scale.factor, decimals_of(e.value * scale.factor, 4)))
+        return Shown(format_rounded(e.value * scale.factor, decimals_of(e.value * scale.factor, 4)))
     if e.low == e.high == e.value:
         return Shown(number(e.value, scale))
     value, low, high = (None if x is None else x * scale.factor for x in (e.value, e.low, e.high))
     digits = decimals(value, low, high)
     if low is not None and low < 0:  # a difference: near 0 the width alone sets the digits
-        return Shown(rounded(value, digits), f"[{rounded(low, digits)}, {rounded(high, digits)}]")
-    value_, low_, high_ = (rounded(x, enough(x, digits)) for x in (value, low, high))
+        return Shown(format_rounded(value, digits), f"[{format_rounded(low, digits)}, {format_rounded(high, digits)}]")
+    value_, low_, high_ = (format_rounded(x, decimals_beside(x, digits)) for x in (value, low, high))
     return Shown(value_, f"[{low_}, {high_}]")
 
 
@@ -68,23 +68,23 @@ def significant(x: float, digits: int = 3) -> str:
     >>> significant(0.0123456), significant(1234.5), significant(0.0)
     ('0.0123', '1,234', '0')
     """
-    return rounded(x, decimals_of(x, digits))
+    return format_rounded(x, decimals_of(x, digits))
 
 
-def rounded(x: float | None, digits: int) -> str:
+def format_rounded(x: float | None, digits: int) -> str:
     """Format `x` with so many decimals; scientific if that would print only zeros or too many digits."""
     if x is None:
         return DASH
     if x != 0 and not 1e-5 <= abs(x) < 1e12:
-        return minus(f"{x:.3g}")
+        return use_minus_sign(f"{x:.3g}")
     text = f"{x:,.{digits}f}"
-    return minus(text) if text.strip("-0.,") else text.removeprefix("-")
+    return use_minus_sign(text) if text.strip("-0.,") else text.removeprefix("-")
 
 
-def minus(text: str) -> str:
+def use_minus_sign(text: str) -> str:
     """Return a number with the sign that is as wide as a digit.
 
-    >>> minus("-1e-05"), minus("3")
+    >>> use_minus_sign("-1e-05"), use_minus_sign("3")
     ('−1e-05', '3')
     """  # noqa: RUF002  the sign that people read
     return f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
@@ -122,7 +122,7 @@ def version_name(factor: str, level: Level) -> str:
     return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level_text(level)}"
 
 
-def trimmed(text: str) -> str:
+def trim_zeros(text: str) -> str:
     """Return a number without zeros at its end that stand behind the point."""
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.text.format import number
-from scalograph.text.quantities import counted, percent
+from scalograph.text.quantities import count_noun, percent
 from scalograph.text.scale import SILENT
 from scalograph.text.short_names import is_counted
 from scalograph.text.units import format_duration
@@ -13,28 +13,28 @@ from scalograph.text.units import format_duration
 _RATES = ("1/s", "/s", *SILENT)
 
 
-def of_granted(used: float, granted: float) -> str:
+def used_of_granted(used: float, granted: float) -> str:
     """Format CPUs in use of those that were granted.
 
-    >>> of_granted(0.996, 1.0), of_granted(0.494, 0.5), of_granted(11.93, 12.0)
+    >>> used_of_granted(0.996, 1.0), used_of_granted(0.494, 0.5), used_of_granted(11.93, 12.0)
     ('1.00 of 1', '0.49 of 0.5', '11.9 of 12')
     """
     return f"{used:.{1 if granted >= 10 else 2}f} of {number(granted)}"
 
 
-def cpus_named(granted: float, owner: str) -> str:
+def owned_cpus(granted: float, owner: str) -> str:
     """Name CPUs by whose they are, with the verb that follows.
 
-    >>> cpus_named(1.0, "its"), cpus_named(2.0, "the database's")
+    >>> owned_cpus(1.0, "its"), owned_cpus(2.0, "the database's")
     ('its CPU is', "the database's 2 CPUs are")
     """
-    return f"{owner} CPU is" if granted == 1 else f"{owner} {counted(round(granted), 'CPU')} are"
+    return f"{owner} CPU is" if granted == 1 else f"{owner} {count_noun(round(granted), 'CPU')} are"
 
 
-def at_most_share(share: float) -> str:
+def small_percent(share: float) -> str:
     """Format a small share, such as that of requests that were late or wrong.
 
-    >>> at_most_share(0.0), at_most_share(0.0004), at_most_share(0.034)
+    >>> small_percent(0.0), small_percent(0.0004), small_percent(0.034)
     ('0 %', 'less than 0.1 %', '3.4 %')
     """
     if 0 < share < 0.001:
@@ -68,33 +68,33 @@ MOST_ENDS = 6
 
 def bad_ends(ended: Sequence[ServicesEnded]) -> Iterator[str]:
     """Yield what went wrong when services ended, block by block; beyond the first few, how many there are."""
-    found = [text for one in ended for text in bad_end(one)]
-    yield from found[:MOST_ENDS]
-    if len(found) > MOST_ENDS:
-        yield f"and {counted(len(found) - MOST_ENDS, 'more such end')} of services"
+    texts = [text for block in ended for text in bad_end(block)]
+    yield from texts[:MOST_ENDS]
+    if len(texts) > MOST_ENDS:
+        yield f"and {count_noun(len(texts) - MOST_ENDS, 'more such end')} of services"
 
 
-def bad_end(one: ServicesEnded) -> Iterator[str]:
+def bad_end(block: ServicesEnded) -> Iterator[str]:
     """Yield what went wrong when the services of a block ended. After a failure the others are killed at once."""
-    after = f"after block {one.block + 1}" if one.block >= 0 else "after the warm-up runs"
-    if one.reason is not None:
-        yield f"{one.reason}, {after}"
+    after = f"after block {block.block + 1}" if block.block >= 0 else "after the warm-up runs"
+    if block.reason is not None:
+        yield f"{block.reason}, {after}"
         return
-    for service in one.services:
+    for service in block.services:
         if service.was_killed:
             took = format_duration((service.stop_ns or 0) / 1e9)
             yield f"service {service.name} had to be killed {after}: it ran on for {took} after {service.stop_signal}"
-    if one.n_survivors:
-        left = "1 process" if one.n_survivors == 1 else f"{one.n_survivors} processes"
+    if block.n_survivors:
+        left = "1 process" if block.n_survivors == 1 else f"{block.n_survivors} processes"
         yield f"services left {left} {after}, killed then"
 
 
-def told_ends(ended: Sequence[ServicesEnded]) -> str:
+def service_end_times(ended: Sequence[ServicesEnded]) -> str:
     """Tell how often services were ended and how long that took; empty where it is not known.
 
     A clause that follows "services stayed up over runs of a block".
     """
-    times = [service.stop_ns / 1e9 for one in ended for service in one.services if service.stop_ns is not None]
+    times = [service.stop_ns / 1e9 for block in ended for service in block.services if service.stop_ns is not None]
     if not times:
         return ""
-    return f"; ended {counted(len(ended), 'time')}, each within {format_duration(max(times))}"
+    return f"; ended {count_noun(len(ended), 'time')}, each within {format_duration(max(times))}"

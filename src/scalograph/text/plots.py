@@ -22,28 +22,28 @@ MARGIN = {"l": 54, "r": 10, "t": 8, "b": 42}
 Span = tuple[float, float]
 
 
-def faded(color: str, share: float) -> str:
+def fade_color(color: str, share: float) -> str:
     """Let so much of a color be seen over what lies under it.
 
-    >>> faded("line-0", 0.25)
+    >>> fade_color("line-0", 0.25)
     'line-0/0.25'
     """
     return f"{color}/{share:.3g}"
 
 
-def mixed(color: str, share: float) -> str:
+def mix_color(color: str, share: float) -> str:
     """Mix so much of a color into the paper.
 
-    >>> mixed("line-0", 0.6)
+    >>> mix_color("line-0", 0.6)
     'line-0~0.6'
     """
     return f"{color}~{share:.3g}"
 
 
-def escaped(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Escape a text for plotly, which reads a little markup; names from a study are not markup.
 
-    >>> escaped("<b>")
+    >>> escape_markup("<b>")
     '&lt;b&gt;'
     """
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -55,13 +55,13 @@ def hover(lines: Iterable[str]) -> str:
     >>> hover(["a < b", "", "c"])
     'a &lt; b<br>c'
     """
-    return "<br>".join(escaped(short(line, MOST_LETTERS)) for line in lines if line)
+    return "<br>".join(escape_markup(shorten_middle(line, MOST_LETTERS)) for line in lines if line)
 
 
-def shifted(kinds: Sequence[str], nth: int) -> str:
+def nth_kind(kinds: Sequence[str], nth: int) -> str:
     """Choose a kind for the nth line: past the last color they begin again, each with the next.
 
-    >>> shifted(SYMBOLS, 1), shifted(SYMBOLS, 9)
+    >>> nth_kind(SYMBOLS, 1), nth_kind(SYMBOLS, 9)
     ('square', 'diamond')
     """
     return kinds[(nth + nth // COLORS) % len(kinds)]
@@ -76,10 +76,10 @@ def mode(n: int, is_ordered: bool) -> str:
     return "markers" if not is_ordered else "lines" if n > MANY_POINTS else "lines+markers"
 
 
-def short(text: str, letters: int) -> str:
+def shorten_middle(text: str, letters: int) -> str:
     """Cut a text to so many letters in its middle: one end or the other tells it apart.
 
-    >>> short("abcdefg", 4)
+    >>> shorten_middle("abcdefg", 4)
     'a…fg'
     """
     head = max(letters - 1, 2) // 2
@@ -96,10 +96,10 @@ def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width
 def area(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> dict[str, Any]:
     """Fill what lies between two lines."""
     around = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)]}
-    return outlined(around["x"], around["y"], fillcolor=color)
+    return outline(around["x"], around["y"], fillcolor=color)
 
 
-def outlined(x: Sequence[float], y: Sequence[float], **fill: Any) -> dict[str, Any]:
+def outline(x: Sequence[float], y: Sequence[float], **fill: Any) -> dict[str, Any]:
     """Fill what lies inside an outline."""
     return line(x, y, "ink", 0, fill="toself", style={"width": 0}, **fill)
 
@@ -109,12 +109,12 @@ def axis(title: str, span: Sequence[float], **more: Any) -> dict[str, Any]:
     return {"title": {"text": title}, "range": list(span), "showgrid": False} | more
 
 
-def outside(**more: Any) -> dict[str, Any]:
+def outside_ticks(**more: Any) -> dict[str, Any]:
     """Give an axis short marks at its ticks."""
     return {"ticks": "outside", "ticklen": 4, "tickcolor": "muted"} | more
 
 
-def at(places: Sequence[float], labels: Sequence[str]) -> dict[str, Any]:
+def axis_ticks(places: Sequence[float], labels: Sequence[str]) -> dict[str, Any]:
     """Put the ticks of an axis at these places, with these labels."""
     return {"tickmode": "array", "tickvals": list(places), "ticktext": list(labels)}
 
@@ -131,10 +131,10 @@ def edges(places: Sequence[float]) -> list[float]:
     return [2 * places[0] - inner[0], *inner, 2 * places[-1] - inner[-1]]
 
 
-def reach(core: Iterable[float], whole: Iterable[float]) -> Span:
+def log_range(core: Iterable[float], whole: Iterable[float]) -> Span:
     """Find the range of a logarithmic axis: what must be visible is inside, the rest may leave the frame.
 
-    >>> reach([1, 4], [0.001, 5])
+    >>> log_range([1, 4], [0.001, 5])
     (0.5, 5.0)
     """
     must, may = [math.log(y) for y in core], [math.log(y) for y in whole if y > 0]
@@ -159,7 +159,7 @@ def decades(low: float, high: float) -> dict[str, Any]:
     first, every = math.floor(ends[0]), math.ceil(length / 6)
     powers = range(first, first + math.ceil(length) + 2, every)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    return scale | at(ticks, [number(tick) for tick in ticks])
+    return scale | axis_ticks(ticks, [number(tick) for tick in ticks])
 
 
 def round_numbers(low: float, high: float, is_log: bool) -> list[float]:

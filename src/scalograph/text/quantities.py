@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalograph.analysis.estimate import Estimate, decimals, decimals_of, enough
+from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, decimals_of
 from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST
-from scalograph.text.format import estimate, minus, rounded, significant
+from scalograph.text.format import estimate, format_rounded, significant, use_minus_sign
 
 # Figures that differ by no more have one number.
 ALIKE = 1.1
@@ -59,7 +59,7 @@ def percents(low: float, high: float) -> str:
     ('4 to 6 %', '−2 to 9 %')
     """  # noqa: RUF002  the sign that people read
     digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
-    ends = [minus(f"{100 * x:.{digits}f}") for x in (low, high)]
+    ends = [use_minus_sign(f"{100 * x:.{digits}f}") for x in (low, high)]
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
@@ -78,7 +78,9 @@ def times(speedup: Estimate | None) -> str:
     if speedup.low is None or speedup.high is None or speedup.low == speedup.high:
         return f"{speedup.value:.3g}x"
     digits = min(decimals(speedup.value, speedup.low, speedup.high), decimals_of(speedup.value, 3))
-    value, low, high = (rounded(x, enough(x, digits)) for x in (speedup.value, speedup.low, speedup.high))
+    value, low, high = (
+        format_rounded(x, decimals_beside(x, digits)) for x in (speedup.value, speedup.low, speedup.high)
+    )
     return f"{value}x [{low}, {high}]"
 
 
@@ -133,10 +135,10 @@ def performance(noun: str, better: str) -> str:
     return noun if better == "higher" else f"1 / {noun}"
 
 
-def between(ratio: Estimate) -> str:
+def ratio_range(ratio: Estimate) -> str:
     """Format the ends of a ratio, before what it is over, as what they add or take where it is near 1.
 
-    >>> between(Estimate(1.0, 0.979, 1.0143)), between(Estimate(1.3, 0.9, 2.1))
+    >>> ratio_range(Estimate(1.0, 0.979, 1.0143)), ratio_range(Estimate(1.3, 0.9, 2.1))
     ('2.1 % less to 1.4 % more than', '0.9x to 2.1x')
     """
     if not ratio.low or not ratio.high or ratio.low < 0.5 or ratio.high > 1.5:
@@ -158,7 +160,7 @@ def ends(ratio: Estimate) -> str:
     '0.973x to 1.032x'
     """
     digits = decimals(ratio.value, ratio.low, ratio.high)
-    return f"{rounded(ratio.low, digits)}x to {rounded(ratio.high, digits)}x"
+    return f"{format_rounded(ratio.low, digits)}x to {format_rounded(ratio.high, digits)}x"
 
 
 def gibibytes(n_bytes: float) -> str:
@@ -179,10 +181,10 @@ def mebibytes(n_bytes: float) -> str:
     return f"{n_bytes / 2**20:.3g} MiB"
 
 
-def counted(n: int, noun: str) -> str:
+def count_noun(n: int, noun: str) -> str:
     """Format a count of things.
 
-    >>> counted(1, "run"), counted(1980, "run")
+    >>> count_noun(1, "run"), count_noun(1980, "run")
     ('1 run', '1,980 runs')
     """
     return f"{n:,} {noun}{'s' * (n != 1)}"
@@ -190,13 +192,13 @@ def counted(n: int, noun: str) -> str:
 
 def cpus(n: int) -> str:
     """Format a count of CPUs."""
-    return counted(n, "CPU")
+    return count_noun(n, "CPU")
 
 
-def place(level: object) -> str:
+def axis_value(level: object) -> str:
     """Write a place on an axis, a level or between two; what is no number as it is.
 
-    >>> place(1234.5), place(0.1234), place("none")
+    >>> axis_value(1234.5), axis_value(0.1234), axis_value("none")
     ('1234', '0.123', 'none')
     """
     if not isinstance(level, int | float):

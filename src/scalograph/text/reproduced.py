@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from scalograph.protocol.findings import Findings, TableDoc
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
 from scalograph.text.format import estimate, number
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
 
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
@@ -40,13 +40,13 @@ _ALONE = {
 }
 
 
-def claims(decided: Sequence[DecidedClaim]) -> str:
+def count_claims(decided: Sequence[DecidedClaim]) -> str:
     """Count what became of the claims of a paper; empty where there are none.
 
     >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="holds")
-    >>> claims([one, one.model_copy(update={"decision": "does not hold"})])
+    >>> count_claims([one, one.model_copy(update={"decision": "does not hold"})])
     '1 of 2 published claims holds here, 1 does not.'
-    >>> claims([one])
+    >>> count_claims([one])
     'The one published claim holds here.'
     """
     if not decided:
@@ -55,12 +55,12 @@ def claims(decided: Sequence[DecidedClaim]) -> str:
         return f"The one published claim {_ALONE[decided[0].decision]}."
     n = Counter(claim.decision for claim in decided)
     verb = "hold" if n["holds"] > 1 else "holds"
-    held = f"{n['holds'] or 'None'} of {counted(len(decided), 'published claim')} {verb} here"
+    held = f"{n['holds'] or 'None'} of {count_noun(len(decided), 'published claim')} {verb} here"
     words = {**_OTHERS, "does not hold": "does not" if n["does not hold"] == 1 else "do not"}
     return f"{', '.join([held, *(f'{n[kind]} {words[kind]}' for kind in _OTHERS if n[kind])])}."
 
 
-def published(findings: Findings) -> str:
+def published_outcome(findings: Findings) -> str:
     """Say what became of the claims and the figures of a paper; empty where a study has none."""
     table = next((table for table in findings.tables if table.id == TABLE), None)
     return " ".join(outcome(findings.published_claims, table))
@@ -68,10 +68,10 @@ def published(findings: Findings) -> str:
 
 def outcome(decided: Sequence[DecidedClaim], table: TableDoc | None) -> list[str]:
     """Count the claims; of a study that declares none, the factors of its table."""
-    return [claims(decided)] if decided else reproduced(table)
+    return [count_claims(decided)] if decided else count_reproduced(table)
 
 
-def reproduced(table: TableDoc | None) -> list[str]:
+def count_reproduced(table: TableDoc | None) -> list[str]:
     """Count the published scaling factors that were measured here; baselines are 1 by definition and say nothing."""
     if table is None or not table.columns or table.columns[-1].name != REPRODUCES:
         return []
@@ -82,7 +82,7 @@ def reproduced(table: TableDoc | None) -> list[str]:
     if not n:
         return ["None of the published configurations was run here."]
     verb = "reproduce" if answers[YES] > 1 else "reproduces"
-    text = f"{answers[YES] or 'None'} of {counted(n, 'published factor')} {verb}"
+    text = f"{answers[YES] or 'None'} of {count_noun(n, 'published factor')} {verb}"
     # Said once of both.
     words = {**_NO, LOWER: "lower"} if answers[HIGHER] else _NO
     others = [f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer]]
@@ -102,12 +102,12 @@ SIGNS: dict[Decision, str] = {
 }
 
 
-def decided(claim: DecidedClaim) -> bool:
+def is_conclusive(claim: DecidedClaim) -> bool:
     """Tell whether the figures of a claim say something of it: not where it cannot be seen or compared."""
     return claim.decision in ("holds", "does not hold", "not resolved")
 
 
-def telling(figures: Sequence[ClaimFigure], most: int) -> list[ClaimFigure]:
+def select_values(figures: Sequence[ClaimFigure], most: int) -> list[ClaimFigure]:
     """Choose so many figures, in their order: those that do not hold before the rest."""
     ranked = sorted(range(len(figures)), key=lambda i: (figures[i].decision == "holds", i))
     return [figures[i] for i in sorted(ranked[:most])]
@@ -141,7 +141,7 @@ def span(low: float | None, high: float | None, scale: Scale) -> str:
 def published_text(figure: ClaimFigure, scale: Scale) -> str:
     """Format what the paper has, empty where it has no number.
 
-    >>> one = ClaimFigure(label="", published=1.81, published_low=1.8, published_high=1.82, decision="holds")
+    >>> one = ClaimFigure(label="", published_outcome=1.81, published_low=1.8, published_high=1.82, decision="holds")
     >>> published_text(one, Scale(1.0, ""))
     '1.81'
     """
@@ -151,24 +151,24 @@ def published_text(figure: ClaimFigure, scale: Scale) -> str:
 def figure_words(claim: DecidedClaim) -> list[str]:
     """Say each figure of a claim: of what, published, measured here, what follows.
 
-    >>> one = ClaimFigure(label="512 threads", published=0.53, decision="not measured")
+    >>> one = ClaimFigure(label="512 threads", published_outcome=0.53, decision="not measured")
     >>> figure_words(DecidedClaim(id="a", sentence="b", quantity="c", figures=[one], decision="not measured"))
     ['512 threads: published 0.53, not measured']
     """
-    scale, shown = claim_scale(claim), telling(claim.figures, MOST_TOLD)
+    scale, shown = claim_scale(claim), select_values(claim.figures, MOST_TOLD)
     more = [f"and {len(claim.figures) - len(shown)} more"] if len(shown) < len(claim.figures) else []
-    return [*(_figure(figure, scale, decided(claim)) for figure in shown), *more]
+    return [*(_figure(figure, scale, is_conclusive(claim)) for figure in shown), *more]
 
 
 def _figure(figure: ClaimFigure, scale: Scale, is_decided: bool) -> str:
     unit = f" {scale.unit}" if scale.unit else ""
     published = published_text(figure, scale)
-    told = [f"published {published}{unit}"] if published else []
+    parts = [f"published {published}{unit}"] if published else []
     if figure.here and figure.here.value is not None:
-        told.append(f"here {estimate(figure.here, scale)}{unit}")
+        parts.append(f"here {estimate(figure.here, scale)}{unit}")
     elif figure.none:
-        told.append(f"here {figure.none}")
+        parts.append(f"here {figure.none}")
     verdict = [figure.decision] if is_decided or figure.here is None else []
     doubt = [f"with care: {figure.doubt}"] if figure.doubt else []
-    said = ", ".join([*told, *verdict, *doubt])
-    return f"{figure.label}: {said}" if figure.label else said
+    words = ", ".join([*parts, *verdict, *doubt])
+    return f"{figure.label}: {words}" if figure.label else words

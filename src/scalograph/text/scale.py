@@ -35,9 +35,9 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
     Scale(factor=1.0, unit='%')
     """
     if unit in SECONDS:
-        return _stepped(TIME_STEPS, SECONDS[unit], values)
+        return _choose_step(TIME_STEPS, SECONDS[unit], values)
     if unit in BYTES:
-        return _stepped(BYTE_STEPS, 1.0, values)
+        return _choose_step(BYTE_STEPS, 1.0, values)
     if unit == "percent":
         return Scale(1.0, "%")
     return PLAIN if unit in SILENT else Scale(1.0, unit)
@@ -61,12 +61,12 @@ def shared_scales(columns: Sequence[tuple[str, Sequence[float | None]]]) -> list
     return scales
 
 
-def _is_near(one: Sequence[float | None], other: Sequence[float | None]) -> bool:
-    a, b = _middle(one), _middle(other)
+def _is_near(a_values: Sequence[float | None], other: Sequence[float | None]) -> bool:
+    a, b = _middle(a_values), _middle(other)
     return a is not None and b is not None and max(a, b) < NEAR * min(a, b)
 
 
-def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable[float | None]) -> Scale:
+def _choose_step(steps: tuple[tuple[float, str], ...], base: float, values: Iterable[float | None]) -> Scale:
     """Return the largest step below the middle of the values; without values, the step nearest to the base."""
     middle = _middle(values)
     wanted = base if middle is None else middle * base

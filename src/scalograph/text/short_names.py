@@ -34,7 +34,7 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     shown = level_text(level, unit)
     head, *rest = _REST.split(title, maxsplit=1)
     if type(level) is int and unit in COUNTS and is_counted(title):
-        noun = one_of(head) if level == 1 and not unit else f"{head}{unit[1:]}"
+        noun = singular(head) if level == 1 and not unit else f"{head}{unit[1:]}"
         return " ".join([f"{level:,}", noun, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
@@ -44,10 +44,10 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     return shown if says_it_all else f"{title} {shown}"
 
 
-def heads(titles: Iterable[str]) -> list[str]:
+def shorten_titles(titles: Iterable[str]) -> list[str]:
     """Shorten titles that begin differently to what they begin with.
 
-    >>> heads(["lock", "work per lock taken", "held for"]), heads(["time of a task", "time of a run"])
+    >>> shorten_titles(["lock", "work per lock taken", "held for"]), shorten_titles(["time of a task", "time of a run"])
     (['lock', 'work', 'held for'], ['time of a task', 'time of a run'])
     """
     named = [*titles]
@@ -60,10 +60,10 @@ def is_counted(title: str) -> bool:
     return re.search(r"[^s]s$", _REST.split(title, maxsplit=1)[0]) is not None
 
 
-def one_of(plural: str) -> str:
+def singular(plural: str) -> str:
     """Return a noun for one.
 
-    >>> one_of("CPUs"), one_of("processes"), one_of("caches"), one_of("copies")
+    >>> singular("CPUs"), singular("processes"), singular("caches"), singular("copies")
     ('CPU', 'process', 'cache', 'copy')
     """
     if plural.endswith("ies"):
@@ -78,20 +78,20 @@ def is_plural(title: str, level: Level) -> bool:
     return type(level) is int and level != 1 and is_counted(title)
 
 
-def listed(items: Sequence[str], word: str = "and") -> str:
+def join_names(items: Sequence[str], word: str = "and") -> str:
     """Join names.
 
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"], "or")
     ('a', 'a and b', 'a, b or c')
     """
     *first, last = items
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
-def few(items: Sequence[str], most: int) -> str:
+def join_first(items: Sequence[str], most: int) -> str:
     """Join names; of more than `most`, the first ones, and how many there are beside these.
 
-    >>> few(["a", "b"], 3), few(["a", "b", "c", "d", "e"], 3)
+    >>> join_first(["a", "b"], 3), join_first(["a", "b", "c", "d", "e"], 3)
     ('a and b', 'a, b, c and 2 more')
     """
-    return listed(items if len(items) <= most else [*items[:most], f"{len(items) - most} more"])
+    return join_names(items if len(items) <= most else [*items[:most], f"{len(items) - most} more"])

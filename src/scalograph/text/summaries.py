@@ -6,15 +6,9 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any
 
-from scalograph.protocol.findings import (
-    DegradedRuns,
-    Findings,
-    RunsDoc,
-    StudyNoise,
-    Trust,
-)
+from scalograph.protocol.findings import DegradedRuns, Findings, RunsDoc, StudyNoise, Trust
 from scalograph.text.format import significant
-from scalograph.text.quantities import counted, cpus
+from scalograph.text.quantities import count_noun, cpus
 from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
@@ -32,7 +26,7 @@ def runs(doc: RunsDoc) -> str:
     '9 of 10 runs done, 2 configurations, 1 failed, 8 clean'
     """
     again = f" and {doc.n_repeated:,} repeated" if doc.n_repeated else ""
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{counted(doc.treatments, 'configuration')}"]
+    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{count_noun(doc.treatments, 'configuration')}"]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
     parts += [
         f"{count:,} {VERDICTS.get(verdict, verdict)}"
@@ -64,7 +58,7 @@ def _minute(text: str | None) -> str:
 
 def failures(doc: RunsDoc) -> str:
     """Say why runs failed; empty if none did."""
-    return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {why}" for why, count in doc.failures.items() if count)
+    return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {reason}" for reason, count in doc.failures.items() if count)
 
 
 def noise(doc: StudyNoise) -> str:
@@ -78,30 +72,30 @@ def noise(doc: StudyNoise) -> str:
     )
 
 
-def degraded(doc: DegradedRuns) -> str:
+def degradation(doc: DegradedRuns) -> str:
     """Say what was missing, why, and what would help."""
     fix = f"; {doc.fix}" if doc.fix else ""
-    return f"{doc.what}: {doc.why}{fix} ({counted(doc.n_runs, 'run')})"
+    return f"{doc.what}: {doc.why}{fix} ({count_noun(doc.n_runs, 'run')})"
 
 
-def alike(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
+def merge_degradations(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
     """Merge what is missing for the same reason: reasons that differ only in numbers give the range of these.
 
     >>> whys = [f"{n} a second, above 1000" for n in (7819, 2386)]
     >>> rates = [DegradedRuns(what="switches", why=why, n_runs=1) for why in whys]
-    >>> [(d.why, d.n_runs) for d in alike(rates)]
+    >>> [(d.why, d.n_runs) for d in merge_degradations(rates)]
     [('2386 to 7819 a second, above 1000', 2)]
     """
     groups: dict[tuple[str, str, tuple[str, ...]], list[DegradedRuns]] = {}
     for doc in docs:
         groups.setdefault((doc.what, doc.fix, tuple(NUMBER.split(doc.why))), []).append(doc)
     return [
-        DegradedRuns(what=what, why=_ranged(texts, same), fix=fix, n_runs=sum(d.n_runs for d in same))
+        DegradedRuns(what=what, why=_join_ranges(texts, same), fix=fix, n_runs=sum(d.n_runs for d in same))
         for (what, fix, texts), same in groups.items()
     ]
 
 
-def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
+def _join_ranges(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
     """Join the texts between the numbers, with the least and the largest number at each place."""
     places = zip(*(NUMBER.findall(doc.why) for doc in docs), strict=True)
     ends = [(min(numbers, key=float), max(numbers, key=float)) for numbers in places]
@@ -109,10 +103,10 @@ def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
     return "".join(text + number for text, number in zip_longest(texts, ranges, fillvalue=""))
 
 
-def causes(trust: Trust) -> list[str]:
+def unstated_causes(trust: Trust) -> list[str]:
     """Return the causes that the verdict does not tell in the same words."""
-    told = " ".join([trust.sentence, *trust.points]).casefold()
-    return [cause for cause in trust.causes if cause.casefold() not in told]
+    stated = " ".join([trust.sentence, *trust.points]).casefold()
+    return [cause for cause in trust.causes if cause.casefold() not in stated]
 
 
 def study(findings: Findings) -> str:
@@ -131,7 +125,7 @@ def machine(findings: Findings) -> str:
     >>> _machine({"cpu_model": "Intel(R) Xeon(R) Processor @ 2.80GHz"})
     ['Intel Xeon 2.80GHz']
     """
-    return DOT.join(filter(None, [machine_words(findings.machine), _made(findings)]))
+    return DOT.join(filter(None, [machine_words(findings.machine), _run_count(findings)]))
 
 
 def machine_words(doc: Mapping[str, Any]) -> str:
@@ -150,11 +144,11 @@ def _machine(doc: Mapping[str, Any]) -> list[str]:
     return [part for part in parts if part]
 
 
-def _made(findings: Findings) -> str:
+def _run_count(findings: Findings) -> str:
     """Say how many runs there were, and how long they took; of a search not what it might have run."""
     doc, log = findings.runs, findings.log
     n, of = doc.n_done + doc.n_repeated, len(log.treatments) if log else doc.treatments
-    across = f"{counted(of, 'configuration')}{DOT}" if of <= n else ""
+    across = f"{count_noun(of, 'configuration')}{DOT}" if of <= n else ""
     try:
         ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]
         seconds = (ends[1] - ends[0]).total_seconds() - doc.paused_s
@@ -162,4 +156,4 @@ def _made(findings: Findings) -> str:
         took = f" in {'less than ' * (seconds < 1)}{format_duration(whole)}"
     except (ValueError, TypeError, OverflowError):
         took = ""
-    return f"{across}{counted(n, 'run')}{took}" if n else ""
+    return f"{across}{count_noun(n, 'run')}{took}" if n else ""

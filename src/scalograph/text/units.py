@@ -19,8 +19,8 @@ _COUNTED = ("ops", "op", "1", "")
 def _quantity(text: str, units: dict[str, float], example: str) -> float:
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2] not in units:
-        known = ", ".join(units)
-        raise ValueError(f'found "{text}", expected a number with a unit such as "{example}" (units: {known})')
+        allowed = ", ".join(units)
+        raise ValueError(f'found "{text}", expected a number with a unit such as "{example}" (units: {allowed})')
     return float(match[1]) * units[match[2]]
 
 

@@ -34,7 +34,7 @@ class Cause:
     unit: str
     text: str
 
-    def as_journaled(self) -> dict[str, Any]:
+    def journal_entry(self) -> dict[str, Any]:
         """Return the cause as a `verdict` event has it."""
         return {"cause": self.cause, "amount": self.amount, "unit": self.unit, "text": self.text}
 
@@ -43,7 +43,7 @@ class Cause:
 STRAY_NS = 100_000
 
 
-def left_its_cpus(record: Record) -> Cause | None:
+def find_cpu_escape(record: Record) -> Cause | None:
     """Find that a run used CPUs that none of its copies was given.
 
     Switch records tell it of the whole tree; without them, the masks that the copies had at their end.
@@ -59,9 +59,9 @@ def left_its_cpus(record: Record) -> Cause | None:
     share = outside / max(1, sum(record.run.per_cpu_ns or ())) if outside else 0.0
     if outside is not None and (outside < STRAY_NS or share < SHARE):
         return None
-    own = given(record)
-    strayed = [copy for copy in changed if set(_at_end(copy)) - own]
-    ended = f"; its mask was {named_cpus(_at_end(strayed[0]))} at its end" if strayed else ""
+    own = granted_cpus(record)
+    strayed = [copy for copy in changed if set(_final_cpus(copy)) - own]
+    ended = f"; its mask was {named_cpus(_final_cpus(strayed[0]))} at its end" if strayed else ""
     if outside is None:
         return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
     # In steps, so that runs alike are told alike.
@@ -70,17 +70,17 @@ def left_its_cpus(record: Record) -> Cause | None:
     return Cause("left its CPUs", share, "of CPU time", text)
 
 
-def given(record: Record) -> set[int]:
+def granted_cpus(record: Record) -> set[int]:
     """Return the CPUs that the copies of a run were given together; empty if that is not known."""
     masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
     return set(masks[0]) if len(masks) == 1 else {cpu for mask in masks for cpu in mask}
 
 
-def _at_end(copy: CopyEvent) -> list[int]:
+def _final_cpus(copy: CopyEvent) -> list[int]:
     return (copy.changed.cpus or []) if copy.changed else []
 
 
-def left_its_quota(record: Record) -> Cause | None:
+def find_quota_escape(record: Record) -> Cause | None:
     """Find that processes of a run moved out of the cgroup in which the study limits it; `record`: as above."""
     quota, contained = record.run.quota_cpus, record.header.containment == "cgroup"
     # Where there was no leaf to leave, the same line says why.

@@ -15,27 +15,21 @@ from msgspec import Struct
 from scalograph.protocol.record import CopyEvent, Iterations, Record, RunFigures
 from scalograph.study.model import Study
 from scalograph.text.quantities import percent_at_most
-from scalograph.verdict.cause import PLAY, TICK_NS, Cause, left_its_cpus, left_its_quota
-from scalograph.verdict.little import unlawful
-from scalograph.verdict.preemption import (
-    OF_WALL,
-    blamed,
-    may_be_preempted,
-    preempted,
-    wanted,
-)
+from scalograph.verdict.cause import PLAY, TICK_NS, Cause, find_cpu_escape, find_quota_escape
+from scalograph.verdict.little import find_little_violation
+from scalograph.verdict.preemption import OF_WALL, find_preemption, is_blamed, possible_preemption, wanted_time
 from scalograph.verdict.saturation import (
     BUSY_NS,
     BUSY_TICKS,
     busy,
-    crowded,
-    kept_out,
+    find_crowding,
+    find_displacement,
+    find_unseen_wait,
+    lacks_records,
     may_have_waited,
     n_cpus,
-    no_records,
-    unseen,
 )
-from scalograph.verdict.stalls import MEASURED, bounds, held_up
+from scalograph.verdict.stalls import MEASURED, bound_stalls, find_stalls
 
 # Windows that cover a smaller share of a run's time may have missed whatever disturbed it.
 COVERED = 0.1
@@ -45,7 +39,7 @@ MOST = 0.5
 MANY = 20
 
 
-def covered(record: Record) -> float:
+def window_coverage(record: Record) -> float:
     """Return the share of a run's time in its windows: an upper bound, for those of several clients may overlap."""
     wall = record.run.wall_ns or 0
     parts = record.iterations
@@ -56,17 +50,17 @@ def covered(record: Record) -> float:
 def is_sparse(record: Record) -> bool:
     """Tell whether a run has many windows that cover little of it."""
     parts = record.iterations
-    return min((len(part.index) for part in parts), default=0) >= MANY and covered(record) < COVERED
+    return min((len(part.index) for part in parts), default=0) >= MANY and window_coverage(record) < COVERED
 
 
-def small(causes: Sequence[Cause]) -> bool:
+def are_small(causes: Sequence[Cause]) -> bool:
     """Tell whether so little was taken that it may have spared most windows; a cause without a size is not small."""
     return all(c.amount is not None and c.amount < MOST for c in causes)
 
 
-def unplaced(record: Record, causes: Sequence[Cause]) -> list[Cause]:
+def as_bounds(record: Record, causes: Sequence[Cause]) -> list[Cause]:
     """Turn the causes of a whole run into bounds for its windows, since it is unknown where they struck."""
-    where = f"its windows cover {100 * covered(record):.1f} % of its time; in them or between them"
+    where = f"its windows cover {100 * window_coverage(record):.1f} % of its time; in them or between them"
     return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]
 
 
@@ -75,7 +69,7 @@ _WITHIN = ("memory_stall_ns", "io_stall_ns", "stopped_ns")
 _TIMES = attrgetter(*_WITHIN)
 
 
-def impossible(record: Record, cpus: int) -> list[Cause]:
+def find_contradictions(record: Record, cpus: int) -> list[Cause]:
     """Find why a record cannot be true, if it cannot.
 
     Args:
@@ -83,15 +77,15 @@ def impossible(record: Record, cpus: int) -> list[Cause]:
         cpus: number of CPUs that its copies were allowed to use together.
     """
     run = record.run
-    found = [cause for cause in (_too_much(run, cpus), _too_soon(record.copies)) if cause]
+    causes = [cause for cause in (_find_excess_cpu_time(run, cpus), _find_early_copies(record.copies)) if cause]
     if record.iterations:
-        found += _outside(record)
+        causes += _find_wrong_windows(record)
     if any(_TIMES(run)):
-        found += _longer(run)
-    return [*found, *unlawful(record)] if record.values else found
+        causes += _find_overlong_times(run)
+    return [*causes, *find_little_violation(record)] if record.values else causes
 
 
-def _too_much(run: RunFigures, cpus: int) -> Cause | None:
+def _find_excess_cpu_time(run: RunFigures, cpus: int) -> Cause | None:
     # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
@@ -105,19 +99,19 @@ def _unseen(run: RunFigures) -> str:
     return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
 
 
-def _too_soon(copies: Sequence[CopyEvent]) -> Cause | None:
+def _find_early_copies(copies: Sequence[CopyEvent]) -> Cause | None:
     """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
-    found = [copy for copy in copies if _excess(copy) > 0]
-    if found:
-        first, cpus = found[0], _n_cpus(found[0])
-        used, lasted = _used(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
-        many = f" (and {len(found) - 1} other copies)" if len(found) > 1 else ""
+    early = [copy for copy in copies if _excess(copy) > 0]
+    if early:
+        first, cpus = early[0], _n_cpus(early[0])
+        used, lasted = _cpu_time(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
+        many = f" (and {len(early) - 1} other copies)" if len(early) > 1 else ""
         text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
         return Cause("finished too soon", None, "", text)
     return None
 
 
-def _used(copy: CopyEvent) -> int:
+def _cpu_time(copy: CopyEvent) -> int:
     return (copy.user_ns or 0) + (copy.system_ns or 0)
 
 
@@ -130,10 +124,10 @@ def _excess(copy: CopyEvent) -> float:
     if copy.start_ns is None or copy.end_ns is None or not copy.in_force:
         return 0.0
     capacity = (copy.end_ns - copy.start_ns) * len(copy.in_force.cpus)
-    return float(_used(copy) - PLAY * capacity - 2 * TICK_NS)
+    return float(_cpu_time(copy) - PLAY * capacity - 2 * TICK_NS)
 
 
-def _outside(record: Record) -> Iterator[Cause]:
+def _find_wrong_windows(record: Record) -> Iterator[Cause]:
     """Find windows that end before they begin, or lie outside the life of the copy that reported them."""
     lives = {copy.copy_index: copy for copy in record.copies}
     for part in record.iterations:
@@ -144,12 +138,12 @@ def _outside(record: Record) -> Iterator[Cause]:
         if any(map(lt, part.end_ns, part.start_ns)):
             yield Cause("window", None, "", f"an iteration of copy {part.copy_index} ends before it begins")
         elif first < born - TICK_NS or last > died + TICK_NS:
-            lived, told = (died - born) / 1e9, (last - first) / 1e9
-            text = f"lived for {lived:.3g} s and reports {told:.3g} s of iterations, not all within"
+            lived, spanned = (died - born) / 1e9, (last - first) / 1e9
+            text = f"lived for {lived:.3g} s and reports {spanned:.3g} s of iterations, not all within"
             yield Cause("window", None, "", f"copy {part.copy_index} {text}")
 
 
-def _longer(run: RunFigures) -> Iterator[Cause]:
+def _find_overlong_times(run: RunFigures) -> Iterator[Cause]:
     """Find times within a run that are longer than the run."""
     wall = max(run.wall_ns or 0, run.tree_wall_ns or 0)
     most = PLAY * wall + 100 * TICK_NS
@@ -201,7 +195,7 @@ def is_surely_clean(record: Record, iterations: int) -> bool:
     if copy.changed or copy.copy_index != part.copy_index or part.index != _NUMBERS[:iterations]:
         return False
     # What a driver tells of its requests has a law of its own.
-    return _is_possible(run, copy, part) and not any("requests" in told.values for told in record.values)
+    return _is_possible(run, copy, part) and not any("requests" in part_values.values for part_values in record.values)
 
 
 def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
@@ -236,7 +230,7 @@ Judging = Callable[[Record], Judgment]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Requirements:
     """What a study requires of each run, as far as a record can show it.
 
     Attributes:
@@ -248,13 +242,13 @@ class Asked:
     windows: bool
 
 
-def requirements(study: Study) -> Asked:
+def requirements(study: Study) -> Requirements:
     """Return what a study requires of each of its runs."""
     reads = any(response.source.startswith("window.") for response in study.responses.values())
-    return Asked(study.protocol.iterations, reads)
+    return Requirements(study.protocol.iterations, reads)
 
 
-def judge(record: Record, asked: Asked | None = None) -> Judgment:
+def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
     `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: its record
@@ -274,50 +268,50 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
         return _CLEAN
     if record.guest and not record.guest.has_times:
         return Judgment("undecided", [Cause("functional", None, "", FUNCTIONAL)])
-    if asked and (wrong := _not_as_asked(record, asked)):
+    if asked and (wrong := _iteration_error(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
-    if away := left_its_cpus(record) or left_its_quota(record):
+    if away := find_cpu_escape(record) or find_quota_escape(record):
         return Judgment("failed", [away])
-    if too_much := impossible(record, n_cpus(record)):
+    if too_much := find_contradictions(record, n_cpus(record)):
         return Judgment("impossible", too_much)
     if is_untouched(run):
         return _CLEAN
-    if causes := _disturbed(record):
-        if asked and asked.windows and is_sparse(record) and small(causes):
-            return Judgment("undecided", unplaced(record, causes))
+    if causes := _find_disturbances(record):
+        if asked and asked.windows and is_sparse(record) and are_small(causes):
+            return Judgment("undecided", as_bounds(record, causes))
         return Judgment("contaminated", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("undecided", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
-    plain = _without_records(record) if no_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := _unclear(record)):
+    plain = _judge_by_busy_time(record) if lacks_records(run) else Judgment("clean")
+    if plain.verdict == "clean" and (unclear := _possible_disturbances(record)):
         return Judgment("undecided", unclear)
     return plain
 
 
-def _disturbed(record: Record) -> list[Cause]:
+def _find_disturbances(record: Record) -> list[Cause]:
     run = record.run
-    causes = [*preempted(record), *held_up(run), *_if_any(crowded(record))]
-    if not any(one.cause == "neighbor" for one in causes):
-        causes += _if_any(kept_out(record, for_sure=True))
+    causes = [*find_preemption(record), *find_stalls(run), *_if_any(find_crowding(record))]
+    if not any(cause.cause == "neighbor" for cause in causes):
+        causes += _if_any(find_displacement(record, for_sure=True))
     return causes
 
 
-def _unclear(record: Record) -> list[Cause]:
+def _possible_disturbances(record: Record) -> list[Cause]:
     """Find what may have disturbed a run that has switch records, but could not be checked."""
-    kept = kept_out(record, for_sure=False) or unseen(record)
-    return [*may_be_preempted(record), *_if_any(kept), *bounds(record.run)]
+    kept = find_displacement(record, for_sure=False) or find_unseen_wait(record)
+    return [*possible_preemption(record), *_if_any(kept), *bound_stalls(record.run)]
 
 
 def _if_any(cause: Cause | None) -> tuple[Cause, ...]:
     return (cause,) if cause else ()
 
 
-def _not_as_asked(record: Record, asked: Asked) -> str:
+def _iteration_error(record: Record, asked: Requirements) -> str:
     """Tell why a run has other iterations than requested: it measured something else."""
     iterations = record.iterations
     if len(iterations) == 1 == len(record.copies) and _is_whole(iterations[0], record.copies[0], asked.iterations):
         return ""  # as most runs
-    if silent := _silent(record.copies, {part.copy_index for part in iterations}):
+    if silent := _silent_copies(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
     if odd := [part for part in iterations if part.index != [*range(len(part.index))]]:
         return f"copy {odd[0].copy_index} did not number its iterations 0, 1, 2, ..."
@@ -334,29 +328,29 @@ def _is_whole(part: Iterations, copy: CopyEvent, n: int) -> bool:
     return part.copy_index == copy.copy_index and len(part.index) == n and part.index == list(range(n))
 
 
-def _silent(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
+def _silent_copies(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
     """Find copies of a command that reported nothing while others did: half of a treatment is another treatment."""
     commands = {copy.command for copy in copies if copy.copy_index in reported}
     return [copy.copy_index for copy in copies if copy.command in commands and copy.copy_index not in reported]
 
 
-def _without_records(record: Record) -> Judgment:
+def _judge_by_busy_time(record: Record) -> Judgment:
     """Judge a run without switch records: the busy time of the CPUs bounds what neighbors had; enough from 2 s on."""
-    run, why = record.run, _why_not(record)
+    run, reason = record.run, _missing_records_reason(record)
     if (used := busy(run)) is None:
-        return Judgment("undecided", [Cause("no switch records", None, "", why)])
+        return Judgment("undecided", [Cause("no switch records", None, "", reason)])
     wall, most = run.wall_ns or 0, max(0, used - (run.cpu_ns or 0)) + BUSY_TICKS * n_cpus(record) * TICK_NS
-    if wall >= BUSY_NS and not blamed(most, run):
+    if wall >= BUSY_NS and not is_blamed(most, run):
         return Judgment("clean")
-    bound = most / wanted(run, most)
-    text = f"{why}; others used the CPUs for less than {percent_at_most(bound)} of the CPU time that it wanted"
+    bound = most / wanted_time(run, most)
+    text = f"{reason}; others used the CPUs for less than {percent_at_most(bound)} of the CPU time that it wanted"
     return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text)])
 
 
-def _why_not(record: Record) -> str:
+def _missing_records_reason(record: Record) -> str:
     """Return the probe's reason why waiting for a CPU was not measured."""
     if lost := record.run.n_lost_records:
         return f"the kernel dropped {lost} records"
-    told = (*(record.run.degraded or ()), *record.header.degraded)
-    reasons = [part.why for part in told if "records" in part.what]
+    notes = (*(record.run.degraded or ()), *record.header.degraded)
+    reasons = [part.why for part in notes if "records" in part.what]
     return reasons[0] if reasons else "waiting for a CPU was not measured"

@@ -16,7 +16,7 @@ from scalograph.verdict.cause import Cause
 # Figures of a run may miss the law by so much, beside what the ends of its window may add.
 LITTLE = 0.05
 
-Told = Mapping[str, Sequence[float]]
+DriverValues = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ class DriverLoad:
         wrong, n = self.n_errors > 0, max(1, self.n_requests)
         if self.in_flight:
             # Requests of an open loop may wait for a connection before they are in flight.
-            made = self.rate * self.response_s
+            expected = self.rate * self.response_s
             ends = self.in_flight * (1 + self.variation) / n
-            yield _Law("requests were in flight", self.in_flight, made, self.offered is not None, wrong, ends)
+            yield _Law("requests were in flight", self.in_flight, expected, self.offered is not None, wrong, ends)
         if self.clients and self.think_s is not None:
             cycle_s = self.response_s + self.think_s
             # How much thinking varies is not told: at most as exponential times do.
@@ -112,7 +112,7 @@ class DriverLoad:
             yield _Law("clients took turns", self.clients, self.rate * cycle_s, False, wrong, ends)
 
 
-def unlawful(record: Record) -> list[Cause]:
+def find_little_violation(record: Record) -> list[Cause]:
     """Find that what the drivers of a run say breaks Little's law; `record`: as protocol/journal.md has it."""
     load = driver_load(record)
     text = load.contradiction() if load else ""
@@ -124,34 +124,34 @@ def driver_load(record: Record) -> DriverLoad | None:
 
     Rates and counts of several copies add up, and times are means over requests.
     """
-    told = told_by_drivers(record)
-    if not (n := total(told, "requests")):
+    drivers = driver_values(record)
+    if not (n := sum_values(drivers, "requests")):
         return None
     return DriverLoad(
-        rate=total(told, "rate") or 0.0, n_requests=int(n), n_errors=int(total(told, "errors") or 0.0),
-        response_s=_seconds(over_requests(told, "mean_ns")), in_flight=total(told, "in_flight"),
-        clients=total(told, "clients"), think_s=_seconds(over_requests(told, "cycle_ns")),
-        offered=total(told, "offered_rate"), variation=variation(steady_counts(record.histograms)),
+        rate=sum_values(drivers, "rate") or 0.0, n_requests=int(n), n_errors=int(sum_values(drivers, "errors") or 0.0),
+        response_s=_seconds(request_mean(drivers, "mean_ns")), in_flight=sum_values(drivers, "in_flight"),
+        clients=sum_values(drivers, "clients"), think_s=_seconds(request_mean(drivers, "cycle_ns")),
+        offered=sum_values(drivers, "offered_rate"), variation=variation(steady_counts(record.histograms)),
     )  # fmt: skip
 
 
-def told_by_drivers(record: Record) -> list[Told]:
+def driver_values(record: Record) -> list[DriverValues]:
     """Return the values of each copy that tells a rate and a count of requests."""
     return [part.values for part in record.values if part.values.get("rate") and part.values.get("requests")]
 
 
-def total(told: Sequence[Told], name: str) -> float | None:
+def sum_values(drivers: Sequence[DriverValues], name: str) -> float | None:
     """Sum a value over the copies of the driver; None where one of them does not tell."""
-    found = [values[name][-1] for values in told if values.get(name)]
-    return float(sum(found)) if found and len(found) == len(told) else None
+    found = [values[name][-1] for values in drivers if values.get(name)]
+    return float(sum(found)) if found and len(found) == len(drivers) else None
 
 
-def over_requests(told: Sequence[Told], name: str) -> float | None:
+def request_mean(drivers: Sequence[DriverValues], name: str) -> float | None:
     """Average a value over the requests of all copies; None where one of them does not tell."""
-    n = sum(values["requests"][-1] for values in told)
-    if not n or any(not values.get(name) for values in told):
+    n = sum(values["requests"][-1] for values in drivers)
+    if not n or any(not values.get(name) for values in drivers):
         return None
-    return sum(values[name][-1] * values["requests"][-1] for values in told) / n
+    return sum(values[name][-1] * values["requests"][-1] for values in drivers) / n
 
 
 def _seconds(ns: float | None) -> float | None:

@@ -14,48 +14,48 @@ _TELLING = 0.1
 _STEAL_TICKS = 3
 
 
-def preempted(record: Record) -> list[Cause]:
+def find_preemption(record: Record) -> list[Cause]:
     """Find causes that contaminate a run: other processes, the probe, and the hypervisor."""
-    return [cause for cause in (_neighbor(record.run), _observed(record.run), _steal(record)) if cause]
+    return [cause for cause in (_find_interference(record.run), _find_probe(record.run), _find_steal(record)) if cause]
 
 
-def may_be_preempted(record: Record) -> list[Cause]:
+def possible_preemption(record: Record) -> list[Cause]:
     """Find what may have taken the CPU of a run, and could not be told from what did not."""
     run = record.run
-    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(record)) if cause]
+    return [cause for cause in (_bound_kernel_threads(run), _bound_interference(run), _bound_steal(record)) if cause]
 
 
-def _kernel_threads(run: RunFigures) -> Cause | None:
+def _bound_kernel_threads(run: RunFigures) -> Cause | None:
     """Bound what the kernel's threads took: they work for the run (its pages, its packets) as well as for neighbors."""
-    taken = _by_kernel(run) if run.neighbors else 0
-    if taken and blamed(taken, run):
-        share = taken / wanted(run, taken)
+    taken = _kernel_ns(run) if run.neighbors else 0
+    if taken and is_blamed(taken, run):
+        share = taken / wanted_time(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
         return Cause("kernel threads", share, "of wanted, at most", text)
     return None
 
 
-def _unplaced_neighbor(run: RunFigures) -> Cause | None:
+def _bound_interference(run: RunFigures) -> Cause | None:
     """Report a CPU that was taken if it is unknown on which CPUs the kernel's threads and the probe ran."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
     if not per_cpu or not (taken := max(per_cpu)):
         return None
-    most = min(taken, _by_others(run, run.neighbor_ns))
+    most = min(taken, _others_ns(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
         text = f"one CPU was taken by {_names(run)} for {percent_at_most(most / wall)} of its time at most"
         return Cause("neighbor", most / wall, "of time, at most", text)
     return None
 
 
-def _steal_at_most(record: Record) -> Cause | None:
+def _bound_steal(record: Record) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
-    if not 0 < stolen < _STEAL_TICKS * TICK_NS or not blamed(most, run):
+    if not 0 < stolen < _STEAL_TICKS * TICK_NS or not is_blamed(most, run):
         return None
-    share, unit, of_what = at_most(most, record)
+    share, unit, of_what = bound_share(most, record)
     if most < wall:
         text = f"the hypervisor took the CPU for less than {percent_at_most(share)} of {of_what}"
     else:
@@ -64,51 +64,51 @@ def _steal_at_most(record: Record) -> Cause | None:
     return Cause("steal", share, unit, text)
 
 
-def _observed(run: RunFigures) -> Cause | None:
+def _find_probe(run: RunFigures) -> Cause | None:
     """Report what the probe itself took while the run was ready: a disturbance like any other."""
-    taken = _by_probe(run) if run.neighbors else 0
-    if taken and blamed(taken, run):
-        share = taken / wanted(run, taken)
+    taken = _probe_ns(run) if run.neighbors else 0
+    if taken and is_blamed(taken, run):
+        share = taken / wanted_time(run, taken)
         text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
         return Cause("observer", share, "of wanted", text)
     return None
 
 
-def blamed(taken_ns: float, run: RunFigures) -> bool:
+def is_blamed(taken_ns: float, run: RunFigures) -> bool:
     """Tell whether so much taken CPU time disturbs a run with these figures."""
     if taken_ns <= 0 or taken_ns < OF_WALL * (run.wall_ns or 0):
         return False
-    return taken_ns >= SHARE * wanted(run, taken_ns)
+    return taken_ns >= SHARE * wanted_time(run, taken_ns)
 
 
-def wanted(run: RunFigures, taken: float) -> float:
+def wanted_time(run: RunFigures, taken: float) -> float:
     """Return the CPU time in ns that the run would have had: what it used, and what was taken."""
     return float((run.cpu_ns or 0) + taken)
 
 
-def lengthening(taken: float, record: Record) -> float:
+def slowdown(taken: float, record: Record) -> float:
     """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less.
 
     Of a run with windows it is of what it wanted: all that was taken may have been within them.
     """
     run = record.run
-    return taken / max(wanted(run, taken), 0 if record.iterations else run.wall_ns or 0)
+    return taken / max(wanted_time(run, taken), 0 if record.iterations else run.wall_ns or 0)
 
 
-def at_most(taken: float, record: Record) -> tuple[float, str, str]:
+def bound_share(taken: float, record: Record) -> tuple[float, str, str]:
     """Return that share as a bound, its unit, and of what it is in words."""
-    share, of_wanted = lengthening(taken, record), taken / wanted(record.run, taken)
+    share, of_wanted = slowdown(taken, record), taken / wanted_time(record.run, taken)
     is_of_time = share < of_wanted
     of = ("of time, at most", "its time") if is_of_time else ("of wanted, at most", "the CPU time that it wanted")
     return share, *of
 
 
-def _neighbor(run: RunFigures) -> Cause | None:
+def _find_interference(run: RunFigures) -> Cause | None:
     """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
-    taken, worst = _by_others(run, run.neighbor_ns), _by_others(run, max(per_cpu)) if per_cpu else 0
-    if blamed(taken, run):
-        share = taken / wanted(run, taken)
+    taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu)) if per_cpu else 0
+    if is_blamed(taken, run):
+        share = taken / wanted_time(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
         return Cause("neighbor", share, "of wanted", text)
     elif worst > 0 and worst >= SHARE * wall:
@@ -118,15 +118,15 @@ def _neighbor(run: RunFigures) -> Cause | None:
     return None
 
 
-def _steal(record: Record) -> Cause | None:
+def _find_steal(record: Record) -> Cause | None:
     """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
-    if stolen >= least and blamed(stolen, run):
-        share = stolen / wanted(run, stolen)
+    if stolen >= least and is_blamed(stolen, run):
+        share = stolen / wanted_time(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
-        if 2 * lengthening(stolen, record) < share:  # most of it may have been while the run slept
+        if 2 * slowdown(stolen, record) < share:  # most of it may have been while the run slept
             taken, used = (format_duration(ns / 1e9) for ns in (stolen, run.cpu_ns or 0))
             text = f"the hypervisor took its CPUs for {taken}; it used them for {used}"
         return Cause("steal", share, "of wanted", text)
@@ -137,22 +137,22 @@ def _steal(record: Record) -> Cause | None:
     return None
 
 
-def _by_others(run: RunFigures, taken_ns: int | None) -> float:
+def _others_ns(run: RunFigures, taken_ns: int | None) -> float:
     """Subtract what the kernel's threads and the probe had; without names, all the time that the probe used."""
-    return max(0, taken_ns - _by_kernel(run) - _by_observer(run)) if taken_ns else 0
+    return max(0, taken_ns - _kernel_ns(run) - _observer_ns(run)) if taken_ns else 0
 
 
-def _by_observer(run: RunFigures) -> int:
+def _observer_ns(run: RunFigures) -> int:
     """Return the time that the probe took: with hundreds of threads it is half of what was taken."""
-    known = run.neighbors is not None
-    return _by_probe(run) if known else run.observer_ns or 0
+    has_names = run.neighbors is not None
+    return _probe_ns(run) if has_names else run.observer_ns or 0
 
 
-def _by_kernel(run: RunFigures) -> int:
+def _kernel_ns(run: RunFigures) -> int:
     return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.kernel]) if run.neighbors else 0
 
 
-def _by_probe(run: RunFigures) -> int:
+def _probe_ns(run: RunFigures) -> int:
     return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.observer]) if run.neighbors else 0
 
 
@@ -160,6 +160,6 @@ def _names(run: RunFigures, kernel: bool = False) -> str:
     """Name those who took a tenth of it or more; most of it may be of processes that have ended."""
     every = [n for n in run.neighbors or () if n.kernel == kernel and not n.observer]
     least = _TELLING * sum(n.taken_ns for n in every)
-    found = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]
-    names = list(dict.fromkeys(found))
+    every_name = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]
+    names = list(dict.fromkeys(every_name))
     return " and ".join(names[:2]) + (" and others" if len(names) > 2 else "") if names else "someone else"

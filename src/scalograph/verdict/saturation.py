@@ -4,8 +4,8 @@ import math
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
-from scalograph.verdict.cause import TICK_NS, Cause, given
-from scalograph.verdict.preemption import at_most, blamed, wanted
+from scalograph.verdict.cause import TICK_NS, Cause, granted_cpus
+from scalograph.verdict.preemption import bound_share, is_blamed, wanted_time
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
 BUSY_TICKS = 2
@@ -17,20 +17,20 @@ _SATURATED = 0.95
 _COMPANY = 0.10
 
 
-def crowded(record: Record) -> Cause | None:
+def find_crowding(record: Record) -> Cause | None:
     """Find neighbors without switch records: the CPUs were never idle, by more than the run used."""
     run = record.run
-    if not no_records(run) or (run.wall_ns or 0) < BUSY_NS:
+    if not lacks_records(run) or (run.wall_ns or 0) < BUSY_NS:
         return None
     others = _others(record)
-    if blamed(others, run) and _is_saturated(record):
-        share = others / wanted(run, others)
+    if is_blamed(others, run) and _is_saturated(record):
+        share = others / wanted_time(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
         return Cause("neighbor", share, "of wanted", text)
     return None
 
 
-def kept_out(record: Record, for_sure: bool) -> Cause | None:
+def find_displacement(record: Record, for_sure: bool) -> Cause | None:
     """Find neighbors that preempted no task of the run but kept a CPU while its threads waited for another.
 
     The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: no task
@@ -43,12 +43,12 @@ def kept_out(record: Record, for_sure: bool) -> Cause | None:
             find what cannot be distinguished from that.
     """
     run = record.run
-    if no_records(run) or not run.wait_ns or not blamed(run.wait_ns, run):
+    if lacks_records(run) or not run.wait_ns or not is_blamed(run.wait_ns, run):
         return None
     held = min(run.wait_ns, _others(record) - (run.observer_ns or 0))
-    if not blamed(held, run):
+    if not is_blamed(held, run):
         return None
-    share = held / wanted(run, held)
+    share = held / wanted_time(run, held)
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
         most = "" if for_sure else " at most"
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
@@ -56,7 +56,7 @@ def kept_out(record: Record, for_sure: bool) -> Cause | None:
     return None
 
 
-def unseen(record: Record) -> Cause | None:
+def find_unseen_wait(record: Record) -> Cause | None:
     """Find a run that slept while others kept all its CPUs busy: how long it waited after waking up is not seen.
 
     Switch records tell of that wait only where a task was preempted. A CPU that was idle would have been taken at once,
@@ -66,9 +66,9 @@ def unseen(record: Record) -> Cause | None:
     if not may_have_waited(run) or not _is_saturated(record):
         return None
     held = min(_others(record) - (run.observer_ns or 0), _off_cpu(run))
-    if held < _COMPANY * wanted(run, held) or not blamed(held, run):
+    if held < _COMPANY * wanted_time(run, held) or not is_blamed(held, run):
         return None
-    share, unit, of_what = at_most(held, record)
+    share, unit, of_what = bound_share(held, record)
     bound = f"for at most {percent_at_most(share)} of {of_what}"
     return Cause("neighbor", share, unit, f"others kept its CPUs busy; after sleeping it may have waited {bound}")
 
@@ -76,7 +76,7 @@ def unseen(record: Record) -> Cause | None:
 def may_have_waited(run: RunFigures) -> bool:
     """Tell whether a run may have waited where no record shows it: it slept or has several tasks, and others ran."""
     others = (run.machine_busy_ns or 0) - (run.cpu_ns or 0)
-    if others < _COMPANY * wanted(run, others) or run.wait_scope == "preemption and wakeup":
+    if others < _COMPANY * wanted_time(run, others) or run.wait_scope == "preemption and wakeup":
         return False
     return (run.n_tasks or 0) > 1 or (run.n_switches or 0) > (run.n_preemptions or 0)
 
@@ -88,7 +88,7 @@ def _off_cpu(run: RunFigures) -> float:
     return max(0, (run.wall_ns or 0) - (run.cpu_ns or 0) - (run.wait_ns or 0))
 
 
-def no_records(run: RunFigures) -> bool:
+def lacks_records(run: RunFigures) -> bool:
     """Tell whether switch records are missing, all or some of them."""
     return run.neighbor_ns is None or bool(run.n_lost_records)
 
@@ -103,14 +103,14 @@ def busy(run: RunFigures) -> int | None:
 
 def n_cpus(record: Record) -> int:
     """Return the number of CPUs that the copies of a run were allowed to use together."""
-    return len(given(record)) or max(1, len(record.run.per_cpu_ns or ()))
+    return len(granted_cpus(record)) or max(1, len(record.run.per_cpu_ns or ()))
 
 
 def _others(record: Record) -> float:
     """Return what others used at least, in ns; 0 if it is unknown."""
     run = record.run
-    found = busy(run)
-    return 0.0 if found is None else found - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS
+    busy_time = busy(run)
+    return 0.0 if busy_time is None else busy_time - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS
 
 
 def _is_saturated(record: Record) -> bool:

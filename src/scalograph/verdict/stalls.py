@@ -17,7 +17,7 @@ _STEP_NS = 10_000_000
 _ASLEEP_NS = 1_000_000
 
 
-def held_up(run: RunFigures) -> list[Cause]:
+def find_stalls(run: RunFigures) -> list[Cause]:
     """Find causes that contaminate a run.
 
     Args:
@@ -26,15 +26,15 @@ def held_up(run: RunFigures) -> list[Cause]:
     figures, wall = _FIGURES(run), run.wall_ns or 0
     if not any(figures):  # of nearly all runs
         return []
-    looks = zip(_LOOKS.values(), figures, strict=True)
+    looks = zip(_CHECKS.values(), figures, strict=True)
     return [cause for look, held in looks if held and (cause := look(run, held, wall))]
 
 
-def bounds(run: RunFigures) -> Iterator[Cause]:
+def bound_stalls(run: RunFigures) -> Iterator[Cause]:
     """Find what may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
     wall = run.wall_ns or 0
-    if (share := _waited(run, wall)) and _moved(run)[0] > 2 * (_moved(run)[1] or 0):
-        yield Cause("I/O", share, "of time, at most", _told(run, share))
+    if (share := _io_wait_share(run, wall)) and _disk_bytes(run)[0] > 2 * (_disk_bytes(run)[1] or 0):
+        yield Cause("I/O", share, "of time, at most", _io_text(run, share))
     stalls = (
         ("memory", run.memory_stall_ns, run.machine_memory_stall_ns),
         ("I/O", run.io_stall_ns, run.machine_io_stall_ns),
@@ -47,22 +47,22 @@ def bounds(run: RunFigures) -> Iterator[Cause]:
 
 
 # Of a run's figures, the one that it looks at (neither absent nor 0), and the wall time.
-Look = Callable[[RunFigures, int, int], Cause | None]
+StallCheck = Callable[[RunFigures, int, int], Cause | None]
 
 
-def _share(name: str, told: str) -> Look:
+def _make_check(name: str, text: str) -> StallCheck:
     """Make the check of a cause whose figure is a time within the run."""
 
     def look(run: RunFigures, held: int, wall: int) -> Cause | None:
         if held < SHARE * wall:
             return None
         share = held / wall if wall else 1.0
-        return Cause(name, share, "of time", f"{told} for {100 * share:.1f} % of its time")
+        return Cause(name, share, "of time", f"{text} for {100 * share:.1f} % of its time")
 
     return look
 
 
-def _throttled(run: RunFigures, held: int, wall: int) -> Cause | None:
+def _check_throttling(run: RunFigures, held: int, wall: int) -> Cause | None:
     """Check throttling, a sum over CPUs, against the CPU time the run wanted; the study's own quota is no cause."""
     share = held / ((run.cpu_ns or 0) + held)
     if run.quota_cpus or share < SHARE:
@@ -72,22 +72,22 @@ def _throttled(run: RunFigures, held: int, wall: int) -> Cause | None:
     )
 
 
-def _io(run: RunFigures, held: int, wall: int) -> Cause | None:
+def _check_io(run: RunFigures, held: int, wall: int) -> Cause | None:
     """Check I/O only if others used the disks far more than the run did: alone, waiting belongs to the program."""
-    moved, own = _moved(run)
-    if own is not None and (share := _waited(run, wall)) and moved > _FAR_MORE * own + _MUCH_BYTES:
-        return Cause("I/O", share, "of time", _told(run, share))
+    moved, own = _disk_bytes(run)
+    if own is not None and (share := _io_wait_share(run, wall)) and moved > _FAR_MORE * own + _MUCH_BYTES:
+        return Cause("I/O", share, "of time", _io_text(run, share))
     return None
 
 
-def _waited(run: RunFigures, wall: int) -> float:
+def _io_wait_share(run: RunFigures, wall: int) -> float:
     """Return the share of its time for which the run waited for I/O, if it reaches the limit."""
     stalled = run.io_stall_ns or 0
     share = stalled / wall if wall else float(stalled > 0)
     return share if share >= SHARE else 0.0
 
 
-def _moved(run: RunFigures) -> tuple[int, int | None]:
+def _disk_bytes(run: RunFigures) -> tuple[int, int | None]:
     """Return the bytes that the machine moved, and those that the run is known to have moved: without a journal's.
 
     Those of services are not counted: they outlive the window.
@@ -96,8 +96,8 @@ def _moved(run: RunFigures) -> tuple[int, int | None]:
     return run.disk_bytes or 0, 512 * sum(counted) if counted else None
 
 
-def _told(run: RunFigures, share: float) -> str:
-    moved, own = _moved(run)
+def _io_text(run: RunFigures, share: float) -> str:
+    moved, own = _disk_bytes(run)
     its = "its own reads and writes were " + (f"{own / 1e6:.1f} MB" if own is not None else "not counted")
     return f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved / 1e6:.1f} MB, {its}"
 
@@ -106,7 +106,7 @@ def _told(run: RunFigures, share: float) -> str:
 _FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
-def _swap(run: RunFigures, pages: int, wall: int) -> Cause | None:
+def _check_swap(run: RunFigures, pages: int, wall: int) -> Cause | None:
     """Check that pages came back from swap and that the run waited for pages: both, since others may swap too."""
     faults, stalled = run.n_major_faults or 0, run.memory_stall_ns
     if min(pages, faults) >= _PAGES and (stalled is None or stalled >= SHARE * wall):
@@ -118,34 +118,34 @@ def _swap(run: RunFigures, pages: int, wall: int) -> Cause | None:
 _PAGES = 16
 
 
-def _clock_set(run: RunFigures, step: int, wall: int) -> Cause | None:
+def _check_clock_step(run: RunFigures, step: int, wall: int) -> Cause | None:
     if abs(step) < max(_STEP_NS, SHARE * wall):
         return None
     way = "forward" if step > 0 else "back"
     return Cause("clock", None, "", f"the wall clock was set {way} by {abs(step) / 1e9:.3g} s meanwhile")
 
 
-def _clock_changed(run: RunFigures, changed: int, wall: int) -> Cause | None:
+def _check_clock_source(run: RunFigures, changed: int, wall: int) -> Cause | None:
     return Cause("clock", None, "", "the kernel changed its clock source meanwhile")
 
 
-def _asleep(run: RunFigures, asleep: int, wall: int) -> Cause | None:
+def _check_suspend(run: RunFigures, asleep: int, wall: int) -> Cause | None:
     if asleep < _ASLEEP_NS:
         return None
     return Cause("suspend", None, "", f"the machine was suspended for {asleep / 1e9:.3g} s meanwhile")
 
 
-_LOOKS: Mapping[str, Look] = {
-    "throttled_ns": _throttled,
-    "memory_stall_ns": _share("memory pressure", "stood still for want of memory"),
-    "n_swapped_in": _swap,
-    "io_stall_ns": _io,
-    "thermal_ns": _share("heat", "a CPU was slowed by heat"),
-    "stopped_ns": _share("stopped", "a copy was stopped by a signal"),
-    "clock_step_ns": _clock_set,
-    "clock_source_changed": _clock_changed,
-    "asleep_ns": _asleep,
+_CHECKS: Mapping[str, StallCheck] = {
+    "throttled_ns": _check_throttling,
+    "memory_stall_ns": _make_check("memory pressure", "stood still for want of memory"),
+    "n_swapped_in": _check_swap,
+    "io_stall_ns": _check_io,
+    "thermal_ns": _make_check("heat", "a CPU was slowed by heat"),
+    "stopped_ns": _make_check("stopped", "a copy was stopped by a signal"),
+    "clock_step_ns": _check_clock_step,
+    "clock_source_changed": _check_clock_source,
+    "asleep_ns": _check_suspend,
 }
 # The names of the figures that are looked at.
-MEASURED = tuple(_LOOKS)
+MEASURED = tuple(_CHECKS)
 _FIGURES = attrgetter(*MEASURED)

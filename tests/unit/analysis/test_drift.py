@@ -40,7 +40,7 @@ def test_a_slow_drift_is_found_and_sized() -> None:
     found = [judged(study(i, n_blocks=30, phi=0.9), i) for i in range(40)]
     assert sum(f.p < 0.01 for f in found) >= 34
     assert np.median([f.correlation for f in found]) == pytest.approx(0.6, abs=0.15)
-    assert np.median([f.too_narrow for f in found]) > 1.6
+    assert np.median([f.interval_factor for f in found]) > 1.6
 
 
 def test_times_that_grow_with_each_block_are_found() -> None:

@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from scalograph.analysis.estimate import Estimate, exp, finite, need_runs, unknown
+from scalograph.analysis.estimate import (Estimate, exp, finite, need_runs, unknown_estimate)
 from scalograph.analysis.quantiles import t_quantile
 
 
 def test_a_zero_is_a_value_and_has_an_interval() -> None:
     zero = Estimate(0.0, 0.0, 0.0, 0.95, 3, "test")
     assert zero.contains(0.0)
-    assert zero.scaled(2.0).value == 0.0
+    assert zero.rescale(2.0).value == 0.0
 
 
 def test_without_an_interval_nothing_is_covered() -> None:
@@ -27,13 +27,13 @@ def test_it_cannot_be_changed() -> None:
 
 
 def test_warnings_are_not_repeated() -> None:
-    assert unknown("test", 0.95, 0, "a").warned("a", "b").warnings == ("a", "b")
+    assert unknown_estimate("test", 0.95, 0, "a").add_warnings("a", "b").warnings == ("a", "b")
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, math.nan])
 def test_a_unit_is_above_zero(factor: float) -> None:
     with pytest.raises(ValueError, match="above zero"):
-        unknown("test", 0.95, 0).scaled(factor)
+        unknown_estimate("test", 0.95, 0).rescale(factor)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, math.nan])

@@ -105,7 +105,7 @@ def test_another_unit_scales_everything(x: list[float], k: float, estimand: str)
     before = summarize(x, estimand=estimand)  # type: ignore[arg-type]
     after = summarize([k * v for v in x], estimand=estimand)  # type: ignore[arg-type]
     size = max(x) * k
-    for one, two in zip(ends(before.scaled(k)), ends(after), strict=True):
+    for one, two in zip(ends(before.rescale(k)), ends(after), strict=True):
         # A relative tolerance alone fails at ends near zero and at spreads that are rounding.
         assert (one is None and two is None) or two == pytest.approx(one, rel=1e-5, abs=1e-9 * size)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.missing_runs import Attempt, Fairness, _ranked, fairness
+from scalograph.analysis.missing_runs import Attempt, Fairness, _rank_rows, fairness
 
 LENGTH = {n: float(n) for n in range(1, 9)}
 LEVEL = 0.01
@@ -86,4 +86,4 @@ def test_nothing_lost_and_a_single_treatment_say_nothing() -> None:
 def test_few_numbers_are_ranked_as_all_are(n: int) -> None:
     drawn = np.random.default_rng(1).random((5, 20))
     whole = drawn.argsort(axis=1).argsort(axis=1)[:, :n].T
-    assert [rank.tolist() for rank in _ranked(drawn, n)] == whole.tolist()
+    assert [rank.tolist() for rank in _rank_rows(drawn, n)] == whole.tolist()

@@ -3,19 +3,19 @@
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.physics import Observed, cpu_time_across, objections
+from scalograph.analysis.physics import ObservedLevel, cpu_time_across, physics_flags
 
 
 def about(value: float, play: float = 0.01) -> Estimate:
     return Estimate(value, value * (1 - play), value * (1 + play), 0.95, 5, "made up")
 
 
-def gates(*curve: Observed, work: str = "total") -> list[tuple[str, int]]:
-    return [(o.gate, o.n) for o in objections(curve, 1, "total" if work == "total" else "per-worker")]
+def gates(*curve: ObservedLevel, work: str = "total") -> list[tuple[str, int]]:
+    return [(o.gate, o.n) for o in physics_flags(curve, 1, "total" if work == "total" else "per-worker")]
 
 
-def gained(n: int, n_cpus: int, speedup: float, play: float = 0.01) -> Observed:
-    return Observed(n, n_cpus, speedup=about(speedup, play))
+def gained(n: int, n_cpus: int, speedup: float, play: float = 0.01) -> ObservedLevel:
+    return ObservedLevel(n, n_cpus, speedup=about(speedup, play))
 
 
 def test_speedup_above_the_cpus_in_use() -> None:
@@ -45,34 +45,34 @@ def test_oversubscription_may_balance_better() -> None:
 
 
 def test_time_below_the_cpu_time_that_is_needed() -> None:
-    one = Observed(1, 1, about(4.0), about(4.0))
-    assert gates(one, Observed(10, 1, about(38.0)), work="per-worker") == [("time below the CPU time", 10)]
-    assert gates(one, Observed(10, 1, about(39.9)), work="per-worker") == []
-    assert gates(one, Observed(2, 2, about(1.8))) == [("time below the CPU time", 2)]
+    one = ObservedLevel(1, 1, about(4.0), about(4.0))
+    assert gates(one, ObservedLevel(10, 1, about(38.0)), work="per-worker") == [("time below the CPU time", 10)]
+    assert gates(one, ObservedLevel(10, 1, about(39.9)), work="per-worker") == []
+    assert gates(one, ObservedLevel(2, 2, about(1.8))) == [("time below the CPU time", 2)]
 
 
 def test_a_baseline_that_was_off_the_cpu() -> None:
-    assert gates(Observed(1, 2, about(10.0), about(9.0))) == [("baseline off the CPU", 1)]
-    assert gates(Observed(1, 2, about(10.0), about(9.7))) == []
+    assert gates(ObservedLevel(1, 2, about(10.0), about(9.0))) == [("baseline off the CPU", 1)]
+    assert gates(ObservedLevel(1, 2, about(10.0), about(9.7))) == []
 
 
 def test_work_that_is_not_what_was_declared() -> None:
-    total = Observed(1, 2, work=100), Observed(2, 2, work=200)
+    total = ObservedLevel(1, 2, work=100), ObservedLevel(2, 2, work=200)
     assert gates(*total) == [("work differs", 2)]
     assert gates(*total, work="per-worker") == []
-    same = Observed(1, 2, work=100), Observed(2, 2, work=100)
+    same = ObservedLevel(1, 2, work=100), ObservedLevel(2, 2, work=100)
     assert gates(*same) == []
     assert gates(*same, work="per-worker") == [("work differs", 2)]
 
 
 @pytest.mark.parametrize("work", [0, 10**18])
 def test_work_is_counted_exactly(work: int) -> None:
-    assert gates(Observed(1, 2, work=work), Observed(2, 2, work=work + 1)) == [("work differs", 2)]
+    assert gates(ObservedLevel(1, 2, work=work), ObservedLevel(2, 2, work=work + 1)) == [("work differs", 2)]
 
 
 def test_a_program_that_believes_in_other_cpus() -> None:
-    assert gates(Observed(1, 2, believed_cpus=16)) == [("believes in other CPUs", 1)]
-    assert gates(Observed(1, 2, believed_cpus=2)) == []
+    assert gates(ObservedLevel(1, 2, believed_cpus=16)) == [("believes in other CPUs", 1)]
+    assert gates(ObservedLevel(1, 2, believed_cpus=2)) == []
 
 
 def test_cpu_time_that_depends_on_the_number_of_cpus() -> None:
@@ -82,6 +82,6 @@ def test_cpu_time_that_depends_on_the_number_of_cpus() -> None:
 
 
 def test_nothing_known_is_no_objection() -> None:
-    assert gates(Observed(1, 2), Observed(2, 2)) == []
+    assert gates(ObservedLevel(1, 2), ObservedLevel(2, 2)) == []
     assert gates() == []
     assert cpu_time_across({}) == {}

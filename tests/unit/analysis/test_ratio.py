@@ -103,9 +103,9 @@ def test_paired_fieller_uses_the_pairs() -> None:
 
 def test_two_or_three_runs_do_not_borrow_the_degrees_of_freedom_of_many() -> None:
     many = np.linspace(-0.03, 0.03, 20)
-    assert contrast.welch(np.array([0.0, 0.0001]), many).df == 2.0, "Satterthwaite has 19"
-    assert contrast.welch(np.array([0.0, 0.0001, 0.0002]), many).df == 3.0
-    assert contrast.welch(np.array([0.0, 0.0001, 0.0002, 0.0003]), many).df > 18
+    assert contrast.welch_contrast(np.array([0.0, 0.0001]), many).df == 2.0, "Satterthwaite has 19"
+    assert contrast.welch_contrast(np.array([0.0, 0.0001, 0.0002]), many).df == 3.0
+    assert contrast.welch_contrast(np.array([0.0, 0.0001, 0.0002, 0.0003]), many).df > 18
 
 
 def test_identical_runs_have_no_width_and_say_so() -> None:
@@ -127,7 +127,7 @@ def test_exchanged_sides_of_pairs_invert(pairs: list[tuple[float, float]]) -> No
 
 @given(samples, samples, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_units_scale_the_ratio(a: list[float], b: list[float], j: float, k: float) -> None:
-    before = ratio(a, b).scaled(j / k)
+    before = ratio(a, b).rescale(j / k)
     after = ratio([j * x for x in a], [k * x for x in b])
     assert after.value == pytest.approx(before.value)
     if before.low and before.high and after.low and after.high:

@@ -57,7 +57,7 @@ def test_per_worker_work_is_a_rate() -> None:
         assert p.n_cpus == 1
     total = at(speedup({1: [4.0, 4.1], 8: [32.1, 32.0]}), 8).speedup
     rate = at(speedup({1: [4.0, 4.1], 8: [32.1, 32.0]}, work="per-worker"), 8).speedup
-    assert rate == total.scaled(8)
+    assert rate == total.rescale(8)
 
 
 def test_efficiency_counts_cpus_not_threads() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.tail import histogram, merged
+from scalograph.analysis.tail import histogram, merge_histograms
 
 RNG = np.random.default_rng(4)
 VALUES = [float(x) for x in np.exp(RNG.normal(-7, 1, 5000))]
@@ -24,10 +24,10 @@ def test_the_largest_is_exact() -> None:
 
 def test_parts_merge_to_the_whole() -> None:
     parts = [part for i in range(5) if (part := histogram(VALUES[i::5]))]
-    assert merged(parts) == histogram(VALUES)
+    assert merge_histograms(parts) == histogram(VALUES)
     # What averaging the quantiles of parts gives is something else.
     slow = [part for values in ([1.0] * 99 + [50.0], [1.0] * 100) if (part := histogram(values))]
-    whole = merged(slow)
+    whole = merge_histograms(slow)
     assert whole is not None and whole.quantile(0.99) == pytest.approx(1, rel=0.01)
     assert whole.quantile(0.999) == pytest.approx(50, rel=0.01)
 
@@ -35,4 +35,4 @@ def test_parts_merge_to_the_whole() -> None:
 def test_what_has_no_log_is_not_counted() -> None:
     found = histogram([0.0, -1.0, 3.0])
     assert found is not None and found.n == 1
-    assert histogram([0.0]) is None and histogram([]) is None and merged([]) is None
+    assert histogram([0.0]) is None and histogram([]) is None and merge_histograms([]) is None

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.usl import fit_usl
-from scalograph.analysis.usl_predict import (
-    Boundary,
-    on_curve,
-    predict,
-    reach,
-)
+from scalograph.analysis.usl_predict import Boundary, fitted_throughput, predict, largest_prediction
 
 from ..flags import texts
 
@@ -139,30 +134,30 @@ def test_a_boundary_that_was_measured_across_is_none() -> None:
     limits = [Boundary(16, "a cache begins"), Boundary(64, "a socket begins")]
     fit = fit_usl(SIZES, curve(SIZES, 0.05, 0.001))
     assert predict(fit, 48, limits).value is not None
-    assert reach(fit, limits) == (64, "2 times the largest size measured")
+    assert largest_prediction(fit, limits) == (64, "2 times the largest size measured")
 
 
 def test_how_far_a_curve_may_be_drawn() -> None:
     fit, bad = fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), fit_usl([1.0, 2, 4, 8], [10, 23, 50, 90])
-    end, why = reach(fit, [Boundary(40, "a socket begins")])
+    end, why = largest_prediction(fit, [Boundary(40, "a socket begins")])
     assert (end, why) == (40, "beyond 40 a socket begins; nothing was measured there")
-    assert reach(bad)[0] == 8 and reach(bad)[1].startswith("superlinear")
+    assert largest_prediction(bad)[0] == 8 and largest_prediction(bad)[1].startswith("superlinear")
 
 
 def test_the_curve_within_what_was_measured_has_its_profile_interval() -> None:
     rng, held = np.random.default_rng(4), 0
     for _ in range(100):
         fit = fit_usl(SIZES, curve(SIZES, 0.08, 0.0005) * np.exp(0.03 * rng.standard_normal(SIZES.size)))
-        inside, beyond = on_curve(fit, 12), predict(fit, 12)
+        inside, beyond = fitted_throughput(fit, 12), predict(fit, 12)
         held += inside.contains(float(curve(np.array([12.0]), 0.08, 0.0005)[0]))
         assert beyond.low is None or (inside.low is not None and beyond.low <= inside.low)  # a lack of fit by chance
     assert held >= 88
-    assert on_curve(fit, 1) == fit.gamma
+    assert fitted_throughput(fit, 1) == fit.gamma
 
 
 def test_what_nothing_bounds_from_above_has_no_upper_end() -> None:
     fit = fit_usl([1, 2, 4, 8], [1, 1.2, 4, 2.1])
-    found = on_curve(fit, 8)
+    found = fitted_throughput(fit, 8)
     assert found.low is not None and found.value is not None and found.low < found.value
     assert found.high is None and any("from below only" in text for text in found.warnings)
 
@@ -173,11 +168,11 @@ def test_speedups_along_the_curve_hold_the_truth(sigma: float, kappa: float) -> 
     n, rng, n_fits, inside = np.repeat([1.0, 2, 4, 8], 5), np.random.default_rng(11), 150, 0
     for _ in range(n_fits):
         fit = fit_usl(n, curve(n, sigma, kappa) * np.exp(rng.normal(0, 0.03, n.size)))
-        found = on_curve(fit, 8, over=1.0)
+        found = fitted_throughput(fit, 8, over=1.0)
         assert found.low is not None and found.high is not None and found.value is not None
         inside += found.low <= float(curve(np.array(8.0), sigma, kappa)) / 10 <= found.high
     assert inside / n_fits > 0.9
-    assert on_curve(fit, 1, over=1.0).low == on_curve(fit, 1, over=1.0).high == 1.0
+    assert fitted_throughput(fit, 1, over=1.0).low == fitted_throughput(fit, 1, over=1.0).high == 1.0
 
 
 @pytest.mark.parametrize("weights", ["relative", "none"])
@@ -193,7 +188,7 @@ def test_the_gain_of_one_more_errs_less_than_the_throughput(weights: str) -> Non
 
 def test_a_size_below_the_base_has_a_ratio_too() -> None:
     fit = fit_usl(SIZES, curve(SIZES, 0.05, 0.001) * np.exp(np.random.default_rng(2).normal(0, 0.02, SIZES.size)))
-    found, other = on_curve(fit, 2, over=8.0), on_curve(fit, 8, over=2.0)
+    found, other = fitted_throughput(fit, 2, over=8.0), fitted_throughput(fit, 8, over=2.0)
     assert found.low and found.high and other.low and other.high
     assert (1 / found.high, 1 / found.low) == (pytest.approx(other.low, rel=1e-3), pytest.approx(other.high, rel=1e-3))
 

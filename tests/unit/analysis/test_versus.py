@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.comparisons import compare
-from scalograph.analysis.modes import common_step, modes, rounding
-from scalograph.analysis.versus import said, versus, visible
+from scalograph.analysis.modes import common_step, find_modes, rounding
+from scalograph.analysis.versus import classify_ratio, versus, detectable_effect
 from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 CASES = 120
@@ -13,7 +13,7 @@ CASES = 120
 
 def told(kind: Kind, n: int, effect: float) -> list[str]:
     rng = np.random.default_rng([11, n, KINDS.index(kind)])
-    return [said(versus(*blocks(rng, kind, n, effect))) for _ in range(CASES)]
+    return [classify_ratio(versus(*blocks(rng, kind, n, effect))) for _ in range(CASES)]
 
 
 @pytest.mark.parametrize("n", [5, 10])
@@ -37,17 +37,17 @@ def test_one_run_in_twenty_does_not_hide_an_effect() -> None:
 def test_the_kept_example_is_told() -> None:
     rng = np.random.default_rng(1)
     found = versus(96.05 * np.exp(rng.normal(0, 0.003, 10)), 100.11 * np.exp(rng.normal(0, 0.003, 10)))
-    assert said(found) == "less" and found.value == pytest.approx(0.959, abs=0.004)
-    seen = visible(found)
+    assert classify_ratio(found) == "less" and found.value == pytest.approx(0.959, abs=0.004)
+    seen = detectable_effect(found)
     assert seen is not None and 0.001 < seen < 0.01
 
 
 def test_a_coarse_clock_shows_nothing_that_its_step_hides() -> None:
     assert told("ticks", 10, 0.02).count("not shown") == CASES
     constant = versus([120.0] * 8, [120.0] * 8)
-    assert (constant.low, said(constant)) == (None, "not shown")
-    assert said(versus([120.0] * 8, [130.0] * 8)) == "not shown"  # one step apart
-    assert said(versus([120.0] * 8, [200.0] * 8)) == "less"
+    assert (constant.low, classify_ratio(constant)) == (None, "not shown")
+    assert classify_ratio(versus([120.0] * 8, [130.0] * 8)) == "not shown"  # one step apart
+    assert classify_ratio(versus([120.0] * 8, [200.0] * 8)) == "less"
 
 
 def test_a_step_that_runs_blur_widens_nothing() -> None:
@@ -73,15 +73,15 @@ def test_five_runs_against_fifty_with_two_modes_are_not_faster() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_modes_are_found_where_they_are(kind: Kind) -> None:
     rng = np.random.default_rng([5, KINDS.index(kind)])
-    n = sum(modes(session(rng, kind, 20)) is not None for _ in range(CASES))
+    n = sum(find_modes(session(rng, kind, 20)) is not None for _ in range(CASES))
     assert n > 0.7 * CASES if kind == "modes" else n <= 18
 
 
 def test_modes_have_shares_and_places() -> None:
     rng = np.random.default_rng(3)
     times = np.where(rng.random(100) < 0.3, 77, 100) * np.exp(rng.normal(0, 0.01, 100))
-    found = modes(times)
+    found = find_modes(times)
     assert found is not None and found.low == pytest.approx(77, rel=0.02) and found.high == pytest.approx(100, rel=0.02)
     assert 0.15 < found.share_low < 0.45
-    assert modes(np.sort(times)) is None  # one after the other: a machine that changed once
-    assert modes([0.0] * 20) is None and modes(times[:7]) is None
+    assert find_modes(np.sort(times)) is None  # one after the other: a machine that changed once
+    assert find_modes([0.0] * 20) is None and find_modes(times[:7]) is None

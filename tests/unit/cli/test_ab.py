@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.ab_command import AbOptions, _study, _tell
-from scalograph.cli.analyze_steps import learned
+from scalograph.cli.ab_command import AbOptions, _print_answer, _study
+from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.main import _code
 from scalograph.cli.options import CommandOptions
@@ -72,7 +72,7 @@ def test_the_answer_is_taken_from_the_pairs(
         for treatment, factor in zip(treatments, (1.0, new * (1 + i % 3 / 1000)), strict=True)
     ]
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
-    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "told.md").read_text()
 
@@ -92,7 +92,7 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     head, *lines = map(json.loads, file.read_text().splitlines())
     lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
-    assert learned(tmp_path).runs.n_short == short
+    assert load_findings(tmp_path).runs.n_short == short
 
 
 @pytest.mark.parametrize(("failed", "words"), [((1,), "new.sh has no run"), ((0, 1), "old.sh and new.sh have no run")])
@@ -105,7 +105,7 @@ def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     broken = recorded(status="failed", reason="exit code 1")
     runs = [(t, broken if i in failed else recorded()) for _ in range(4) for i, t in enumerate(treatments)]
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4, 4]})
-    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
     told = json.loads(capsys.readouterr().out)
     assert told["answer"] == "not measurable" and words in told["why"] and told["claim"]["sentences"][0].count(words)
 
@@ -116,7 +116,7 @@ def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pyte
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     runs = [(t, recorded(1 + i % 3 / 100)) for i in range(6) for t in treatments]
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [6, 6]})
-    _tell(Session(Results(tmp_path), "complete", 0), asked, None, options)
+    _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options)
     told = json.loads(capsys.readouterr().out)
     assert told["answer"] == "same" and len(told["treatments"]) == 1 and told["results"] == str(tmp_path)
 
@@ -143,7 +143,7 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     ]
     text += '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
-    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     document = json.loads(capsys.readouterr().out)
     sentences = document["claim"]["sentences"]
     assert document["answer"] == answer and sentences[0].startswith("Of CPU time alone: ") and told in sentences[0]
@@ -163,7 +163,7 @@ def test_a_version_that_failed_with_some_threads_is_not_the_same(
         for t in treatments
     ]
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [10] * 4})
-    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
     told = " ".join(capsys.readouterr().out.split())
     assert "failed in 10 of 10 runs" in told and "The same" not in told
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.answer_output import short, study_places
+from scalograph.cli.answer_output import short_path, study_places
 
 from ...golden.command import scalograph
 from ..report import sample
@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
     paths = (here / "here" / "a b", here / "home" / "x", here / "other")
-    assert [short(path) for path in paths] == ["'a b'", "~/x", str(here / "other")]
+    assert [short_path(path) for path in paths] == ["'a b'", "~/x", str(here / "other")]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.analyze_steps import learned
+from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.comparing import compare_sources
 from scalograph.errors import Exit
-from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
+from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
 
 from ...golden.command import scalograph
 from ..findings.test_table import TREATMENTS, write
@@ -69,8 +69,8 @@ def test_the_margin_is_no_smaller_than_the_noise_floor_of_the_machine(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     study, at = "noise-floor", "2026-01-02T03:04:05Z"
-    keep_noise(
-        KeptNoise(study=study, at=at, sd_log_percent=3, minimum_detectable_percent=4, n=10, cpu_model=model, n_cpus=2)
+    save_noise(
+        SavedNoise(study=study, at=at, sd_log_percent=3, minimum_detectable_percent=4, n=10, cpu_model=model, n_cpus=2)
     )
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.03)]
     said = scalograph(["compare", *sources, *asked], tmp_path)
@@ -109,7 +109,7 @@ def test_laws_of_another_response_are_not_compared(tmp_path: Path) -> None:
 
 def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None:
     journal(tmp_path, "a")
-    made = learned(tmp_path / "a").model_dump(mode="json")
+    made = load_findings(tmp_path / "a").model_dump(mode="json")
     del made["curves"][0]["group"]["lock"]
     (tmp_path / "odd.json").write_text(json.dumps(made))
     said = scalograph(["compare", "a", "odd.json"], tmp_path)
@@ -128,7 +128,7 @@ def test_findings_whose_points_lack_a_factor_are_refused(tmp_path: Path) -> None
 )
 def test_results_without_curves_are_refused_with_the_reason(tmp_path: Path, question: str, told: str) -> None:
     journal(tmp_path, "a")
-    made = learned(tmp_path / "a").model_dump(mode="json")
+    made = load_findings(tmp_path / "a").model_dump(mode="json")
     made["curves"], made["study"]["question"] = [], question
     (tmp_path / "search.json").write_text(json.dumps(made))
     said = scalograph(["compare", "a", "search.json"], tmp_path)

@@ -15,6 +15,6 @@ def test_a_folder_that_may_not_be_entered_is_named(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/root/s/study.toml")
 
     monkeypatch.setattr(ending.app, "main", refused)
-    assert ending.carried_out(["check", "/root/s/study.toml"]) == 3
+    assert ending.execute(["check", "/root/s/study.toml"]) == 3
     told = capsys.readouterr().err
     assert "/root/s/study.toml" in told and "permission denied" in told and "Traceback" not in told

@@ -18,7 +18,7 @@ TRUE = CommandStudy(("true",))
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
-        measure_output.measured(
+        measure_output.run_measurement(
             CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
         )
 
@@ -35,7 +35,7 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
     monkeypatch.setattr(measure_output, "refuse_taken", refuse)
     monkeypatch.setattr(measure_output, "_run", run)
     with pytest.raises(HostError, match="cannot be made"):
-        measure_output.measured(
+        measure_output.run_measurement(
             CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
         )
 

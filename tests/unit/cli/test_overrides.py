@@ -4,12 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.overrides import (
-    CHOICES,
-    note_quick,
-    overridden,
-    refuse_unused,
-)
+from scalograph.cli.overrides import CHOICES, override_protocol, refuse_unused, warn_no_quick_form
 from scalograph.errors import StudyError
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
@@ -21,11 +16,11 @@ DECLARED = Declared(parse(VALID), Path("study.toml"))
 
 
 def test_without_options_a_study_stays_as_declared() -> None:
-    assert overridden(DECLARED) is DECLARED
+    assert override_protocol(DECLARED) is DECLARED
 
 
 def test_each_option_changes_its_key_and_no_other() -> None:
-    changed = overridden(DECLARED, "90s", 12, "10m", "stop").study
+    changed = override_protocol(DECLARED, "90s", 12, "10m", "stop").study
     found = changed.protocol
     assert (found.budget_s, found.budget_runs, found.wait_quiet_s, found.when_busy) == (90.0, 12, 600.0, "stop")
     kept = changed.model_copy(update={"protocol": DECLARED.study.protocol})
@@ -33,13 +28,13 @@ def test_each_option_changes_its_key_and_no_other() -> None:
 
 
 def test_runs_are_those_of_a_study_in_blocks() -> None:
-    assert overridden(DECLARED, runs=9).study.protocol.runs == 9
+    assert override_protocol(DECLARED, runs=9).study.protocol.runs == 9
     search = DECLARED.study.model_copy(update={"question": "cliff"})
     with pytest.raises(StudyError, match=r'--runs: the question "cliff", .*--max-runs'):
-        overridden(Declared(search, Path("study.toml")), runs=9)
+        override_protocol(Declared(search, Path("study.toml")), runs=9)
     precise = DECLARED.study.protocol.model_copy(update={"precision": 0.02})
     with pytest.raises(StudyError, match=r"--runs: precision = 0.02, "):
-        overridden(Declared(DECLARED.study.model_copy(update={"protocol": precise}), Path("study.toml")), runs=9)
+        override_protocol(Declared(DECLARED.study.model_copy(update={"protocol": precise}), Path("study.toml")), runs=9)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +43,7 @@ def test_runs_are_those_of_a_study_in_blocks() -> None:
 )
 def test_what_is_no_such_option_is_refused_by_its_name(options: dict[str, str], where: str) -> None:
     with pytest.raises(StudyError, match=where):
-        overridden(DECLARED, **options)  # type: ignore[arg-type]
+        override_protocol(DECLARED, **options)  # type: ignore[arg-type]
 
 
 def test_the_choices_are_those_of_the_study() -> None:
@@ -85,7 +80,7 @@ def test_options_with_effect_are_not() -> None:
 def test_quick_says_so_where_it_shortens_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     quick = Declared(parse(VALID + "[quick]\nprotocol = { runs = 2 }\n"), Path("study.toml"))
     for declared, asked in ((quick, True), (quick, False), (DECLARED, False)):
-        note_quick(declared, asked)
+        warn_no_quick_form(declared, asked)
     assert capsys.readouterr() == ("", "")
-    note_quick(DECLARED, True)
+    warn_no_quick_form(DECLARED, True)
     assert "the study declares no shorter form ([quick]), so it runs in full" in capsys.readouterr().err

@@ -50,10 +50,10 @@ def conduct(
     """The loop of `runner.run_study` without a host and a journal; how many runs there were."""
     n = 0
     while n < most and (run := planner.ask()):
-        shown.asked(run, planner.n_left)
+        shown.run_started(run, planner.n_left)
         record = {"score": scores(int(run.treatment["threads"]), run.block)}
         planner.tell(run, record, judgment.verdict)
-        shown.told(run, record, judgment)
+        shown.run_finished(run, record, judgment)
         n += 1
     return n
 
@@ -172,8 +172,8 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(
     made = planned(3)
     with plain(made, GridPlanner(made)) as shown:
         for block in range(1, 9):
-            shown.noted(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
-        shown.noted("other")
+            shown.warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
+        shown.warned("other")
         assert shown._line() == "run 0 of 9, busy again: 7 times"
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
@@ -188,14 +188,14 @@ def test_all_treatments_that_become_precise_at_once_are_named(capsys: pytest.Cap
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert said(capsys)[-1] == f"block 9: precise enough, no further runs of {named}"
-    assert pipeline._near(planner.reached) == "all 6 precise (asked 1 %)"
+    assert pipeline._near(planner.progress) == "all 6 precise (asked 1 %)"
 
 
 def test_what_an_earlier_start_has_forgone_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:
     made = planned(16)
     planner = sequential(made)
     before = conduct(plain(made, GridPlanner(made)), planner, most=27)
-    assert len(planner.reached.forgone) == 1
+    assert len(planner.progress.skipped) == 1
     said(capsys)
     with plain(made, planner, n_done=before) as shown:
         conduct(shown, planner)
@@ -210,7 +210,7 @@ def test_the_live_line_shows_the_run_and_what_is_left(terminal: StringIO, capsys
         for _ in made.treatments:
             run = planner.ask()
             assert run is not None and shown._live is not None
-            shown.asked(run, planner.n_left)
+            shown.run_started(run, planner.n_left)
             shown._live.refresh()
             planner.tell(run, {}, "clean")
     assert "run 0 of 6  threads=[red]a" in terminal.getvalue()
@@ -223,7 +223,7 @@ def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
     shown = plain(made, planner := GridPlanner(made))
     run = planner.ask()
     assert run is not None
-    shown.asked(run, planner.n_left)
+    shown.run_started(run, planner.n_left)
     assert len(Console(width=14).render_lines(shown)) == 1
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.reproduce import reproduce_plan
-from scalograph.cli.reproduce.reproduce_plan import disturbed, run_again, settle
+from scalograph.cli.reproduce.reproduce_plan import disturbed_share, run_again, settle
 
 
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A part half of whose runs were disturbed; `share` stands for the findings."""
-    monkeypatch.setattr(reproduce_plan, "disturbed", lambda folder: float((folder / "share").read_text()))
+    monkeypatch.setattr(reproduce_plan, "disturbed_share", lambda folder: float((folder / "share").read_text()))
     monkeypatch.setattr(reproduce_plan.analyze_steps, "analyze", lambda folder: None)
     made(tmp_path / "part", "0.5")
     return tmp_path
@@ -48,4 +48,4 @@ def test_one_result_is_whole_after_a_kill_at_any_moment(parts: Path) -> None:
 
 
 def test_results_that_cannot_be_read_are_worst(tmp_path: Path) -> None:
-    assert disturbed(tmp_path) == 1.0
+    assert disturbed_share(tmp_path) == 1.0

@@ -7,7 +7,7 @@ import pytest
 
 import scalograph
 from scalograph.cli import scaling_assertion
-from scalograph.cli.scaling_assertion import judged
+from scalograph.cli.scaling_assertion import judge_speedup
 
 
 def measured(value: float, low: float | None, high: float | None, verdict: str = "believe") -> dict[str, Any]:
@@ -16,11 +16,11 @@ def measured(value: float, low: float | None, high: float | None, verdict: str =
 
 
 def test_only_a_whole_interval_decides() -> None:
-    assert judged(measured(1.8, 1.7, 1.9), 1.5).value == 1.8
+    assert judge_speedup(measured(1.8, 1.7, 1.9), 1.5).value == 1.8
     with pytest.raises(AssertionError, match=r"speedup 1.30x \[1.20, 1.40\], expected at least 1.5"):
-        judged(measured(1.3, 1.2, 1.4), 1.5)
+        judge_speedup(measured(1.3, 1.2, 1.4), 1.5)
     with pytest.raises(SkipTest, match="not resolved"):
-        judged(measured(1.5, 1.4, 1.6), 1.5)
+        judge_speedup(measured(1.5, 1.4, 1.6), 1.5)
 
 
 NONE = {**measured(1.0, 1.0, 1.0), "speedup": None}
@@ -29,7 +29,7 @@ NONE = {**measured(1.0, 1.0, 1.0), "speedup": None}
 @pytest.mark.parametrize("told", [measured(3.0, 2.9, 3.1, "reject"), measured(3.0, None, None), NONE])
 def test_what_was_not_measured_is_skipped(told: dict[str, Any]) -> None:
     with pytest.raises(SkipTest, match="not measurable: 60 runs"):
-        judged(told, 1.5)
+        judge_speedup(told, 1.5)
 
 
 def test_a_machine_with_too_few_cpus_is_asked_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 # Says more than a pipe holds, waits for nobody, and tells by its code why something was lost.
 CODE = """
 import os, sys
-from scalograph.cli.streams import guard, refusal
+from scalograph.cli.ending import guard, refusal
 answer = guard()
 taken = os.open("/dev/null", os.O_RDONLY)
 for stream in (sys.stdout, sys.stderr):

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from scalograph.system.cgroups import CgroupTree, FirstTree
+from scalograph.system.cgroups import CgroupTree, V1Tree
 
 from .trees import write
 
@@ -30,7 +30,7 @@ class LimitTree(CgroupTree):
         shutil.rmtree(self.leaf(name))
 
 
-class FirstLimitTree(LimitTree, FirstTree):
+class FirstLimitTree(LimitTree, V1Tree):
     """The same with the files of v1."""
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from scalograph.control.settings import delegation, exclusive_leaf
-from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.system.cgroups import CgroupTree
 
 LEAF = "scalograph-0123456789abcdef"
@@ -35,7 +35,7 @@ class PaperTree(CgroupTree):
             raise FileNotFoundError(2, "No such file or directory")
 
     def make_leaf(self, name: str) -> Path:
-        assert self.delegated(), "without the files of cpuset a leaf is of no use"
+        assert self.is_delegated(), "without the files of cpuset a leaf is of no use"
         folder = super().make_leaf(name)
         (folder / "cpuset.cpus.partition").write_text("member\n")
         return folder
@@ -82,8 +82,8 @@ def die(folder: Path, root: Path, when: str) -> None:
 
     with (
         lock_machine(store=kept),
-        changed(delegation(), lambda: tree.delegate(True), kept),
-        changed(exclusive_leaf(LEAF), make, kept),
+        apply_change(delegation(), lambda: tree.delegate(True), kept),
+        apply_change(exclusive_leaf(LEAF), make, kept),
     ):
         print("held", flush=True)
         time.sleep(600)

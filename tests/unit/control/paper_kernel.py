@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from scalograph.control import kernel_files
-from scalograph.control.held_settings import KernelValue, held_setting
+from scalograph.control.held_settings import KernelValue, hold_setting
 from scalograph.control.settings import Setting
 from scalograph.control.store import Store, lock_machine
 from scalograph.control.sysctl import PAIRS
@@ -102,8 +102,8 @@ def die(folder: Path, root: Path, when: str) -> None:
     kept = store(folder, root)
     with (
         lock_machine(store=kept),
-        held_setting(KernelValue(Setting.SYSCTL, "vm.swappiness", kept), "10"),
-        held_setting(KernelValue(Setting.THP, "", kept), "never", changes),  # type: ignore[arg-type]
+        hold_setting(KernelValue(Setting.SYSCTL, "vm.swappiness", kept), "10"),
+        hold_setting(KernelValue(Setting.THP, "", kept), "never", changes),  # type: ignore[arg-type]
     ):
         print("held", flush=True)
         time.sleep(600)

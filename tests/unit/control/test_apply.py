@@ -5,13 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.apply import (
-    apply,
-    hold,
-    other_masks,
-    refusals,
-)
-from scalograph.control.control import Launch, LevelError, control
+from scalograph.control.apply import apply, hold, find_wrong_masks, configuration_refusals
+from scalograph.control.control import Launch, LevelError, find_control
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
@@ -63,7 +58,7 @@ def test_every_control_of_the_protocol_is_registered() -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, online, quota'):
-        control("cpu")
+        find_control("cpu")
 
 
 def test_count_and_placement_make_the_mask_whatever_their_order(host: HostFacts) -> None:
@@ -111,22 +106,22 @@ def test_levels_that_do_not_go_together_are_refused_before_a_run(
     made = study(**{name: level for name, level in levels.items() if f"f_{name}" in treatment})
     with pytest.raises(LevelError, match=said):
         apply(made, treatment, Launch(), host)
-    told = refusals(made, host)(treatment)
+    told = configuration_refusals(made, host)(treatment)
     assert told is not None and told.startswith(said)
 
 
 def test_what_can_be_set_is_not_refused(host: HostFacts) -> None:
     made = study(cpus="[1]", isolation='["shared"]')
-    assert refusals(made, host)({"f_cpus": 31, "f_isolation": "exclusive"}) is None
+    assert configuration_refusals(made, host)({"f_cpus": 31, "f_isolation": "exclusive"}) is None
 
 
 def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
     made, treatment = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
     launches = [apply(made, treatment, Launch(), host)]
-    assert other_masks(launches, record((0, 8), (8, 0))) == []
-    assert other_masks(launches, record((0, 8), (0, 1))) == ["cpus: asked for 0,8 (scatter), in force were 0-1"]
+    assert find_wrong_masks(launches, record((0, 8), (8, 0))) == []
+    assert find_wrong_masks(launches, record((0, 8), (0, 1))) == ["cpus: asked for 0,8 (scatter), in force were 0-1"]
     named = [replace(launches[0], name="app")]
-    assert other_masks(named, record((0,))) == ["cpus of app: asked for 0,8 (scatter), in force were 0"]
+    assert find_wrong_masks(named, record((0,))) == ["cpus of app: asked for 0,8 (scatter), in force were 0"]
 
 
 def test_exclusive_cpus_are_held_after_everything_else(host: HostFacts) -> None:

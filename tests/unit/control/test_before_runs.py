@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.conditions import refuse_unmet, told
-from scalograph.control.held_settings import carry_out, ready_to_reset
+from scalograph.control.conditions import refuse_unmet, describe_met
+from scalograph.control.held_settings import perform_reset, check_reset
 from scalograph.errors import HostError
 from scalograph.study.control_names import Reset
 from scalograph.study.responses import COUNTERS
-from scalograph.system.platform_facts import passed, read_counters
+from scalograph.system.platform_facts import counter_changes, read_counters
 
 from .paper_kernel import planted
 from .trees import write
@@ -66,26 +66,26 @@ def test_swap_is_on_where_the_kernel_lists_any(root: Path) -> None:
 
 
 def test_conditions_that_are_met_are_a_note() -> None:
-    assert told({}) is None
-    assert told({"swap": "off", "sysctl:vm.laptop_mode": 0}) == "conditions, met: swap off, vm.laptop_mode 0"
+    assert describe_met({}) is None
+    assert describe_met({"swap": "off", "sysctl:vm.laptop_mode": 0}) == "conditions, met: swap off, vm.laptop_mode 0"
 
 
 def test_caches_are_dropped_after_what_is_dirty_is_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, done = root / "proc/sys/vm/drop_caches", []
     monkeypatch.setattr(os, "sync", lambda: done.append(file.read_text()))
-    carry_out(Reset(sync=True, drop_caches=3), root)
+    perform_reset(Reset(sync=True, drop_caches=3), root)
     assert (done, file.read_text()) == (["0\n"], "3\n")
-    carry_out(Reset(drop_caches=1), root)
-    carry_out(Reset(), root)
+    perform_reset(Reset(drop_caches=1), root)
+    perform_reset(Reset(), root)
     assert (len(done), file.read_text()) == (1, "1\n")
 
 
 def test_a_machine_that_drops_no_caches_says_so_before_the_first_run(root: Path) -> None:
-    ready_to_reset(Reset(drop_caches=3), root)
+    check_reset(Reset(drop_caches=3), root)
     (root / "proc/sys/vm/drop_caches").unlink()
-    ready_to_reset(Reset(sync=True), root)
+    check_reset(Reset(sync=True), root)
     with pytest.raises(HostError, match=r"reset\.drop_caches: cannot be done \(ENOENT"):
-        ready_to_reset(Reset(drop_caches=3), root)
+        check_reset(Reset(drop_caches=3), root)
 
 
 def test_counters_are_those_of_the_run_and_limits_those_at_its_end(root: Path) -> None:
@@ -93,13 +93,13 @@ def test_counters_are_those_of_the_run_and_limits_those_at_its_end(root: Path) -
     assert before is not None and before["allocstall"] == 7
     assert {*before} <= {*COUNTERS}
     write(root / "proc/vmstat", VMSTAT.replace("dirtied 100", "dirtied 130").replace("threshold 500", "threshold 400"))
-    after = passed(before, read_counters(root))
+    after = counter_changes(before, read_counters(root))
     assert after == {
         "nr_dirtied": 30, "nr_written": 0, "pgscan_direct": 0, "pgscan_direct_throttle": 0, "allocstall": 0,
         "nr_dirty_threshold": 1000, "nr_dirty_background_threshold": 400,
     }  # fmt: skip
     (root / "proc/vmstat").unlink()
-    assert passed(before, read_counters(root)) is None
+    assert counter_changes(before, read_counters(root)) is None
 
 
 def test_counters_that_a_guest_wrote_are_bounded(root: Path) -> None:

@@ -9,13 +9,13 @@ import pytest
 
 import scalograph
 from scalograph.control.apply import apply
-from scalograph.control.capacity import QuotaControl, cpu_quota, limited, refusal
+from scalograph.control.capacity import QuotaControl, cpu_quota, limit_cpu_time, find_quota_refusal
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
-from scalograph.system.cgroups import CgroupTree, FirstTree, cpu_tree
+from scalograph.system.cgroups import CgroupTree, V1Tree, cpu_tree
 from scalograph.verdict.judge import judge
 
 from ..records import record
@@ -60,7 +60,7 @@ def test_a_level_beyond_the_quota_around_us_is_refused_when_it_is_planned() -> N
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -> None:
     tree = machine(tmp_path, version)
-    with limited(0.5, tree, store(tmp_path, tree), tmp_path):
+    with limit_cpu_time(0.5, tree, store(tmp_path, tree), tmp_path):
         (leaf,) = tree.mount.glob("scalograph-*")
         written = {file.name: file.read_text() for file in leaf.iterdir()}
         first = {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}
@@ -75,9 +75,9 @@ def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -
 @pytest.mark.parametrize(("file", "text"), [("cpu.max", "150000 100000\n"), ("cpu.weight", "50\n")])
 def test_cpu_time_that_others_were_given_meanwhile_is_not_taken_away(tmp_path: Path, file: str, text: str) -> None:
     tree = machine(tmp_path, 2)
-    with limited(0.5, tree, store(tmp_path, tree), tmp_path):
+    with limit_cpu_time(0.5, tree, store(tmp_path, tree), tmp_path):
         write(tree.mount / "user.slice" / file, text)
-    assert tree.delegated() and not (tmp_path / "state" / CHANGES).exists()
+    assert tree.is_delegated() and not (tmp_path / "state" / CHANGES).exists()
 
 
 def test_the_tree_is_the_one_that_has_the_controller(tmp_path: Path) -> None:
@@ -85,17 +85,17 @@ def test_the_tree_is_the_one_that_has_the_controller(tmp_path: Path) -> None:
         tree = machine(tmp_path / str(version), version)
         found = cpu_tree(tmp_path / str(version))
         assert found is not None and found.mount == tree.mount
-        assert isinstance(found, FirstTree) == (version == 1)
+        assert isinstance(found, V1Tree) == (version == 1)
         assert found.own_folder() == tree.mount / "own"
 
 
 def test_why_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = refusal(tmp_path / "nothing")
+    found = find_quota_refusal(tmp_path / "nothing")
     assert found and found.why == "no cgroup has the controller cpu here"
     machine(tmp_path, 2)
-    assert refusal(tmp_path) is None
+    assert find_quota_refusal(tmp_path) is None
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    found = refusal(tmp_path)
+    found = find_quota_refusal(tmp_path)
     assert found and found.why == "EACCES: no permission to make a cgroup"
 
 
@@ -103,9 +103,9 @@ def test_a_container_is_told_from_a_lack_of_rights(tmp_path: Path, monkeypatch: 
     tree = machine(tmp_path, 2)
     write(tree.mount / "cgroup.type", "domain\n")
     write(tree.mount / "cgroup.procs", "")
-    assert refusal(tmp_path) is None
+    assert find_quota_refusal(tmp_path) is None
     write(tree.mount / "cgroup.procs", "1\n")
-    found = refusal(tmp_path)
+    found = find_quota_refusal(tmp_path)
     assert found and found.why == "the visible root of cgroup v2 holds processes (a container)"
 
 
@@ -114,7 +114,7 @@ def test_a_smaller_quota_around_us_is_never_exceeded(tmp_path: Path) -> None:
     write(tmp_path / "cg/u/own/cpu.max", "50000 100000\n")
     with (
         pytest.raises(HostError, match=r"quota: 1 CPUs, but a quota of 0.5 holds .*; lower the level"),
-        limited(1, tree, store(tmp_path, tree), tmp_path),
+        limit_cpu_time(1, tree, store(tmp_path, tree), tmp_path),
     ):
         pass
     assert not list(tree.mount.glob("scalograph-*"))
@@ -124,7 +124,7 @@ def test_a_quota_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
     tree = machine(tmp_path, 2)
     with (
         pytest.raises(HostError, match=r"in force: none, expected 0\.5 CPUs"),
-        limited(0.5, tree, store(tmp_path, tree), tmp_path),
+        limit_cpu_time(0.5, tree, store(tmp_path, tree), tmp_path),
     ):
         (leaf,) = tree.mount.glob("scalograph-*")
         (leaf / "cpu.max").write_text("max 100000\n")
@@ -143,7 +143,7 @@ def test_the_kernels_reason_is_told_and_nothing_stays(tmp_path: Path, monkeypatc
     monkeypatch.setattr(tree, "write", refuse)
     with (
         pytest.raises(HostError, match=r"the kernel refuses 0.5 CPUs \(EINVAL: Invalid argument\)"),
-        limited(0.5, tree, store(tmp_path, tree), tmp_path),
+        limit_cpu_time(0.5, tree, store(tmp_path, tree), tmp_path),
     ):
         pass
     assert not list(tree.mount.glob("scalograph-*"))
@@ -173,15 +173,15 @@ def test_what_the_study_set_disturbs_nothing() -> None:
     assert judge(found.with_figures(quota_cpus=0.5)).causes == []
 
 
-granted = pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+granted = pytest.mark.skipif(find_quota_refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
 SPIN = "import time\nend = time.monotonic() + 0.35\nwhile time.monotonic() < end: pass"
 HELD = """
 import subprocess, sys, time
 from pathlib import Path
-from scalograph.control.capacity import limited
-from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.capacity import limit_cpu_time
+from scalograph.system.cgroups import cpu_tree
 from scalograph.control.store import Store
-with limited(0.5, store=Store(Path(sys.argv[1]), None, cpu_time=cpu_tree())):
+with limit_cpu_time(0.5, store=Store(Path(sys.argv[1]), None, cpu_time=cpu_tree())):
     print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
     time.sleep(600)
 """
@@ -206,7 +206,7 @@ def test_a_quota_of_the_kernel(live: Store) -> None:
     tree = live.cpu_time
     assert isinstance(tree, CgroupTree)
     own, before = tree.own_folder(), cpu_quota()
-    with limited(0.2, store=live):
+    with limit_cpu_time(0.2, store=live):
         leaf = tree.own_folder()
         assert leaf is not None and leaf.name.startswith("scalograph-")
         assert any(throttled(leaf) for _ in range(20)), "a hypervisor may leave it less than its quota for a while"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.host_facts import discover
+from scalograph.control.host_facts import read_host_facts
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.platform_facts import compiler
 
@@ -12,7 +12,7 @@ from .trees import bare, grown, planted, two_sockets, write
 
 
 def test_a_recorded_guest(tmp_path: Path) -> None:
-    facts = discover(planted(tmp_path, "two-cpu-guest"), jvms=())
+    facts = read_host_facts(planted(tmp_path, "two-cpu-guest"), jvms=())
     assert facts.memory_bytes == 24682416 * 1024
     assert facts.kernel == "6.18.44"
     assert facts.cpu_model == "AMD EPYC"
@@ -26,14 +26,14 @@ def test_a_recorded_guest(tmp_path: Path) -> None:
 
 
 def test_only_allowed_words_of_the_command_line_are_kept(tmp_path: Path) -> None:
-    facts = discover(planted(tmp_path, "two-cpu-guest"), jvms=())
+    facts = read_host_facts(planted(tmp_path, "two-cpu-guest"), jvms=())
     assert facts.kernel_command_line == ("mitigations=auto,no_guest_host", "psi=1", "isolcpus=1")
     assert not {"somebody", "/dev/vda1", "/sbin/init"} & set(str(facts.machine()))
     assert "somebody" not in str(facts.machine())
 
 
 def test_nothing_readable_is_none_and_no_error(tmp_path: Path) -> None:
-    facts = discover(bare(tmp_path, 3), jvms=())
+    facts = read_host_facts(bare(tmp_path, 3), jvms=())
     plain = facts.machine()
     assert plain.pop("n_cpus") == 3
     plain.pop("topology")
@@ -41,11 +41,11 @@ def test_nothing_readable_is_none_and_no_error(tmp_path: Path) -> None:
 
 
 def test_hosts_that_differ_compare_unequal(tmp_path: Path) -> None:
-    one = discover(planted(tmp_path / "a", "two-cpu-guest"), jvms=())
+    one = read_host_facts(planted(tmp_path / "a", "two-cpu-guest"), jvms=())
     root = planted(tmp_path / "b", "two-cpu-guest")
-    assert discover(root, jvms=()) == one
+    assert read_host_facts(root, jvms=()) == one
     write(root / "proc/meminfo", "MemTotal:       1024 kB\n")
-    assert discover(root, jvms=()) != one
+    assert read_host_facts(root, jvms=()) != one
 
 
 @pytest.mark.parametrize(
@@ -60,30 +60,30 @@ def test_hosts_that_differ_compare_unequal(tmp_path: Path) -> None:
 )
 def test_names_of_cpus(tmp_path: Path, cpuinfo: str, model: str | None) -> None:
     write(tmp_path / "proc/cpuinfo", cpuinfo)
-    assert discover(tmp_path, jvms=()).cpu_model == model
+    assert read_host_facts(tmp_path, jvms=()).cpu_model == model
 
 
 def test_hypervisors(tmp_path: Path) -> None:
     flagged = "processor\t: 0\nflags\t\t: fpu hypervisor\n"
-    assert discover(tmp_path, jvms=()).hypervisor is None
+    assert read_host_facts(tmp_path, jvms=()).hypervisor is None
     write(tmp_path / "proc/cpuinfo", flagged)
-    assert discover(tmp_path, jvms=()).hypervisor == "unknown"
+    assert read_host_facts(tmp_path, jvms=()).hypervisor == "unknown"
     write(tmp_path / "sys/class/dmi/id/sys_vendor", "QEMU\n")
-    assert discover(tmp_path, jvms=()).hypervisor == "QEMU"
+    assert read_host_facts(tmp_path, jvms=()).hypervisor == "QEMU"
     write(tmp_path / "sys/hypervisor/type", "xen\n")
-    assert discover(tmp_path, jvms=()).hypervisor == "xen"
+    assert read_host_facts(tmp_path, jvms=()).hypervisor == "xen"
 
 
 def test_a_governor_and_a_large_machine(tmp_path: Path) -> None:
     root = grown(tmp_path, two_sockets())
     write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
     write(root / "sys/devices/system/cpu/smt/active", "1\n")
-    facts = discover(root, jvms=())
+    facts = read_host_facts(root, jvms=())
     assert (facts.n_cpus, facts.governor, facts.smt) == (32, "performance", True)
 
 
 def test_this_machine() -> None:
-    facts = discover(jvms=())
+    facts = read_host_facts(jvms=())
     assert isinstance(facts, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in facts.cpus)
     assert facts.n_cpus >= 1 and facts.memory_bytes and facts.kernel
     assert not {"refused", "granted_priority", "granted_nice"} & set(facts.machine())
@@ -91,7 +91,7 @@ def test_this_machine() -> None:
 
 def test_what_readers_of_results_ask(tmp_path: Path) -> None:
     root = planted(tmp_path, "two-cpu-guest")
-    before = discover(root, jvms=())
+    before = read_host_facts(root, jvms=())
     unknown = (before.clock_mhz, before.caches, before.distribution, before.compiler, before.disk_rotational)
     assert unknown == (None, {}, None, None, None)
     for index, size in enumerate(("48K", "32K", "1280K", "48M")):
@@ -99,7 +99,7 @@ def test_what_readers_of_results_ask(tmp_path: Path) -> None:
     write(root / "proc/cpuinfo", "processor\t: 0\nmodel name\t: X\ncpu MHz\t\t: 2793.436\n")
     write(root / "proc/sys/kernel/arch", "x86_64\n")
     write(root / "etc/os-release", 'NAME="D"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n')
-    facts = discover(root, jvms=())
+    facts = read_host_facts(root, jvms=())
     assert list(facts.caches.values()) == [48 << 10, 32 << 10, 1280 << 10, 48 << 20]
     assert (facts.clock_mhz, facts.architecture) == (2793.436, "x86_64")
     assert facts.distribution == "Debian GNU/Linux 12 (bookworm)"
@@ -115,7 +115,7 @@ def test_the_disk_of_the_root(tmp_path: Path, told: str | None, rotates: bool | 
         write(tmp_path / "sys/devices/vda/queue/rotational", told)
     (tmp_path / "sys/dev/block").mkdir(parents=True)
     (tmp_path / "sys/dev/block/254:1").symlink_to("../../devices/vda/vda1")
-    assert discover(tmp_path, jvms=()).disk_rotational is rotates
+    assert read_host_facts(tmp_path, jvms=()).disk_rotational is rotates
 
 
 def test_a_compiler_that_says_nothing_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

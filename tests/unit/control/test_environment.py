@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.apply import apply
-from scalograph.control.control import Launch, LevelError, control
+from scalograph.control.control import Launch, LevelError, find_control
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -14,7 +14,7 @@ from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.study.control_names import row_of, variable
+from scalograph.study.control_names import control_row, environment_variable
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 
@@ -50,7 +50,7 @@ def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:
 
 
 def test_false_takes_a_variable_away() -> None:
-    launch = control("env:LANG").apply(Launch(env={"LANG": "C", "HOME": "/"}), False, FACTS)
+    launch = find_control("env:LANG").apply(Launch(env={"LANG": "C", "HOME": "/"}), False, FACTS)
     assert launch.env == {"HOME": "/"}
 
 
@@ -64,7 +64,7 @@ def test_true_is_no_value(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"SWITCH = true, expected text, a number, or false for unset"):
         planned(tmp_path, "[true]")
     with pytest.raises(LevelError):
-        control("env:SWITCH").resolve([True], FACTS)
+        find_control("env:SWITCH").resolve([True], FACTS)
 
 
 def test_two_variables_are_two_controls(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_two_variables_are_two_controls(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["env", "env:", "cpus:2", "fan", ""])
 def test_other_names_are_no_control(name: str) -> None:
-    assert row_of(name) is None and variable(name) is None
+    assert control_row(name) is None and environment_variable(name) is None
 
 
 def test_files_that_a_variable_names_are_part_of_what_was_run(tmp_path: Path) -> None:

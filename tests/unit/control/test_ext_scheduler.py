@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.control import LevelError, control
-from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl, in_force, installed
-from scalograph.control.host_facts import discover
+from scalograph.control.control import LevelError, find_control
+from scalograph.control.ext_scheduler import (SCHEDULER, SHIPS, SchedulerControl, current_scheduler, find_schedulers)
+from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "sys/kernel/sched_ext"
     made.mkdir(parents=True)
     (made / "state").write_text("disabled\n")
-    monkeypatch.setattr(Store, "of_machine", lambda: Store(None, None, kernel=tmp_path))
+    monkeypatch.setattr(Store, "locate", lambda: Store(None, None, kernel=tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return made
 
@@ -42,18 +42,18 @@ def program(home: Path, name: str, code: str) -> None:
 @pytest.mark.parametrize("ops", ["simple", "simple_1.0.5_g1234_x86_64_unknown_linux_gnu"])
 def test_a_scheduler_is_at_work_for_a_run_and_no_longer(ops: str, home: Path) -> None:
     program(home, "scx_simple", TAKEN.format(home=home, ops=ops))
-    with SchedulerControl().hold("scx_simple", FREE) as held:
-        assert in_force(home.parents[2]) == "scx_simple"
+    with SchedulerControl().apply_settings("scx_simple", FREE) as held:
+        assert current_scheduler(home.parents[2]) == "scx_simple"
     assert held and (held.before, held.in_force, held.at_end, held.after) == (
         "default", "scx_simple", "scx_simple", "default",
     )  # fmt: skip
     SchedulerControl().attempt("scx_simple", FREE)
-    assert in_force(home.parents[2]) == "default"
+    assert current_scheduler(home.parents[2]) == "default"
 
 
 def test_one_that_the_kernel_throws_out_fails_the_run(home: Path) -> None:
     program(home, "scx_simple", TAKEN.format(home=home, ops="simple"))
-    with SchedulerControl().hold("scx_simple", FREE) as held:
+    with SchedulerControl().apply_settings("scx_simple", FREE) as held:
         (home / "state").write_text("disabled\n")
     assert held is not None
     record = unmeasured("").with_settings([MachineSetting(**vars(held))])
@@ -64,9 +64,9 @@ def test_one_that_the_kernel_throws_out_fails_the_run(home: Path) -> None:
 
 def test_it_is_ended_whatever_happens_in_the_run(home: Path) -> None:
     program(home, "scx_simple", f"echo $$ > {home}/pid\n" + TAKEN.format(home=home, ops="simple"))
-    with pytest.raises(KeyboardInterrupt), SchedulerControl().hold("scx_simple", FREE):
+    with pytest.raises(KeyboardInterrupt), SchedulerControl().apply_settings("scx_simple", FREE):
         raise KeyboardInterrupt
-    assert in_force(home.parents[2]) == "default"
+    assert current_scheduler(home.parents[2]) == "default"
     assert not Path(f"/proc/{(home / 'pid').read_text().strip()}").exists()
 
 
@@ -84,7 +84,7 @@ def test_what_does_not_come_to_work_or_stays_is_told(
     for name in ("START_S", "_END_S"):
         monkeypatch.setattr(f"scalograph.control.ext_scheduler.{name}", 0.3)
     program(home, "scx_simple", code.format(home=home, ops="other"))
-    with pytest.raises(HostError, match=expected), SchedulerControl().hold("scx_simple", FREE):
+    with pytest.raises(HostError, match=expected), SchedulerControl().apply_settings("scx_simple", FREE):
         pass
 
 
@@ -93,25 +93,25 @@ def test_another_one_at_work_is_left_alone_and_told_before_a_run(home: Path, tmp
     (home / "root" / "ops").write_text("lavd_1.0.8\n")
     (home / "state").write_text("enabled\n")
     for level in ("default", "scx_simple"):
-        with pytest.raises(HostError, match="scx_lavd is at work"), SchedulerControl().hold(level, FREE):
+        with pytest.raises(HostError, match="scx_lavd is at work"), SchedulerControl().apply_settings(level, FREE):
             pass
-    with SchedulerControl().hold(False, FREE) as held:
+    with SchedulerControl().apply_settings(False, FREE) as held:
         assert held is None
-    there = FREE.model_copy(update={"refused": discover(tmp_path, ()).refused})
+    there = FREE.model_copy(update={"refused": read_host_facts(tmp_path, ()).refused})
     for level in ("default", "scx_simple"):
         with pytest.raises(LevelError, match="scx_lavd is at work, and not started by us"):
-            control("scheduler").resolve([level], there)
-    assert control("scheduler").resolve([False], there) == [False]
+            find_control("scheduler").resolve([level], there)
+    assert find_control("scheduler").resolve([False], there) == [False]
 
 
 def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_path: Path) -> None:
     program(home, "scx_simple", "")
     program(home, "scx_Not", "")
     (tmp_path / "scx_plain").write_text("")
-    found = installed()
+    found = find_schedulers()
     assert [name for name, path in found.items() if path.startswith(str(tmp_path))] == ["scx_simple"]
     assert found["scx_fifo"] == SHIPS
-    ours = control("scheduler")
+    ours = find_control("scheduler")
     there = FREE.model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
     assert ours.resolve(["default", "scx_simple", False], there) == ["default", "scx_simple", False]
     old = FREE.model_copy(update={"refused": {SCHEDULER: "this kernel has no sched_ext"}})
@@ -129,13 +129,13 @@ def test_levels_that_cannot_be_had_are_refused_with_the_reason(home: Path, tmp_p
 def test_a_program_that_is_not_on_path_is_started_where_the_facts_have_it(home: Path, tmp_path: Path) -> None:
     program(home, "main", TAKEN.format(home=home, ops="fifo"))
     built = FREE.model_copy(update={"schedulers": {"scx_fifo": str(tmp_path / "main")}})
-    with SchedulerControl().hold("scx_fifo", built) as held:
+    with SchedulerControl().apply_settings("scx_fifo", built) as held:
         assert held is not None and held.in_force == "scx_fifo"
 
 
 def test_a_kernel_without_sched_ext_says_so(tmp_path: Path) -> None:
-    assert discover(tmp_path, ()).refused[SCHEDULER] == "this kernel has no sched_ext"
+    assert read_host_facts(tmp_path, ()).refused[SCHEDULER] == "this kernel has no sched_ext"
     (tmp_path / "sys/kernel/sched_ext").mkdir(parents=True)
     (tmp_path / "sys/kernel/sched_ext/state").write_text("disabled\n")
-    assert SCHEDULER not in discover(tmp_path, ()).refused
-    assert in_force(tmp_path) == "default"
+    assert SCHEDULER not in read_host_facts(tmp_path, ()).refused
+    assert current_scheduler(tmp_path) == "default"

@@ -10,13 +10,7 @@ import pytest
 
 import scalograph
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.isolation import (
-    IsolationControl,
-    Refusal,
-    exclusive,
-    refusal,
-    unwritable,
-)
+from scalograph.control.isolation import (IsolationControl, Refusal, reserve_cpus, find_isolation_refusal, find_write_refusal)
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -44,30 +38,30 @@ def test_levels() -> None:
 
 def test_a_machine_that_grants_it(tmp_path: Path) -> None:
     machine(tmp_path)
-    assert refusal(tmp_path) is None
+    assert find_isolation_refusal(tmp_path) is None
 
 
 def test_why_it_is_refused(tmp_path: Path) -> None:
-    found = refusal(planted(tmp_path / "hybrid", "two-cpu-guest"))
+    found = find_isolation_refusal(planted(tmp_path / "hybrid", "two-cpu-guest"))
     assert found and found.why == "cgroup v1 has the cpuset controller (/sys/fs/cgroup/cpuset)"
     assert "unified_cgroup_hierarchy=1" in found.fix
-    found = refusal(tmp_path / "empty")
+    found = find_isolation_refusal(tmp_path / "empty")
     assert found and found.why == "no cgroup v2 is mounted"
     mount = machine(tmp_path / "a")
     write(mount / "cgroup.type", "domain\n")
-    found = refusal(tmp_path / "a")
+    found = find_isolation_refusal(tmp_path / "a")
     assert found and found.why == "the visible root of cgroup v2 is no partition (a container)"
     write(mount / "cpuset.cpus.partition", "root\n")
-    assert refusal(tmp_path / "a") is None
+    assert find_isolation_refusal(tmp_path / "a") is None
     write(mount / "cgroup.controllers", "cpu memory\n")
-    found = refusal(tmp_path / "a")
+    found = find_isolation_refusal(tmp_path / "a")
     assert found and found.why == "cgroup v2 has no cpuset controller here"
 
 
 def test_nobody_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    found = refusal(tmp_path)
+    found = find_isolation_refusal(tmp_path)
     assert found and found.why == "EACCES: no permission to make a cgroup"
 
 
@@ -75,7 +69,7 @@ def test_nobody_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_helps_depends_on_who_we_are(user: int, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert unwritable(tmp_path, "use shared CPUs") == Refusal(
+    assert find_write_refusal(tmp_path, "use shared CPUs") == Refusal(
         "EACCES: no permission to make a cgroup", f"{fix}, or use shared CPUs"
     )
 
@@ -86,7 +80,7 @@ def test_root_under_a_mount_without_writing_is_not_told_to_become_root(
     machine(tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_RDONLY | os.ST_NOSUID))
-    found = refusal(tmp_path)
+    found = find_isolation_refusal(tmp_path)
     assert found and found.why == "EROFS: cgroups are mounted read-only (a container)"
     assert found.fix == "run outside the container, or use shared CPUs"
 
@@ -95,15 +89,15 @@ def test_a_partition_is_made_entered_left_and_removed(tmp_path: Path) -> None:
     mount = machine(tmp_path / "root")
     tree = PaperTree(mount, tmp_path / "root")
     store = Store(tmp_path / "state", tree)
-    with exclusive((2, 3, 5), tree, store, tmp_path / "root"):
+    with reserve_cpus((2, 3, 5), tree, store, tmp_path / "root"):
         (leaf,) = mount.glob("scalograph-*")
         assert (leaf / "cpuset.cpus.partition").read_text() == "root\n"
         assert (leaf / "cpuset.cpus.effective").read_text() == "2-3,5"
-        assert tree.delegated()
+        assert tree.is_delegated()
         assert leaf.name in (tmp_path / "state" / CHANGES).read_text()
         assert tree.moved == [(leaf.name, str(os.getpid()))], "nobody is moved but ourselves"
     assert tree.moved[1:] == [("session-1.scope", str(os.getpid()))], "and we go back to where we came from"
-    assert not tree.delegated() and not list(mount.glob("scalograph-*"))
+    assert not tree.is_delegated() and not list(mount.glob("scalograph-*"))
     assert not (tmp_path / "state" / CHANGES).exists()
 
 
@@ -111,9 +105,9 @@ def test_a_delegation_that_was_there_stays(tmp_path: Path) -> None:
     mount = machine(tmp_path / "root")
     tree = PaperTree(mount, tmp_path / "root")
     tree.delegate(True)
-    with exclusive((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"):
+    with reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"):
         pass
-    assert tree.delegated()
+    assert tree.is_delegated()
 
 
 def test_the_kernels_reason_against_a_partition_is_told_and_all_is_put_back(tmp_path: Path) -> None:
@@ -121,10 +115,10 @@ def test_the_kernels_reason_against_a_partition_is_told_and_all_is_put_back(tmp_
     tree = PaperTree(mount, tmp_path / "root", invalid="Cpu list in cpuset.cpus not exclusive")
     with (
         pytest.raises(HostError, match=r"partition root invalid \(Cpu list in cpuset.cpus not exclusive\), CPUs 1"),
-        exclusive((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
+        reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
     ):
         raise AssertionError("no run without its CPUs")
-    assert not tree.moved and not tree.delegated() and not list(mount.glob("scalograph-*"))
+    assert not tree.moved and not tree.is_delegated() and not list(mount.glob("scalograph-*"))
 
 
 def test_a_partition_of_other_cpus_than_asked_for_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +129,7 @@ def test_a_partition_of_other_cpus_than_asked_for_is_none(tmp_path: Path, monkey
     monkeypatch.setattr(tree, "write", lambda file, text: written(file, "2" if text == "2-3" else text))
     with (
         pytest.raises(HostError, match="partition root, CPUs 2, expected partition root, CPUs 2-3; use other CPUs"),
-        exclusive((2, 3), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
+        reserve_cpus((2, 3), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
     ):
         raise AssertionError("no run on fewer CPUs")
     assert not tree.moved and not list(mount.glob("scalograph-*"))
@@ -146,7 +140,7 @@ def test_a_partition_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None
     tree = PaperTree(mount, tmp_path / "root")
     with (
         pytest.raises(HostError, match=r"partition root invalid \(hotplug\)"),
-        exclusive((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
+        reserve_cpus((1,), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
     ):
         (leaf,) = mount.glob("scalograph-*")
         (leaf / "cpuset.cpus.partition").write_text("root invalid (hotplug)\n")
@@ -155,28 +149,28 @@ def test_a_partition_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None
 
 def test_without_a_place_for_the_record_nothing_is_changed(tmp_path: Path) -> None:
     tree = PaperTree(machine(tmp_path), tmp_path)
-    with pytest.raises(HostError, match="not locked"), exclusive((1,), tree, Store(None, tree), tmp_path):
+    with pytest.raises(HostError, match="not locked"), reserve_cpus((1,), tree, Store(None, tree), tmp_path):
         pass
-    assert not tree.delegated()
+    assert not tree.is_delegated()
 
 
-@pytest.mark.skipif(refusal() is None, reason="this machine grants partitions")
+@pytest.mark.skipif(find_isolation_refusal() is None, reason="this machine grants partitions")
 def test_this_machine_refuses_by_name() -> None:
-    with pytest.raises(HostError, match=r"isolation exclusive: .*expected a cgroup v2 partition"), exclusive((0,)):
+    with pytest.raises(HostError, match=r"isolation exclusive: .*expected a cgroup v2 partition"), reserve_cpus((0,)):
         pass
 
 
 granted = pytest.mark.skipif(
-    refusal() is not None or os.geteuid() != 0 or len(os.sched_getaffinity(0)) < 2,
+    find_isolation_refusal() is not None or os.geteuid() != 0 or len(os.sched_getaffinity(0)) < 2,
     reason="no partition is granted here",
 )
 HELD = """
 import subprocess, sys, time
 from pathlib import Path
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.isolation import exclusive
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount
+from scalograph.control.isolation import reserve_cpus
 from scalograph.control.store import Store
-with exclusive((int(sys.argv[1]),), store=Store(Path(sys.argv[2]), CgroupTree(cgroup2_mount()))):
+with reserve_cpus((int(sys.argv[1]),), store=Store(Path(sys.argv[2]), CgroupTree(cgroup2_mount()))):
     print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
     time.sleep(600)
 """
@@ -194,11 +188,11 @@ def live_store(tmp_path: Path) -> Store:
 def test_a_partition_of_the_kernel(live_store: Store) -> None:
     tree, before = live_store.tree, os.sched_getaffinity(0)
     assert isinstance(tree, CgroupTree)
-    own, last, delegated = tree.own_folder(), max(before), tree.delegated()
+    own, last, delegated = tree.own_folder(), max(before), tree.is_delegated()
     home = _cgroup(os.getpid())
     with subprocess.Popen(["sleep", "600"]) as neighbor:
         try:
-            with exclusive((last,), store=live_store):
+            with reserve_cpus((last,), store=live_store):
                 assert os.sched_getaffinity(0) == {last}
                 child = subprocess.run(["cat", "/proc/self/status"], capture_output=True, text=True, check=True)
                 assert f"Cpus_allowed_list:\t{last}\n" in child.stdout
@@ -207,7 +201,7 @@ def test_a_partition_of_the_kernel(live_store: Store) -> None:
             assert os.sched_getaffinity(0) == os.sched_getaffinity(neighbor.pid) == before
         finally:
             neighbor.kill()
-    assert (tree.own_folder(), tree.delegated()) == (own, delegated)
+    assert (tree.own_folder(), tree.is_delegated()) == (own, delegated)
     assert not list(tree.mount.glob("scalograph-*"))
 
 
@@ -241,7 +235,7 @@ def test_all_cpus_are_not_given_away(live_store: Store) -> None:
     before = os.sched_getaffinity(0)
     with (
         pytest.raises(HostError, match=r"isolation exclusive: .*expected"),
-        exclusive(sorted(before), store=live_store),
+        reserve_cpus(sorted(before), store=live_store),
     ):
         pass
     assert os.sched_getaffinity(0) == before

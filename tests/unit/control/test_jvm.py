@@ -99,5 +99,5 @@ def test_nothing_is_held_and_nothing_to_read_back() -> None:
     assert CONTROLS["jvm"].kind == CONTROLS["jvm-options"].kind == "tunable"
     for control in (JvmControl(), JvmOptionsControl()):
         assert control.read_back("17", TWO, {}) == []
-        with control.hold("17", TWO):
+        with control.apply_settings("17", TWO):
             pass

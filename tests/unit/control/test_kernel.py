@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_part
 
-from scalograph.control.control import Launch, LevelError, control
+from scalograph.control.control import Launch, LevelError, find_control
 from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
 from scalograph.protocol.record import Guest, Record
 
@@ -22,7 +22,7 @@ def booted(kernel: str = CLOUD.release, command_line: str = "console=ttyS0 nosmp
 
 
 def test_a_kernel_is_set_where_one_is_booted() -> None:
-    kernel = control("kernel")
+    kernel = find_control("kernel")
     assert kernel.resolve(["cloud", "6.12-rt", "generic"], GUESTS) == ["cloud", "6.12-rt", "generic"]
     assert kernel.apply(Launch(), "6.12-rt", GUESTS).kernel == "6.12-rt"
     with pytest.raises(LevelError, match=r"a kernel on a machine that runs already, .*; add --host guest"):
@@ -48,45 +48,45 @@ def test_what_is_no_kernel_is_refused(level: str) -> None:
     with pytest.raises(
         LevelError, match=r"expected generic, cloud, rt, one of a family \(6.1-cloud\) or of another release"
     ):
-        control("kernel").resolve([level], GUESTS)
+        find_control("kernel").resolve([level], GUESTS)
 
 
 def test_only_what_is_offered_is_a_level() -> None:
     facts = GUESTS.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
-    assert control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
-    assert control("kernel").resolve(["rt@sid", "6.12-cloud", "all"], facts) == ["rt@sid", "6.12-cloud", "6.1-cloud"]
-    assert control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
-    assert control("kernel").resolve(["rt@sid"], facts) == ["rt@sid"]
+    assert find_control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
+    assert find_control("kernel").resolve(["rt@sid", "6.12-cloud", "all"], facts) == ["rt@sid", "6.12-cloud", "6.1-cloud"]
+    assert find_control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
+    assert find_control("kernel").resolve(["rt@sid"], facts) == ["rt@sid"]
     for level in ("rt", "5.10-cloud"):
         with pytest.raises(
             LevelError, match=f"kernel {level} is not offered here, expected one of 6.1-cloud, 6.12-cloud"
         ):
-            control("kernel").resolve([level], facts)
+            find_control("kernel").resolve([level], facts)
 
 
 def test_all_of_none_is_told() -> None:
     assert GUESTS.offered_kernels == ()
     with pytest.raises(LevelError, match=r"no kernel that .* offer, .*; run apt-get update, or name the kernels"):
-        control("kernel").resolve(["cloud", "all"], GUESTS)
+        find_control("kernel").resolve(["cloud", "all"], GUESTS)
     with pytest.raises(LevelError, match="add --host guest"):
-        control("kernel").resolve(["all"], HERE)
+        find_control("kernel").resolve(["all"], HERE)
 
 
 def test_a_machine_that_is_booted_has_its_own_kernels() -> None:
     far = HERE.model_copy(update={"reached": "ssh", "offered_kernels": ("6.1.0-9-amd64", "6.12.1")})
-    assert control("kernel").resolve(["6.12.1", "all"], far) == ["6.12.1", "6.1.0-9-amd64"]
+    assert find_control("kernel").resolve(["6.12.1", "all"], far) == ["6.12.1", "6.1.0-9-amd64"]
     with pytest.raises(
         LevelError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-amd64, 6.12.1"
     ):
-        control("kernel").resolve(["cloud"], far)
+        find_control("kernel").resolve(["cloud"], far)
     with pytest.raises(LevelError, match="a kernel on a machine that runs already"):
-        control("kernel").resolve(["6.12.1"], far.model_copy(update={"offered_kernels": ()}))
+        find_control("kernel").resolve(["6.12.1"], far.model_copy(update={"offered_kernels": ()}))
     with pytest.raises(LevelError, match="boot options on a machine that runs already"):
-        control("boot-options").resolve(["nosmp"], far)
+        find_control("boot-options").resolve(["nosmp"], far)
 
 
 def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:
-    kernel = control("kernel")
+    kernel = find_control("kernel")
     assert kernel.read_back("cloud", GUESTS, booted()) == []
     assert kernel.read_back("cloud", GUESTS, record()) == [], "its guest did not come up: it has failed anyway"
     wrong = kernel.read_back("cloud", GUESTS, booted("6.2"))
@@ -94,7 +94,7 @@ def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:
 
 
 def test_options_of_several_factors_go_together() -> None:
-    options = control("boot-options")
+    options = find_control("boot-options")
     launch = options.apply(options.apply(Launch(), "nosmp", GUESTS), "mem=64M", GUESTS)
     assert launch == replace(Launch(), boot_options="nosmp mem=64M")
     assert options.read_back("nosmp", GUESTS, booted()) == options.read_back("", GUESTS, booted()) == []
@@ -108,6 +108,6 @@ def test_options_of_several_factors_go_together() -> None:
 )
 def test_options_that_would_break_a_guest_are_refused(level: str) -> None:
     with pytest.raises(LevelError):
-        control("boot-options").resolve([level], GUESTS)
+        find_control("boot-options").resolve([level], GUESTS)
     with pytest.raises(LevelError, match="add --host guest"):
-        control("boot-options").resolve(["nosmp"], HERE)
+        find_control("boot-options").resolve(["nosmp"], HERE)

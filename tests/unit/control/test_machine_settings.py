@@ -14,9 +14,9 @@ import pytest
 import scalograph
 from scalograph.control import kernel_files
 from scalograph.control.consent import Consent, refuse_unnamed
-from scalograph.control.control import HeldSetting, Launch, Level, LevelError, control
-from scalograph.control.host_facts import discover
-from scalograph.control.machine_control import MACHINE, MachineControl
+from scalograph.control.control import (HeldSetting, Launch, Level, LevelError, find_control)
+from scalograph.control.host_facts import read_host_facts
+from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -44,7 +44,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The machine's store, with a kernel of paper."""
     monkeypatch.setattr(kernel_files, "_write", kernel_writes)
     made = store(tmp_path / "state", planted(tmp_path / "kernel"))
-    monkeypatch.setattr(Store, "of_machine", lambda: made)
+    monkeypatch.setattr(Store, "locate", lambda: made)
     return made
 
 
@@ -56,7 +56,7 @@ def machine(kept: Store) -> Iterator[Path]:
 
 
 def made(name: str) -> MachineControl:
-    found = control(name)
+    found = find_control(name)
     assert isinstance(found, MachineControl)
     return found
 
@@ -86,7 +86,7 @@ def test_a_setting_is_changed_told_and_restored_with_what_hangs_on_it(
     machine: Path, name: str, level: Level, values: tuple[str, ...]
 ) -> None:
     before = content(machine)
-    with made(name).hold(level, FACTS) as held:
+    with made(name).apply_settings(level, FACTS) as held:
         assert values[0] == values[1] or content(machine) != before
     assert told(held) == values
     assert content(machine) == before
@@ -95,7 +95,7 @@ def test_a_setting_is_changed_told_and_restored_with_what_hangs_on_it(
 def test_domains_of_cpus_get_back_the_governor_that_each_had(machine: Path) -> None:
     (machine / "sys/devices/system/cpu/cpufreq/policy2/scaling_governor").write_text("powersave\n")
     before = content(machine)
-    with made("governor").hold("performance", FACTS) as held:
+    with made("governor").apply_settings("performance", FACTS) as held:
         assert len({text for file, text in content(machine).items() if file.endswith("governor")}) == 1
     assert told(held)[0] == "schedutil schedutil powersave schedutil"
     assert content(machine) == before
@@ -107,7 +107,7 @@ def test_a_domain_all_of_whose_cpus_are_offline_is_left_alone(machine: Path) -> 
     (offline / "affected_cpus").write_text("\n")
     (offline / "scaling_governor").unlink()
     (offline / "energy_performance_preference").unlink()
-    with made("governor").hold("performance", FACTS) as held:
+    with made("governor").apply_settings("performance", FACTS) as held:
         assert not (offline / "scaling_governor").exists()
     assert told(held)[:2] == ("schedutil", "performance")
 
@@ -116,7 +116,7 @@ def test_a_driver_without_a_preference_of_its_own_is_restored_too(machine: Path)
     for file in machine.rglob("energy_performance_preference"):
         file.unlink()
     before = content(machine)
-    with made("governor").hold("powersave", FACTS):
+    with made("governor").apply_settings("powersave", FACTS):
         assert content(machine) != before
     assert content(machine) == before
 
@@ -125,7 +125,7 @@ def test_the_switch_of_intel_forbids_what_others_grant(machine: Path) -> None:
     switch = machine / "sys/devices/system/cpu/intel_pstate/no_turbo"
     switch.parent.mkdir()
     switch.write_text("0\n")
-    with made("turbo").hold("off", FACTS) as held:
+    with made("turbo").apply_settings("off", FACTS) as held:
         assert switch.read_text() == "1\n"
     assert (told(held)[0], switch.read_text()) == ("on", "0\n")
 
@@ -133,11 +133,11 @@ def test_the_switch_of_intel_forbids_what_others_grant(machine: Path) -> None:
 def test_two_units_of_one_limit_are_restored_from_either_side(machine: Path) -> None:
     kernel_writes(machine / "proc/sys/vm/dirty_bytes", "7000000")
     before = content(machine)
-    with made("sysctl:vm.dirty_ratio").hold(30, FACTS):
+    with made("sysctl:vm.dirty_ratio").apply_settings(30, FACTS):
         assert (machine / "proc/sys/vm/dirty_bytes").read_text() == "0\n"
     assert content(machine) == before
     (machine / "proc/sys/vm/dirty_bytes").write_text("0\n")
-    with pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"), made("sysctl:vm.dirty_bytes").hold(9, FACTS):
+    with pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"), made("sysctl:vm.dirty_bytes").apply_settings(9, FACTS):
         pass
 
 
@@ -146,7 +146,7 @@ def test_parameters_of_a_scheduler_that_somebody_set_come_back(machine: Path) ->
     (machine / "sys/block/sda/queue/nr_requests").write_text("99\n")
     (machine / "sys/block/sda/queue/iosched/async_depth").write_text("7\n")
     before = content(machine)
-    with made("io-scheduler:sda").hold("none", FACTS):
+    with made("io-scheduler:sda").apply_settings("none", FACTS):
         assert (machine / "sys/block/sda/queue/nr_requests").read_text() == "64\n"
     assert content(machine) == before
 
@@ -157,7 +157,7 @@ def test_cpus_go_offline_from_the_end_of_their_order_and_come_back(
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
     found, before = made("online"), content(machine)
     assert found.resolve([1, "all"], FACTS) == [1, 4]
-    with found.hold(2, FACTS) as held:
+    with found.apply_settings(2, FACTS) as held:
         assert [(machine / f"sys/devices/system/cpu/cpu{n}/online").read_text() for n in (1, 2, 3)] == [
             "1\n",
             "0\n",
@@ -167,13 +167,13 @@ def test_cpus_go_offline_from_the_end_of_their_order_and_come_back(
     assert content(machine) == before
     assert found.apply(Launch(), 2, FACTS).online == (0, 1)
     other = FACTS.model_copy(update={"cpus": FACTS.cpus[:2]})
-    with pytest.raises(HostError, match="CPUs that we may not use"), found.hold(1, other):
+    with pytest.raises(HostError, match="CPUs that we may not use"), found.apply_settings(1, other):
         pass
 
 
 def test_false_leaves_a_setting_as_it_is(machine: Path) -> None:
     found = made("sysctl:vm.swappiness")
-    with found.hold(False, FACTS) as held:
+    with found.apply_settings(False, FACTS) as held:
         assert held is None
     assert found.read_back(False, FACTS, unmeasured("")) == []
 
@@ -237,11 +237,11 @@ def test_what_is_no_value_is_refused_before_anything_is_touched(name: str, level
 
 
 def test_a_host_that_may_not_write_refuses_all_but_false(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = FACTS.model_copy(update={"refused": {MACHINE: "EROFS: /proc/sys may not be written"}})
+    facts = FACTS.model_copy(update={"refused": {MACHINE_SETTINGS: "EROFS: /proc/sys may not be written"}})
     with pytest.raises(LevelError, match=r"vm\.swappiness 10 is refused here \(EROFS: /proc/sys may not be written\)"):
         made("sysctl:vm.swappiness").resolve([False, 10], facts)
     assert made("sysctl:vm.swappiness").resolve([False], facts) == [False]
-    assert MACHINE not in discover(planted(tmp_path), jvms=()).refused
+    assert MACHINE_SETTINGS not in read_host_facts(planted(tmp_path), jvms=()).refused
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_what_a_killed_start_left_is_restored_by_the_next(tmp_path: Path, kept: 
 def test_a_setting_that_is_gone_needs_no_restoring(kept: Store) -> None:
     folder = kept.kernel / "sys/block/sda"
     with pytest.raises(HostError, match="ENOENT"), lock_machine(store=kept), ExitStack() as held:
-        held.enter_context(made("io-scheduler:sda").hold("none", FACTS))
+        held.enter_context(made("io-scheduler:sda").apply_settings("none", FACTS))
         folder.rename(folder.with_name("sdb"))
     with lock_machine(store=kept) as restored:
         assert restored == []
@@ -286,7 +286,7 @@ def test_a_setting_that_is_gone_needs_no_restoring(kept: Store) -> None:
 
 def test_the_record_of_changes_has_names_and_values_only(kept: Store) -> None:
     assert kept.folder is not None
-    with lock_machine(store=kept), made("sysctl:vm.dirty_bytes").hold(5_000_000, FACTS):
+    with lock_machine(store=kept), made("sysctl:vm.dirty_bytes").apply_settings(5_000_000, FACTS):
         changes = json.loads((kept.folder / CHANGES).read_text())["changes"]
     assert [(one["setting"], one["name"], one["old"]) for one in changes] == [
         ("sysctl", "vm.dirty_bytes", "0"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.isolation import _mask, at_stake, refusal
+from scalograph.control.isolation import _mask, find_mask_at_risk, find_isolation_refusal
 
 from .paper import machine
 from .trees import write
@@ -35,14 +35,14 @@ def task(root: Path, pid: int, mask: str, tid: int = 0, kernel: bool = False, gr
 def test_who_has_all_cpus_loses_nothing(tmp_path: Path) -> None:
     mount = made(tmp_path)
     task(tmp_path, 7, "0-3")
-    assert at_stake(mount, tmp_path) is None
-    assert refusal(tmp_path) is None
+    assert find_mask_at_risk(mount, tmp_path) is None
+    assert find_isolation_refusal(tmp_path) is None
 
 
 def test_exclusive_cpus_are_refused_where_they_would_cost_another_its_mask(tmp_path: Path) -> None:
     made(tmp_path)
     task(tmp_path, 7, "0-2")
-    found = refusal(tmp_path)
+    found = find_isolation_refusal(tmp_path)
     assert found is not None
     assert found.why == (
         "before Linux 6.2 a partition resets others' CPU masks for good, that of process 7 (pinned) for one"
@@ -54,14 +54,14 @@ def test_one_thread_of_many_is_enough(tmp_path: Path) -> None:
     mount = made(tmp_path)
     task(tmp_path, 7, "0-3")
     task(tmp_path, 7, "2", tid=9)
-    assert at_stake(mount, tmp_path) == "process 7 (pinned)"
+    assert find_mask_at_risk(mount, tmp_path) == "process 7 (pinned)"
 
 
 @pytest.mark.parametrize("release", [NEW, "6.10.1-rc1", "7.0", "unknown", ""])
 def test_newer_kernels_keep_masks_and_unknown_ones_may(tmp_path: Path, release: str) -> None:
     mount = made(tmp_path, release)
     task(tmp_path, 7, "0")
-    assert at_stake(mount, tmp_path) is None
+    assert find_mask_at_risk(mount, tmp_path) is None
 
 
 def test_threads_of_the_kernel_and_our_own_are_none_of_others(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_threads_of_the_kernel_and_our_own_are_none_of_others(tmp_path: Path) ->
     task(tmp_path, os.getpid(), "0")
     (tmp_path / "proc/9/task").mkdir(parents=True)
     (tmp_path / "proc/10").mkdir()
-    assert at_stake(mount, tmp_path) is None
+    assert find_mask_at_risk(mount, tmp_path) is None
 
 
 @pytest.mark.parametrize(("mask", "found"), [("0-1", None), ("0", "process 7 (pinned)")])
@@ -78,7 +78,7 @@ def test_a_mask_is_narrow_beside_its_own_cpuset(tmp_path: Path, mask: str, found
     mount = made(tmp_path)
     write(mount / "box/cpuset.cpus.effective", "0-1\n")
     task(tmp_path, 7, mask, group="/box/inner")
-    assert at_stake(mount, tmp_path) == found
+    assert find_mask_at_risk(mount, tmp_path) == found
 
 
 def test_the_kernel_s_files_are_understood() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.control import control
+from scalograph.control.control import find_control
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import RunFigures
@@ -38,7 +38,7 @@ class FanControl(Control):
         return list(levels)
 
     def apply(self, launch, level, facts):
-        return launch.with_values(airflow=f"{level} air")
+        return launch.add_values(airflow=f"{level} air")
 
     @contextmanager
     def hold(self, level, facts):
@@ -120,4 +120,4 @@ def test_without_its_row_there_is_none(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=said):
         planned(tmp_path)
     with pytest.raises(StudyError, match='no control "fan", expected one of cpus, '):
-        control("fan")
+        find_control("fan")

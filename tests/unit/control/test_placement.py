@@ -9,12 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.placement import (
-    PLACEMENTS,
-    PlacementControl,
-    n_available,
-    place,
-)
+from scalograph.control.placement import PLACEMENTS, PlacementControl, count_available, choose_cpus
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.topology import read_topology
 
@@ -58,7 +53,7 @@ def on(tmp_path: Path, name: str) -> tuple[CpuFact, ...]:
     ],
 )
 def test_examples(tmp_path: Path, name: str, placement: str, n: int, expected: tuple[int, ...]) -> None:
-    assert place(n, placement, on(tmp_path, name)) == expected
+    assert choose_cpus(n, placement, on(tmp_path, name)) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +69,7 @@ def test_examples(tmp_path: Path, name: str, placement: str, n: int, expected: t
 )
 def test_refused_by_name(tmp_path: Path, name: str, placement: str, n: int, said: str) -> None:
     with pytest.raises(LevelError, match=said):
-        place(n, placement, on(tmp_path, name))
+        choose_cpus(n, placement, on(tmp_path, name))
 
 
 @st.composite
@@ -97,25 +92,25 @@ def machines(draw: st.DrawFn) -> tuple[CpuFact, ...]:
 
 @given(machines(), st.sampled_from(PLACEMENTS), st.data())
 def test_every_placement(cpus: tuple[CpuFact, ...], placement: str, data: st.DataObject) -> None:
-    available = n_available(placement, cpus)
+    available = count_available(placement, cpus)
     assume(available)
     n = data.draw(st.integers(1, available))
-    chosen = place(n, placement, cpus)
+    chosen = choose_cpus(n, placement, cpus)
     assert len(set(chosen)) == n, "no duplicates, and as many as asked for"
     assert set(chosen) <= {cpu.cpu for cpu in cpus}
-    assert chosen == tuple(sorted(chosen)) == place(n, placement, cpus[::-1]), "whatever the order of the facts"
+    assert chosen == tuple(sorted(chosen)) == choose_cpus(n, placement, cpus[::-1]), "whatever the order of the facts"
     if n < available:
-        assert set(chosen) < set(place(n + 1, placement, cpus)), "one CPU more only adds"
+        assert set(chosen) < set(choose_cpus(n + 1, placement, cpus)), "one CPU more only adds"
     else:
         with pytest.raises(LevelError):
-            place(n + 1, placement, cpus)
+            choose_cpus(n + 1, placement, cpus)
 
 
 @given(machines(), st.data())
 def test_scatter_takes_second_cpus_of_a_core_last(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
     n = data.draw(st.integers(1, len(cpus)))
     core_of = {cpu.cpu: cpu.core for cpu in cpus}
-    used = Counter(core_of[cpu] for cpu in place(n, "scatter", cpus))
+    used = Counter(core_of[cpu] for cpu in choose_cpus(n, "scatter", cpus))
     assert len(used) == min(n, len(set(core_of.values())))
 
 
@@ -125,12 +120,12 @@ def test_scatter_reaches_every_package_before_it_takes_a_second_core_of_one(
 ) -> None:
     n = data.draw(st.integers(1, len(cpus)))
     package_of = {cpu.cpu: cpu.package for cpu in cpus}
-    assert len({package_of[cpu] for cpu in place(n, "scatter", cpus)}) == min(n, len(set(package_of.values())))
+    assert len({package_of[cpu] for cpu in choose_cpus(n, "scatter", cpus)}) == min(n, len(set(package_of.values())))
 
 
 @given(machines(), st.data())
 def test_compact_leaves_at_most_one_thing_half_full(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
-    chosen = set(place(data.draw(st.integers(1, len(cpus))), "compact", cpus))
+    chosen = set(choose_cpus(data.draw(st.integers(1, len(cpus))), "compact", cpus))
     for shared in ("core", "l2", "l3", "package"):
         has, took = Counter(getattr(c, shared) for c in cpus), Counter()
         took.update(getattr(c, shared) for c in cpus if c.cpu in chosen)
@@ -139,7 +134,7 @@ def test_compact_leaves_at_most_one_thing_half_full(cpus: tuple[CpuFact, ...], d
 
 @given(machines())
 def test_one_per_core_takes_each_core_once(cpus: tuple[CpuFact, ...]) -> None:
-    chosen = place(n_available("one-per-core", cpus), "one-per-core", cpus)
+    chosen = choose_cpus(count_available("one-per-core", cpus), "one-per-core", cpus)
     assert sorted(cpu.core for cpu in cpus if cpu.cpu in chosen) == sorted({cpu.core for cpu in cpus})
 
 

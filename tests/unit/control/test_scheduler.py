@@ -10,18 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.control.control import Launch, Level, LevelError
-from scalograph.control.scheduler import (
-    EXT,
-    NEGATIVE_NICE,
-    REAL_TIME,
-    NiceControl,
-    PolicyControl,
-    attempt,
-    furthest,
-    granted_scheduling,
-    parse_policy,
-    why_no_ext,
-)
+from scalograph.control.scheduler import (EXT, NEGATIVE_NICE, REAL_TIME, NiceControl, PolicyControl, attempt, find_furthest, find_granted_scheduling, parse_policy, why_no_ext)
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Changed, Record
 
@@ -126,7 +115,7 @@ def test_a_level_that_did_not_stay_in_force_is_told() -> None:
 def test_attempts_leave_this_process_as_it_was() -> None:
     before = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()
     assert attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)) is None
-    granted_scheduling()
+    find_granted_scheduling()
     assert (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()) == before
 
 
@@ -144,19 +133,19 @@ def test_the_limit_is_found_by_attempts(limit: int) -> None:
             raise PermissionError(1, "Operation not permitted")
 
     why = None if limit == 99 else "EPERM: Operation not permitted"
-    assert furthest(range(1, 100), change) == (limit or None, why)
+    assert find_furthest(range(1, 100), change) == (limit or None, why)
     assert len(asked) <= 8
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_root_is_granted_what_the_probe_then_sets() -> None:
-    found = granted_scheduling()
+    found = find_granted_scheduling()
     if found.refused:
         pytest.skip(f"this root is bound: {found.refused}")
     assert (found.priority, found.nice) == (99, -20)
 
 
-ASK = "from scalograph.control.scheduler import granted_scheduling as g; f = g(); print(f.priority, f.nice, *f.refused)"
+ASK = "from scalograph.control.scheduler import find_granted_scheduling as g; f = g(); print(f.priority, f.nice, *f.refused)"
 
 
 def test_nobody_is_granted_what_the_limits_allow(nobody: Any) -> None:

@@ -19,15 +19,10 @@ import pytest
 
 import scalograph
 from scalograph.control.settings import Setting, SettingChange, delegation, exclusive_leaf
-from scalograph.control.store import (
-    CHANGES,
-    Store,
-    changed,
-    lock_machine,
-)
+from scalograph.control.store import CHANGES, Store, apply_change, lock_machine
 from scalograph.errors import HostError
-from scalograph.system.lock import holder, shared_lock
-from scalograph.system.private_dir import MAX_BYTES, PrivateFolder, _is_ours, state_folder
+from scalograph.system.lock import find_holder, shared_lock_file
+from scalograph.system.private_dir import MAX_BYTES, PrivateDir, _is_ours, state_folder
 
 from .paper import LEAF, PaperTree, machine, put_right, store
 
@@ -77,13 +72,13 @@ def wait_until_held(process: subprocess.Popen[str]) -> None:
 
 
 def untouched(kept: Store) -> bool:
-    return not tree(kept).delegated() and not tree(kept).has_leaf(LEAF)
+    return not tree(kept).is_delegated() and not tree(kept).has_leaf(LEAF)
 
 
 def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(kept: Store, start: Start) -> None:
     process = start("middle")
     wait_until_held(process)
-    assert tree(kept).delegated() and tree(kept).has_leaf(LEAF)
+    assert tree(kept).is_delegated() and tree(kept).has_leaf(LEAF)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not untouched(kept), "nobody has put it back yet"
@@ -141,7 +136,7 @@ def test_after_a_reboot_nothing_is_touched(kept: Store, start: Start) -> None:
     file = kept.folder / CHANGES
     file.write_text(json.dumps({**json.loads(file.read_text()), "boot_id": "another"}))
     assert put_right(kept) == []
-    assert tree(kept).delegated(), "what was set since is somebody else's"
+    assert tree(kept).is_delegated(), "what was set since is somebody else's"
     assert not file.exists()
 
 
@@ -166,9 +161,9 @@ def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
 
 
 def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
-    delegate = changed(delegation(), lambda: tree(kept).delegate(True), kept)
+    delegate = apply_change(delegation(), lambda: tree(kept).delegate(True), kept)
     with pytest.raises(ZeroDivisionError), lock_machine(store=kept), delegate:
-        assert tree(kept).delegated()
+        assert tree(kept).is_delegated()
         raise ZeroDivisionError
     assert untouched(kept)
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
@@ -178,8 +173,8 @@ def both(kept: Store) -> ExitStack:
     """The machine is locked, the controller delegated, and a leaf made."""
     with ExitStack() as held:
         held.enter_context(lock_machine(store=kept))
-        held.enter_context(changed(delegation(), lambda: tree(kept).delegate(True), kept))
-        held.enter_context(changed(exclusive_leaf(LEAF), lambda: tree(kept).make_leaf(LEAF), kept))
+        held.enter_context(apply_change(delegation(), lambda: tree(kept).delegate(True), kept))
+        held.enter_context(apply_change(exclusive_leaf(LEAF), lambda: tree(kept).make_leaf(LEAF), kept))
         return held.pop_all()
 
 
@@ -201,7 +196,7 @@ def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(kept: Store)
 
     leaf = exclusive_leaf(LEAF)
     with both(kept):
-        with changed(leaf, lambda: None, kept):
+        with apply_change(leaf, lambda: None, kept):
             assert recorded().count("exclusive-leaf") == 2
         assert recorded().count("exclusive-leaf") == 1
 
@@ -213,7 +208,7 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeyp
     monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
     with pytest.raises(HostError, match="busy"), lock_machine(store=kept):
         beside = delegation()
-        with changed(exclusive_leaf(LEAF), lambda: tree(kept).delegate(True), kept, (beside,)):
+        with apply_change(exclusive_leaf(LEAF), lambda: tree(kept).delegate(True), kept, (beside,)):
             tree(kept).make_leaf(LEAF)
     assert kept.folder is not None
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
@@ -233,17 +228,17 @@ def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
     with monkeypatch.context() as patch, pytest.raises(HostError, match="busy, expected absent; put it right by hand"):
         patch.setattr(PaperTree, "remove_leaf", refuse)
         put_right(kept)
-    assert not tree(kept).delegated() and tree(kept).has_leaf(LEAF)
+    assert not tree(kept).is_delegated() and tree(kept).has_leaf(LEAF)
     # What was put back is somebody else's to change by now.
     tree(kept).delegate(True)
     assert put_right(kept) == [REMOVED]
-    assert tree(kept).delegated()
+    assert tree(kept).is_delegated()
 
 
 def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
     beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
     assert kept.folder is not None and kept.tree_of(beside) is None
-    held = changed(exclusive_leaf(LEAF), lambda: None, kept, (beside,))
+    held = apply_change(exclusive_leaf(LEAF), lambda: None, kept, (beside,))
     with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept), held:
         pass
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
@@ -256,7 +251,7 @@ def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept:
 def test_a_delegation_that_others_use_meanwhile_is_left_to_them(kept: Store, file: str, text: str) -> None:
     with both(kept):
         (tree(kept).mount / "user.slice" / file).write_text(text)
-    assert tree(kept).delegated() and not tree(kept).has_leaf(LEAF)
+    assert tree(kept).is_delegated() and not tree(kept).has_leaf(LEAF)
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
 
 
@@ -266,7 +261,7 @@ def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(kept: Store, monkey
 
     with both(kept):
         monkeypatch.setattr(PaperTree, "delegate", refuse)
-    assert tree(kept).delegated()
+    assert tree(kept).is_delegated()
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
 
 
@@ -276,7 +271,7 @@ def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(kept: St
     (others / "cgroup.subtree_control").write_text("cpuset\n")
     left_on = "cpuset in cgroup.subtree_control of the cgroup v2 root: left on, other cgroups use it by now"
     assert put_right(kept) == [REMOVED, left_on]
-    assert put_right(kept) == [] and tree(kept).delegated()
+    assert put_right(kept) == [] and tree(kept).is_delegated()
 
 
 def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store) -> None:
@@ -290,7 +285,7 @@ def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store
 
 def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
-    file = shared_lock([tmp_path / "none", tmp_path])
+    file = shared_lock_file([tmp_path / "none", tmp_path])
     assert file == tmp_path / "scalograph.lock"
     mine, theirs = (Store(tmp_path / name, None, shared=file) for name in ("mine", "theirs"))
     with lock_machine(store=mine), lock_machine(store=mine):
@@ -334,7 +329,7 @@ def test_another_user_keeps_nobody_from_measuring_and_is_named(tmp_path: Path) -
 def test_a_holder_of_another_container_is_not_named(tmp_path: Path) -> None:
     file = tmp_path / "scalograph.lock"
     file.write_text("")
-    assert holder(file) is None
+    assert find_holder(file) is None
 
 
 @pytest.mark.parametrize(
@@ -362,7 +357,7 @@ def test_a_spoiled_lock_of_the_machine_is_told_once_and_left_alone(
 def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path: Path) -> None:
     for mode in (0o777, 0o1755):
         tmp_path.chmod(mode)
-        assert shared_lock([tmp_path]) is None
+        assert shared_lock_file([tmp_path]) is None
 
 
 def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
@@ -370,7 +365,7 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
         assert put_right(kept) == []
     with lock_machine(store=kept):
         pass
-    with pytest.raises(HostError, match="the machine is not locked"), changed(delegation(), lambda: None, kept):
+    with pytest.raises(HostError, match="the machine is not locked"), apply_change(delegation(), lambda: None, kept):
         pass
 
 
@@ -409,7 +404,7 @@ def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     said = "the kernel refuses: Operation not permitted"
-    with lock_machine(store=kept), pytest.raises(HostError, match=said), changed(delegation(), refuse, kept):
+    with lock_machine(store=kept), pytest.raises(HostError, match=said), apply_change(delegation(), refuse, kept):
         pass
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
 
@@ -509,7 +504,7 @@ def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start
     with (
         lock_machine(store=kept),
         pytest.raises(HostError, match=said),
-        changed(delegation(), lambda: None, kept),
+        apply_change(delegation(), lambda: None, kept),
     ):
         pass
     assert str(process.pid) in (kept.folder / CHANGES).read_text()
@@ -520,7 +515,7 @@ def test_without_a_folder_there_is_no_lock() -> None:
 
 
 def test_the_folder_is_ours_alone(tmp_path: Path) -> None:
-    with PrivateFolder(tmp_path / "state"):
+    with PrivateDir(tmp_path / "state"):
         assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
 
 
@@ -528,7 +523,7 @@ def test_a_folder_that_is_open_to_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o755)
     (tmp_path / "state").chmod(0o755)
     with pytest.raises(HostError, match="state: mode 0755, expected mode 0700; look at it, then remove it"):
-        PrivateFolder(tmp_path / "state")
+        PrivateDir(tmp_path / "state")
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "file"])
@@ -540,13 +535,13 @@ def test_no_folder_but_a_real_one(tmp_path: Path, kind: str) -> None:
     else:
         path.symlink_to(tmp_path / ("real" if kind == "link" else "nowhere"))
     with pytest.raises(HostError, match="expected a folder, not a link"):
-        PrivateFolder(path)
+        PrivateDir(path)
     assert list((tmp_path / "real").iterdir()) == []
 
 
 def test_a_place_that_is_missing_is_told(tmp_path: Path) -> None:
     with pytest.raises(HostError, match=r"No such file or directory.*; make .*/runtime a folder that we may write to"):
-        PrivateFolder(tmp_path / "runtime/scalograph")
+        PrivateDir(tmp_path / "runtime/scalograph")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -554,7 +549,7 @@ def test_anothers_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o700)
     os.chown(tmp_path / "state", 65534, 65534)
     with pytest.raises(HostError, match="owned by user 65534, expected user 0"):
-        PrivateFolder(tmp_path / "state")
+        PrivateDir(tmp_path / "state")
 
 
 @pytest.mark.parametrize("name", ["lock", CHANGES])
@@ -615,7 +610,7 @@ import os
 os.environ["TMPDIR"] = {!r}
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError
-store = Store.of_machine()
+store = Store.locate()
 try:
     with lock_machine(store=store) as told:
         print(store.folder, oct(store.folder.stat().st_mode), told, (store.folder / "lock").exists())

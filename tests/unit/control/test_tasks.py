@@ -11,7 +11,7 @@ import pytest
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.store import CHANGES, Store
-from scalograph.control.tasks import TasksControl, limited_tasks, why_no_tasks
+from scalograph.control.tasks import TasksControl, limit_tasks, find_tasks_refusal
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
@@ -53,7 +53,7 @@ def test_what_limits_nothing_or_everything_is_no_level(level: float) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_limit_is_set_beside_our_own_threads_entered_left_and_removed(tmp_path: Path, version: int) -> None:
     tree = machine(tmp_path, version)
-    with limited_tasks(100, tree, store(tmp_path, tree), tmp_path):
+    with limit_tasks(100, tree, store(tmp_path, tree), tmp_path):
         (leaf,) = tree.mount.glob("scalograph-*")
         assert {file.name: file.read_text() for file in leaf.iterdir()} == {"pids.max": str(100 + OWN)}
         assert tree.moved == [leaf.name]
@@ -65,9 +65,9 @@ def test_a_limit_is_set_beside_our_own_threads_entered_left_and_removed(tmp_path
 
 def test_limits_that_others_were_given_meanwhile_are_not_taken_away(tmp_path: Path) -> None:
     tree = machine(tmp_path, 2)
-    with limited_tasks(100, tree, store(tmp_path, tree), tmp_path):
+    with limit_tasks(100, tree, store(tmp_path, tree), tmp_path):
         write(tree.mount / "user.slice/pids.max", "4096\n")
-    assert tree.delegated()
+    assert tree.is_delegated()
 
 
 @pytest.mark.parametrize(("most", "is_refused"), [("max", False), ("150", False), ("140", True)])
@@ -78,7 +78,7 @@ def test_a_smaller_limit_around_us_is_never_reached(tmp_path: Path, most: str, i
     said = "100 tasks more, but 90 of the 140 of our own cgroup are left"
     with (
         pytest.raises(HostError, match=said) if is_refused else nullcontext(),
-        limited_tasks(100, tree, store(tmp_path, tree), tmp_path),
+        limit_tasks(100, tree, store(tmp_path, tree), tmp_path),
     ):
         assert not is_refused
     assert not list(tree.mount.glob("scalograph-*"))
@@ -88,7 +88,7 @@ def test_a_limit_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
     tree = machine(tmp_path, 1)
     with (
         pytest.raises(HostError, match=r"tasks: in force: none, expected 103"),
-        limited_tasks(100, tree, store(tmp_path, tree), tmp_path),
+        limit_tasks(100, tree, store(tmp_path, tree), tmp_path),
     ):
         (leaf,) = tree.mount.glob("scalograph-*")
         (leaf / "pids.max").write_text("max\n")
@@ -106,17 +106,17 @@ def test_the_kernels_reason_is_told_and_nothing_stays(tmp_path: Path, monkeypatc
         pytest.raises(
             HostError, match=r"the kernel refuses 100 tasks \(EACCES: Permission denied\), expected a cgroup"
         ),
-        limited_tasks(100, tree, store(tmp_path, tree), tmp_path),
+        limit_tasks(100, tree, store(tmp_path, tree), tmp_path),
     ):
         pass
     assert not list(tree.mount.glob("scalograph-*"))
 
 
 def test_why_it_is_refused(tmp_path: Path) -> None:
-    found = why_no_tasks(tmp_path / "nothing")
+    found = find_tasks_refusal(tmp_path / "nothing")
     assert found and found.why == "no cgroup has the controller pids here"
     assert found.fix == "run outside the container, or leave limits of tasks out"
-    with pytest.raises(HostError, match="no cgroup has the controller pids here"), limited_tasks(9, root=tmp_path):
+    with pytest.raises(HostError, match="no cgroup has the controller pids here"), limit_tasks(9, root=tmp_path):
         pass
 
 
@@ -150,12 +150,12 @@ print(started)
 
 
 @pytest.mark.xdist_group("machine")
-@pytest.mark.skipif(why_no_tasks() is not None or os.geteuid() != 0, reason="no limit of tasks is granted here")
+@pytest.mark.skipif(find_tasks_refusal() is not None or os.geteuid() != 0, reason="no limit of tasks is granted here")
 def test_a_limit_of_the_kernel(tmp_path: Path) -> None:
     tree = controller_tree(TASKS)
     assert tree is not None
     own = tree.own_folder()
-    with limited_tasks(40, store=Store(tmp_path / "state", None, tasks=tree)):
+    with limit_tasks(40, store=Store(tmp_path / "state", None, tasks=tree)):
         leaf = tree.own_folder()
         assert leaf is not None and int(read(leaf / "pids.max") or 0) >= 41
         done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)

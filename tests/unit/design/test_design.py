@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, expected_seconds, seconds_per_treatment
-from scalograph.design.resolve import assumed, design
+from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.levels import Run
@@ -64,13 +64,13 @@ def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> 
 def test_kernels_are_planned_without_a_look_at_a_machine(levels: list[str]) -> None:
     kernels = f'[factors.kernel]\nlevels = {levels}\ncontrol = "kernel"\n\n[protocol]'
     study = parse(VALID.replace("[protocol]", kernels))
-    assert {one["kernel"] for one in design(study, assumed(study, 4)).treatments} == set(levels)
+    assert {one["kernel"] for one in design(study, assumed_host(study, 4)).treatments} == set(levels)
 
 
 def test_what_is_neither_a_kernel_of_guests_nor_a_release_is_refused_without_a_machine_too() -> None:
     study = parse(VALID.replace("[protocol]", '[factors.kernel]\nlevels = ["clod"]\ncontrol = "kernel"\n\n[protocol]'))
     with pytest.raises(StudyError, match="'clod', expected generic, cloud, rt"):
-        design(study, assumed(study, 4))
+        design(study, assumed_host(study, 4))
 
 
 def test_declared_order_is_as_written() -> None:
@@ -173,10 +173,10 @@ def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
 def test_an_assumed_host_shares_cores_where_that_is_the_question() -> None:
     where = '[factors.where]\ncontrol = "placement"\nlevels = ["compact", "siblings"]\n[factors.lock]'
     text = VALID.replace("[factors.lock]", where)
-    assert [cpu.core for cpu in assumed(parse(text), 4).cpus] == [0, 1, 2, 3]
+    assert [cpu.core for cpu in assumed_host(parse(text), 4).cpus] == [0, 1, 2, 3]
     asked = parse(text.replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"'))
-    assert [cpu.core for cpu in assumed(asked, 4).cpus] == [0, 0, 1, 1]
-    assert design(asked, assumed(asked, 4)).study.factors["where"].levels == ["compact", "siblings"]
+    assert [cpu.core for cpu in assumed_host(asked, 4).cpus] == [0, 0, 1, 1]
+    assert design(asked, assumed_host(asked, 4)).study.factors["where"].levels == ["compact", "siblings"]
 
 
 @pytest.mark.parametrize("name", ["jvm", "which_java"])
@@ -217,7 +217,7 @@ def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
         '[factors.policy]\ncontrol = "policy"\nlevels = ["fifo:99"]\n[factors.n]\ncontrol = "cpus"\nlevels = "1:all"\n'
     )
     study = parse(VALID.replace("[factors.lock]", factor + more + "[factors.lock]"))
-    host = assumed(study, 3)
+    host = assumed_host(study, 3)
     assert [(jvm.name, jvm.release) for jvm in host.jvms[1:3]] == [("17", 17), ("21-temurin", 21)]
     made = design(study, host)
     assert made.study.factors["which"].levels == [17, "21-temurin", "assumed", "/opt/java"]

@@ -75,16 +75,16 @@ def test_thousands_of_exclusions_cost_each_treatment_one_look() -> None:
 def test_what_is_left_out(exclude: list[dict[str, list[object]]], left: set[tuple[int, str]]) -> None:
     excluded = Exclusions(exclude)  # type: ignore[arg-type]
     grid = [(n, m) for n in (1, 2) for m in ("a", "b")]
-    assert {(n, m) for n, m in grid if not excluded.hold({"n": n, "m": m})} == left
+    assert {(n, m) for n, m in grid if not excluded.contains({"n": n, "m": m})} == left
 
 
 def test_runs_are_counted_before_they_are_made() -> None:
     factors = "".join(f'[factors.n{i}]\nlevels = "1:300"\n' for i in range(2))
     study = VALID.replace('"{threads}"', '"{n0}", "{n1}"').partition("[factors.threads]")[0]
     study += f"{factors}[protocol]\nruns = 10_000\n"
-    from scalograph.design.resolve import assumed, design
+    from scalograph.design.resolve import assumed_host, design
     from scalograph.study.load import parse
 
     made = parse(study)
     with pytest.raises(StudyError, match="900000000 runs of 90000 configurations, expected at most 200000 runs in all"):
-        design(made, assumed(made, 1))
+        design(made, assumed_host(made, 1))

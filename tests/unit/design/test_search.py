@@ -8,12 +8,12 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
-from scalograph.design.search_steps import Search, counted
+from scalograph.design.search_steps import Search, count_levels
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import search_state
 from scalograph.questions.effective_cpus.model import Effective
-from scalograph.questions.effective_cpus.model_search import Searched
+from scalograph.questions.effective_cpus.model_search import Bisection
 from scalograph.questions.effective_cpus.search_state import MOST, EffectiveCourse, first_levels
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
@@ -33,7 +33,7 @@ def planned(text: str = TEXT) -> Design:
 
 def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
     made = planned(text)
-    study, treatments = made.study, counted(made.treatments, "threads")
+    study, treatments = made.study, count_levels(made.treatments, "threads")
     course = EffectiveCourse([*treatments], study.seed, rounds)
     search = Search(
         "threads", {n: (t,) for n, t in treatments.items()}, first_levels([*treatments], study.seed), course, most
@@ -42,7 +42,7 @@ def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchP
     return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
 
 
-def found(made: SearchPlanner) -> Effective | Searched:
+def found(made: SearchPlanner) -> Effective | Bisection:
     assert isinstance(made.course, EffectiveCourse) and made.course.found is not None
     return made.course.found
 
@@ -128,7 +128,7 @@ def test_a_busy_machine_ends_it_with_a_note() -> None:
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1.0}, "contaminated"))
-    assert made.gave_up == "busy"
+    assert made.stop_reason == "busy"
     told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
     assert len(notes) == 8 and notes[-1] == told
 
@@ -137,7 +137,7 @@ def test_runs_that_cannot_be_end_it_and_are_no_busy_machine() -> None:
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1.0}, "impossible"))
-    assert made.gave_up == "impossible"
+    assert made.stop_reason == "impossible"
     assert notes[-1] == "not measurable: 8 of 8 runs cannot be as recorded"
 
 
@@ -150,7 +150,7 @@ def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_sam
             made.tell(*told[-1])
 
     go_on("contaminated")
-    assert made.gave_up and len(told) == 8
+    assert made.stop_reason and len(told) == 8
     made.resume()
     # Seven more are no reason to give up, and then it is quiet.
     for _ in range(7):
@@ -165,7 +165,7 @@ def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_sam
     for finished in told[8:]:
         assert again.ask() == finished[0]
         again.tell(*finished)
-    assert not made.gave_up and again.ask() == made.ask()
+    assert not made.stop_reason and again.ask() == made.ask()
     go_on("clean")
     assert found(made).k_eff == 5
 
@@ -182,7 +182,7 @@ def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
     other = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
     for finished in told:
         other.tell(*finished)
-    assert other.gave_up and not waiting.gave_up
+    assert other.stop_reason and not waiting.stop_reason
     other.resume()
     assert other.ask() == waiting.ask()
     assert other.ask() is not None
@@ -216,7 +216,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
     assert [note for note in notes if note] == [
         "no program with a cap and a serial share takes such times: searched without a model"
     ]
-    assert isinstance(found(made), Searched) and found(made).k_eff == 7
+    assert isinstance(found(made), Bisection) and found(made).k_eff == 7
     assert told <= 30
 
 
@@ -227,7 +227,7 @@ def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch:
         notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))
     (note,) = [note for note in notes if note]
     assert note.startswith("not decided after 6 runs: ") and note.endswith("; searched on without a model")
-    assert isinstance(found(made), Searched) and found(made).k_eff == 3
+    assert isinstance(found(made), Bisection) and found(made).k_eff == 3
 
 
 def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.exchange.comparison import Held, beside, label, sentences, tables
+from scalograph.exchange.comparison import BenchmarkComparison, compare_with_study, label, sentences, tables
 from scalograph.exchange.match import is_level, match, parse_where
 from scalograph.exchange.readers.jmh import read
 from scalograph.findings import table
@@ -27,10 +27,12 @@ def study(folder: Path, text: str = VALID, runs: int = 4) -> Table:
     return table.load(write(folder / "journal.jsonl", made, text))
 
 
-def held(folder: Path, forks: list[float], params: dict[str, str] = CAS, unit: str = "s/op", **more: Any) -> Held:
+def held(
+    folder: Path, forks: list[float], params: dict[str, str] = CAS, unit: str = "s/op", **more: Any
+) -> BenchmarkComparison:
     mode = "thrpt" if unit.startswith("ops") else "ss"
     file = written(folder, result([[x, x, 9 * x] for x in forks], unit, mode, params))
-    (found,) = beside(read(file), study(folder, **more), {}, "JMH")
+    (found,) = compare_with_study(read(file), study(folder, **more), {}, "JMH")
     return found
 
 
@@ -116,11 +118,11 @@ def test_what_the_study_does_not_have_cannot_be_asked_for(tmp_path: Path, text: 
 
 def test_a_benchmark_without_a_treatment_is_told_and_the_others_compared(tmp_path: Path) -> None:
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
-    found = beside(read(file), study(tmp_path), {}, "JMH")
+    found = compare_with_study(read(file), study(tmp_path), {}, "JMH")
     assert found[1].treatment is None
     assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a configuration"):
-        beside(read(file)[1:], study(tmp_path), {}, "JMH")
+        compare_with_study(read(file)[1:], study(tmp_path), {}, "JMH")
 
 
 def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> None:
@@ -146,5 +148,5 @@ def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None
 def test_disturbed_runs_are_said(tmp_path: Path) -> None:
     made = [(TREATMENTS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
     read_ = table.load(write(tmp_path / "journal.jsonl", made))
-    (found,) = beside(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
+    (found,) = compare_with_study(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)

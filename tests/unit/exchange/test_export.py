@@ -4,11 +4,11 @@ import polars as pl
 import pytest
 
 from scalograph.errors import HostError, StudyError
-from scalograph.exchange.benchmark_figures import scores
+from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.export import Columns, csv_text, observations, polars_frame, write, write_text
 from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 
 from ..findings.test_table import TREATMENTS
 from ..findings.test_table import write as write_journal
@@ -116,7 +116,9 @@ def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> 
     imported = read("csv", tmp_path / "out.csv")
     walls = [one for one in imported if one.name == "wall"]
     assert [dict(one.params) for one in walls] == [{k: str(x) for k, x in t.items()} for t in treatments]
-    assert [scores(one) for one in walls] == [sample.scores("wall") for sample in samples(loaded).values()]
+    assert [scores(one) for one in walls] == [
+        sample.scores("wall") for sample in samples_by_configuration(loaded).values()
+    ]
     assert imported[0].notes == ("1 of 4 runs disturbed, left out", "neither times nor rates, left out: kept (bytes)")
 
 

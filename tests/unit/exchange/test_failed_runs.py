@@ -8,9 +8,9 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_claim import benchmark_claim
-from scalograph.exchange.benchmark_figures import failed_sentence, figures, printed_score, scores
-from scalograph.exchange.compare.from_benchmarks import from_benchmarks
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.benchmark_values import failed_sentence, printed_score, scores, summarize_benchmark
+from scalograph.exchange.compare.benchmark_source import benchmark_source
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.exchange.csv_points import points_over
 from scalograph.exchange.readers.registry import read
 
@@ -57,12 +57,12 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, reader:
     (tmp_path / "given").write_text(text)
     (one,) = read(reader, tmp_path / "given")
     assert one.forks == () and one.failed[0] == one.failed[1] > 0 and scores(one) == []
-    found = figures(one, 0.95)
+    found = summarize_benchmark(one, 0.95)
     assert found.estimate.value is None and found.p50 is None and found.n_failed == one.failed[0]
     claim = benchmark_claim([one])
     assert not claim.answered and claim.sentences == ["Cannot be said: no run succeeded."]
     assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
-    source = from_benchmarks([one], "an instrument", "new")
+    source = benchmark_source([one], "an instrument", "new")
     assert source.treatments == () and [lost.runs for lost in source.failed] == [one.failed]
     with pytest.raises(ValueError, match="failed, expected one that succeeded"):
         printed_score(text, reader, None, one.unit)
@@ -70,7 +70,9 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, reader:
 
 def test_what_is_left_of_a_benchmark_is_of_runs_that_succeeded(tmp_path: Path) -> None:
     (one,) = of(tmp_path, timed("x", 2.0, 2))
-    assert one.failed == (2, 6) and len(one.forks) == 4 and figures(one, 0.95).flags == ["failed: 2 of 6 runs"]
+    assert (
+        one.failed == (2, 6) and len(one.forks) == 4 and summarize_benchmark(one, 0.95).flags == ["failed: 2 of 6 runs"]
+    )
     (tmp_path / "go.txt").write_text(GO + GO)
     assert [(one.name, len(one.forks), one.failed) for one in read("gobench", tmp_path / "go.txt")] == [
         ("Sum", 1, (0, 2)),
@@ -117,8 +119,8 @@ def test_a_scaling_law_rests_on_what_succeeded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("n_failed", "answer"), [(0, "same"), (2, "same"), (4, "not measurable")])
 def test_a_benchmark_that_mostly_failed_is_no_measurement(tmp_path: Path, n_failed: int, answer: str) -> None:
     old, new = of(tmp_path, timed("x", 1.0), timed("y", 1.0)), of(tmp_path, timed("x", 1.0, n_failed), timed("y", 1.0))
-    sources = [from_benchmarks(every, "hyperfine", name) for every, name in ((old, "old"), (new, "new"))]
-    (found,) = compared(sources[0], [sources[1]]).results
+    sources = [benchmark_source(every, "hyperfine", name) for every, name in ((old, "old"), (new, "new"))]
+    (found,) = compare_sources(sources[0], [sources[1]]).results
     assert found.answer == answer and [one.name for one in found.lost] == ["x"] * (n_failed == 4)
     assert ("x (2 of 6 runs)" in "".join(found.doubts)) == (n_failed == 2)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark_figures import figures
+from scalograph.exchange.benchmark_values import summarize_benchmark
 from scalograph.exchange.readers.registry import read
 from scalograph.study.reader_names import READERS
 
@@ -65,7 +65,7 @@ def test_a_changed_file_is_read_or_refused_in_one_message(tmp_path: Path, name: 
             refused += 1
         else:
             assert every and all(isfinite(x) and x >= 0 for one in every for fork in one.forks for x in fork.values)
-            assert all(len(str(figures(one, 0.95))) < 4000 for one in every[:1]), text
+            assert all(len(str(summarize_benchmark(one, 0.95))) < 4000 for one in every[:1]), text
             read_ones += 1
     assert read_ones > 2 and refused > 5
 

@@ -9,12 +9,7 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Fork
 from scalograph.exchange.benchmark_claim import benchmark_claim
-from scalograph.exchange.benchmark_figures import (
-    figures,
-    pooled,
-    scores,
-    tables,
-)
+from scalograph.exchange.benchmark_values import scores, shot_quantiles, summarize_benchmark, tables
 from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.jmh import read
 
@@ -33,7 +28,7 @@ def test_a_real_result_is_read_to_seconds() -> None:
 def test_a_score_is_the_median_of_a_fork_and_forks_are_what_counts(tmp_path: Path) -> None:
     (one,) = read(written(tmp_path, result([[1.0, 2.0, 90.0], [4.0, 3.0], [3.0]])))
     assert scores(one) == pytest.approx([2e-3, 3.5e-3, 3e-3])
-    found = figures(one, 0.95)
+    found = summarize_benchmark(one, 0.95)
     assert (found.n_forks, found.n_shots, found.estimate.n) == (3, 6, 3)
     assert found.max == pytest.approx(0.09) and found.p50 == pytest.approx(3e-3)
     assert found.estimate.low is not None and found.estimate.value is not None
@@ -42,7 +37,7 @@ def test_a_score_is_the_median_of_a_fork_and_forks_are_what_counts(tmp_path: Pat
 
 def test_one_fork_has_no_interval_however_many_shots(tmp_path: Path) -> None:
     (one,) = read(written(tmp_path, result([[1.0 + i / 100 for i in range(50)]])))
-    found = figures(one, 0.95)
+    found = summarize_benchmark(one, 0.95)
     assert found.estimate.low is None and any("need >= 2 runs" in text for text in found.estimate.warnings)
 
 
@@ -62,23 +57,23 @@ def test_bins_of_mode_sample_weigh_what_they_hold(tmp_path: Path) -> None:
     bins = [[[[1.0, 90], [5.0, 1]], [[2.0, 9]]], [[[3.0, 7]]]]
     (one,) = read(written(tmp_path, result(bins, mode="sample")))
     assert scores(one) == pytest.approx([1e-3, 3e-3])
-    found = figures(one, 0.95)
+    found = summarize_benchmark(one, 0.95)
     assert found.n_shots == 107 and found.p99 == pytest.approx(3e-3) and found.max == pytest.approx(5e-3)
 
 
 def test_a_percentile_is_a_shot_that_was_seen() -> None:
-    assert pooled([Fork([float(i) for i in range(1, 101)], [1] * 100)], (0.5, 0.9, 0.99)) == [50.0, 90.0, 99.0]
+    assert shot_quantiles([Fork([float(i) for i in range(1, 101)], [1] * 100)], (0.5, 0.9, 0.99)) == [50.0, 90.0, 99.0]
 
 
 def test_times_and_rates_have_tables_of_their_own(tmp_path: Path) -> None:
     every = read(written(tmp_path, result([[1.0]]), result([[1.0]], "ops/s", "thrpt", batch=1)))
-    made = tables([figures(b, 0.95) for b in every], "JMH")
+    made = tables([summarize_benchmark(b, 0.95) for b in every], "JMH")
     assert [table.title for table in made] == ["Times by JMH", "Rates by JMH"]
 
 
 def test_what_a_shot_is_made_of_is_said(tmp_path: Path) -> None:
     (one,) = read(written(tmp_path, result([[1.0]], measurementBatchSize=10, threads=2)))
-    assert figures(one, 0.95).flags == ["a shot is 10 calls", "2 threads called it at once"]
+    assert summarize_benchmark(one, 0.95).flags == ["a shot is 10 calls", "2 threads called it at once"]
 
 
 @pytest.mark.parametrize(

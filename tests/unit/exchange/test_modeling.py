@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.analyze_steps import learned
+from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
 from scalograph.exchange.markdown import asciidoc, literal, markdown, matrix_parts, plain, summary
@@ -38,7 +38,7 @@ def test_a_study_without_numbers_has_no_parameter(results: Path) -> None:
 
 
 def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    points = law_points(learned(results))
+    points = law_points(load_findings(results))
     assert list(points) == ["n", "throughput", "lock"]
     assert points["n"][0] == 1 and points["throughput"][0] == pytest.approx(0.5)
     assert _code(["export", str(results), "--as", "points", "--to", str(results / "points.csv")]) == 0
@@ -47,7 +47,7 @@ def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[
 
 
 def test_asciidoc_holds_the_same_escaped(results: Path) -> None:
-    found = learned(results)
+    found = load_findings(results)
     text = asciidoc(found)
     assert found.claim and literal(found.claim.sentences[0]) in text and text.startswith("= ")
     assert text.count("\n== ") == len(found.tables) and text.count("|===") == 2 * (len(found.tables) + 1)
@@ -56,7 +56,7 @@ def test_asciidoc_holds_the_same_escaped(results: Path) -> None:
 
 
 def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
-    found = learned(results)
+    found = load_findings(results)
     text = markdown(found)
     assert found.claim and plain(found.claim.sentences[0]) in text and plain(found.trust.sentence) in text
     assert text.count("\n## ") == len(found.tables) and "| --: |" in text
@@ -81,7 +81,7 @@ def test_what_cannot_be_written_is_refused(
 
 
 def test_a_matrix_is_written_alike_in_a_page_and_in_a_summary(results: Path) -> None:
-    found = learned(results)
+    found = load_findings(results)
     assert found.claim and found.claim.matrix
     row = found.claim.matrix.rows[0]
     cells = [row.cells[0].model_copy(update={"doubt": "rests on disturbed runs"}), *row.cells[1:]]

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from scalograph.cli.command_line_study.command_study import CommandStudy
 from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.command_line_study.option_texts import read_response
-from scalograph.exchange.benchmark_figures import printed_score
+from scalograph.exchange.benchmark_values import printed_score
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.record import Record
-from scalograph.run.captured import Printed
+from scalograph.run.captured import PrintedResponses
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Response
@@ -61,7 +61,7 @@ def test_what_is_no_figure_of_a_harness(output: str, reader: str, benchmark: str
 def captured(output: str) -> Record:
     made = recorded(0.5)
     made["copies"][0] |= {"stdout": output, "stdout_truncated": False}
-    return Printed(parse(VALID + RATE), printed_score).read(msgspec.convert(made, Record))
+    return PrintedResponses(parse(VALID + RATE), printed_score).read(msgspec.convert(made, Record))
 
 
 def test_a_run_keeps_the_figure_or_has_failed() -> None:
@@ -72,7 +72,7 @@ def test_a_run_keeps_the_figure_or_has_failed() -> None:
 
 def test_a_reader_without_anything_to_read_with_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="nothing to read it with"):
-        Printed(parse(VALID + RATE))
+        PrintedResponses(parse(VALID + RATE))
 
 
 def test_a_study_names_a_harness_that_prints() -> None:

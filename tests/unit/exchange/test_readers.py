@@ -9,10 +9,10 @@ from statistics import mean, median
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, across
-from scalograph.exchange.benchmark_figures import scores
+from scalograph.exchange.benchmark import Benchmark, join_files
+from scalograph.exchange.benchmark_values import scores
 from scalograph.exchange.readers import foreign_file, registry
-from scalograph.exchange.readers.registry import read, recognized
+from scalograph.exchange.readers.registry import read, recognize
 from scalograph.study.reader_names import READERS
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"
@@ -143,7 +143,7 @@ def test_several_files_are_several_forks() -> None:
     files = [HOME / RECORDED["gobench"]] * 3
     assert [len(one.forks) for one in read("gobench", *files)] == [3] * 4
     same = Benchmark("x", "run", {}, "s", ())
-    assert len(across([[same, same], [same, same]])) == 2
+    assert len(join_files([[same, same], [same, same]])) == 2
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name != "criterion"])
@@ -166,14 +166,14 @@ def test_the_format_of_a_file_is_found_by_one_reader_alone(tmp_path: Path, name:
     for reader in READERS:
         with suppress(StudyError):
             taken.append((reader, read(reader, file)))
-    assert taken == [(name, read(name, file))] and recognized(file) == taken[0]
+    assert taken == [(name, read(name, file))] and recognize(file) == taken[0]
 
 
 def test_what_no_reader_takes_has_no_format(tmp_path: Path) -> None:
     for content in (b"", b"\x00\xff" * 50, b"{}", b"[" * 10_000):
         (tmp_path / "odd").write_bytes(content)
-        assert recognized(tmp_path / "odd") is None
-    assert recognized(tmp_path) is None and recognized(Path("/dev/null")) is None
+        assert recognize(tmp_path / "odd") is None
+    assert recognize(tmp_path) is None and recognize(Path("/dev/null")) is None
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.published.claim_reasons import needed, times_as_many
+from scalograph.findings.published.claim_texts import run_factor, runs_needed_text
 from scalograph.protocol.published_claim import ClaimFigure, Decision
 
 OPEN: Decision = "not resolved"
@@ -25,22 +25,22 @@ def figure(value: float, low: float | None, high: float | None, decision: Decisi
     ],
 )
 def test_one_figure(here: tuple[float, float, float], bounds: tuple[float | None, float | None], times: float) -> None:
-    assert times_as_many([figure(*here)], bounds) == pytest.approx(times)
+    assert run_factor([figure(*here)], bounds) == pytest.approx(times)
 
 
 def test_of_several_that_are_inside_the_widest_counts() -> None:
     figures = [figure(1.0, 0.9, 1.1), figure(1.0, 0.8, 1.2), figure(1.0, 0.99, 1.01, "holds")]
-    assert times_as_many(figures, (0.95, 1.05)) == pytest.approx(16)
+    assert run_factor(figures, (0.95, 1.05)) == pytest.approx(16)
 
 
 def test_one_that_is_outside_is_enough() -> None:
     figures = [figure(1.0, 0.0, 2.0), figure(1.2, 1.0, 1.4), figure(1.1, 0.5, 1.7)]
-    assert times_as_many(figures, (0.9, 1.05)) == pytest.approx((0.2 / 0.15) ** 2)
+    assert run_factor(figures, (0.9, 1.05)) == pytest.approx((0.2 / 0.15) ** 2)
 
 
 def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
-    assert times_as_many([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
-    assert times_as_many([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
+    assert run_factor([figure(1.0, None, 1.1), figure(1.0, 0.9, 1.1)], (0.95, 1.05)) is None
+    assert run_factor([figure(1.0, 0.99, 1.01, "holds")], (0.95, 1.05)) is None
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_nothing_is_said_of_what_has_no_whole_interval() -> None:
     ],
 )
 def test_it_is_said_in_words(high: float | None, words: str) -> None:
-    assert needed([figure(1.0, 0.99, high)], (0.95, 1.05)) == words
+    assert runs_needed_text([figure(1.0, 0.99, high)], (0.95, 1.05)) == words

@@ -5,7 +5,7 @@ import pytest
 from msgspec import structs
 
 from scalograph.findings import table
-from scalograph.findings.machine_notes import Note
+from scalograph.findings.run_notes import Note
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings.machine_notes import note, notes
+from scalograph.findings.overview import list_undeclared_differences
 from scalograph.findings.row import Row
-from scalograph.findings.run_log import residue
+from scalograph.findings.run_notes import parse_note, summarize_notes
 from scalograph.findings.table import Table
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.load import parse
@@ -15,7 +15,7 @@ from ..study.example import VALID
 
 
 def told(*texts: str, **more: str) -> list[str]:
-    return list(notes([note({"text": text, **more}) for text in texts], None))
+    return list(summarize_notes([parse_note({"text": text, **more}) for text in texts], None))
 
 
 def look(**changes: Any) -> Recheck:
@@ -44,7 +44,7 @@ def test_what_a_note_is_about_is_read_from_no_words() -> None:
     ("changes", "n"), [({}, 0), ({"changed": "higher"}, 1), ({"moved": "faster"}, 1), ({"changed": "unknown"}, 0)]
 )
 def test_noise_that_changed_since_it_was_kept_is_told(changes: dict[str, Any], n: int) -> None:
-    assert list(notes([], look(**changes))) == ["the noise is another"] * n
+    assert list(summarize_notes([], look(**changes))) == ["the noise is another"] * n
 
 
 def row(frequency: int | None) -> Row:
@@ -58,5 +58,7 @@ def row(frequency: int | None) -> Row:
     [([3_000_000_000, 2_000_000_000], True), ([3_000_000_000, 2_800_000_000], False), ([None, 1_000_000_000], False)],
 )
 def test_frequencies_that_differ_by_a_tenth_are_residue(frequencies: list[int | None], told: bool) -> None:
-    found = residue(Table(parse(VALID), "hash", {}, [], [], [row(frequency) for frequency in frequencies]))
+    found = list_undeclared_differences(
+        Table(parse(VALID), "hash", {}, [], [], [row(frequency) for frequency in frequencies])
+    )
     assert found == (["frequency: 2.00 to 3.00 GHz at the end of runs; fix the governor"] if told else [])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings.machine_notes import kept_to_fewer, own_changes
+from scalograph.findings.run_notes import explain_fewer_cpus, own_changes
 
 from ..flags import texts
 from ..records import read, recorded
@@ -47,7 +47,7 @@ def test_changes_are_told_with_what_was_set(what: dict[str, Any] | None, told: t
     ],
 )
 def test_who_keeps_to_fewer_cpus(what: dict[str, Any], per_cpu_s: tuple[float, ...], kept: str) -> None:
-    assert kept_to_fewer(read(changed(what, *per_cpu_s))) == kept
+    assert explain_fewer_cpus(read(changed(what, *per_cpu_s))) == kept
 
 
 def test_findings_tell_it_at_its_point(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
-from scalograph.findings.published.published_quantities import reproduces
+from scalograph.findings.published.published_quantities import judge_reproduction
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.check_published import MAX_BYTES
 
@@ -115,12 +115,12 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
 
 def test_reproduction_is_by_interval_and_never_without_one() -> None:
     here = Estimate(value=1.0, low=0.98, high=1.02)
-    assert [reproduces(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
+    assert [judge_reproduction(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
         "no: published lower", "yes", "yes", "yes", "no: published higher", "not measured",
     ]  # fmt: skip
-    assert reproduces(1.0, Estimate(value=1.0)) == "not resolved"
-    assert reproduces(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
-    assert reproduces(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "not resolved"
+    assert judge_reproduction(1.0, Estimate(value=1.0)) == "not resolved"
+    assert judge_reproduction(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
+    assert judge_reproduction(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "not resolved"
 
 
 def table_of(folder: Path, rows: str, more: str, cpus: str = "threads,sync,wall_s,factor,low,high\n") -> TableDoc:

@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 
 from ..records import recorded
 from ..study.example import VALID
@@ -114,7 +114,7 @@ def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS if t["threads"] != 4]
     read = loaded(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
-    read.study = quickened(read.study)
+    read.study = quick_form(read.study)
     (one,) = findings(read, tmp_path).published_claims
     assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
 

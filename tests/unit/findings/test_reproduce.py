@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings.reproduce import reproduce
+from scalograph.findings.reproduce import reproduction_commands
 from scalograph.study.load import load, parse
 from scalograph.study.model import Study
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 from scalograph.study.shipped import shipped_study
 
 from ..study.example import VALID
@@ -25,15 +25,15 @@ def started(study: Study, **options: Any) -> Study:
     ("run", "line"),
     [
         (parse(QUICK), "scalograph run study.toml"),
-        (quickened(parse(QUICK)), "scalograph run study.toml --quick"),
-        (started(quickened(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
-        (started(quickened(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
+        (quick_form(parse(QUICK)), "scalograph run study.toml --quick"),
+        (started(quick_form(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
+        (started(quick_form(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
         (started(parse(QUICK), budget_s=0.5), "scalograph run study.toml --budget 0.5s"),
         (
             started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
             "scalograph run study.toml --max-runs 9 --wait-quiet 600s",
         ),
-        (started(quickened(parse(QUICK)), runs=9), "scalograph run study.toml --quick --runs 9"),
+        (started(quick_form(parse(QUICK)), runs=9), "scalograph run study.toml --quick --runs 9"),
         (started(parse(QUICK), runs=9), "scalograph run study.toml --runs 9"),
         (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
     ],
@@ -41,14 +41,14 @@ def started(study: Study, **options: Any) -> Study:
 def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line: str) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK)
-    assert reproduce(run, copy) == [line, "scalograph report ."]
+    assert reproduction_commands(run, copy) == [line, "scalograph report ."]
 
 
 def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(tmp_path: Path) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
     line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
-    assert reproduce(quickened(load(copy)), copy)[0] == line
+    assert reproduction_commands(quick_form(load(copy)), copy)[0] == line
 
 
 @pytest.mark.parametrize(
@@ -66,24 +66,24 @@ def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
     study, copy = parse(QUICK), tmp_path / "study.toml"
     copy.write_text(QUICK)
     study = study.model_copy(update={"workload": study.workload.model_copy(update=workload)})
-    assert reproduce(study, copy)[0] == "scalograph run study.toml    # from the study's own folder"
+    assert reproduction_commands(study, copy)[0] == "scalograph run study.toml    # from the study's own folder"
 
 
 def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text("version = 2\n")
-    assert reproduce(parse(QUICK), copy)[0] == "scalograph run study.toml"
-    assert reproduce(parse(QUICK), tmp_path / "none.toml") == ["scalograph report ."]
+    assert reproduction_commands(parse(QUICK), copy)[0] == "scalograph run study.toml"
+    assert reproduction_commands(parse(QUICK), tmp_path / "none.toml") == ["scalograph report ."]
 
 
 def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path: Path) -> None:
     file = shipped_study("thread-scaling") / "study.toml"
     study, copy = load(file), tmp_path / "study.toml"
-    assert reproduce(quickened(study), copy)[0] == "scalograph study thread-scaling --quick"
+    assert reproduction_commands(quick_form(study), copy)[0] == "scalograph study thread-scaling --quick"
     copy.write_bytes(file.read_bytes())
-    assert reproduce(study, copy)[0] == "scalograph study thread-scaling"
+    assert reproduction_commands(study, copy)[0] == "scalograph study thread-scaling"
     copy.write_text(file.read_text() + "# mine\n")
-    assert reproduce(study, copy)[0] == "scalograph run study.toml"
+    assert reproduction_commands(study, copy)[0] == "scalograph run study.toml"
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_the_host_and_what_it_must_allow_are_told(
 ) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text(QUICK + factor)
-    assert reproduce(load(copy), copy, machine)[0] == f"scalograph run study.toml{options}"
+    assert reproduction_commands(load(copy), copy, machine)[0] == f"scalograph run study.toml{options}"
 
 
 def test_kernels_that_were_spelled_out_are_those_of_the_full_form(tmp_path: Path) -> None:
     study = load(shipped_study("kernels") / "study.toml")
     kernel = study.factors["kernel"].model_copy(update={"levels": ["6.1-cloud", "6.1-rt"]})
     spelled = study.model_copy(update={"factors": {**study.factors, "kernel": kernel}})
-    assert reproduce(spelled, tmp_path / "none")[0] == "scalograph study kernels"
-    assert reproduce(quickened(study), tmp_path / "none")[0] == "scalograph study kernels --quick"
+    assert reproduction_commands(spelled, tmp_path / "none")[0] == "scalograph study kernels"
+    assert reproduction_commands(quick_form(study), tmp_path / "none")[0] == "scalograph study kernels --quick"

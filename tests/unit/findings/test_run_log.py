@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from scalograph.findings import run_log, table
+from scalograph.findings import overview, table
 from scalograph.protocol.findings import RunLog
 from scalograph.questions.assemble import findings
 
@@ -44,7 +44,7 @@ def test_a_run_started_before_its_line_was_written(tmp_path: Path) -> None:
 def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_log, "MOST", 3)
+    monkeypatch.setattr(overview, "MAX_RUNS", 3)
     found = findings(table.load(journal(tmp_path)))
     assert found.log is None and any("list of runs" in text for text in found.warnings)
 

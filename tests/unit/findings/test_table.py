@@ -9,9 +9,9 @@ from scalograph.errors import ProtocolError
 from scalograph.findings import table
 from scalograph.protocol.record import Record
 from scalograph.questions.assemble import findings
-from scalograph.study.identity import as_journaled
+from scalograph.study.identity import dump_study
 from scalograph.study.load import parse
-from scalograph.study.responses import Windows, figure_units, observe, windows
+from scalograph.study.responses import Windows, observe, run_units, windows
 
 from ..records import recorded
 from ..study.example import VALID
@@ -24,7 +24,7 @@ def write(file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: s
     study = parse(text)
     head = {
         "event": "study", "at": "2026-01-01T00:00:00.000Z", "protocol": 1, "scalograph": "0.1.0", "seed": study.seed,
-        "study": as_journaled(study), "study_hash": "h", "machine": {"n_cpus": 2},
+        "study": dump_study(study), "study_hash": "h", "machine": {"n_cpus": 2},
         "design": {"treatments": TREATMENTS, "runs": [3] * 6}, **changes,
     }  # fmt: skip
     lines = [head]
@@ -56,7 +56,7 @@ def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
     read = table.load(write(tmp_path / "journal.jsonl", runs))
     assert [row.verdict for row in read.rows] == ["failed", "clean"]
     assert read.rows[0].scores == {} and read.rows[0].reason == "still running"
-    assert read.counted() == [read.rows[1]]
+    assert read.successful_rows() == [read.rows[1]]
 
 
 def test_copies_share_a_window_from_first_start_to_last_end() -> None:
@@ -96,7 +96,7 @@ def test_copies_that_report_a_rate_each_have_their_mean() -> None:
 def test_startup_is_what_the_windows_leave() -> None:
     found = msgspec.convert(recorded(2.0, iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)]), Record)
     assert observe("run.startup", found, windows(found), 0) == pytest.approx([1.0])
-    assert "startup" in figure_units() and "max_rss" in figure_units() and "status" not in figure_units()
+    assert "startup" in run_units() and "max_rss" in run_units() and "status" not in run_units()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
     one, two = (recorded(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
     file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], one), (TREATMENTS[1], two)])
-    more = as_journaled(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
+    more = dump_study(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
     lines = file.read_text().splitlines()
     lines.insert(2, json.dumps({"event": "resume", "at": "2026-01-01T00:00:01.000Z", "study": more}))
     file.write_text("\n".join(lines) + "\n")
@@ -236,7 +236,7 @@ def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("question", ["cliff", "break-even"])
 def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, question: str) -> None:
     """As a plan of these treatments would be: nothing can be searched among them."""
-    document = as_journaled(parse(VALID))
+    document = dump_study(parse(VALID))
     if question != "break-even":
         document["factors"]["lock"]["levels"] = ["none"]
     else:

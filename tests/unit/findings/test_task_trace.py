@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from scalograph.findings import table
-from scalograph.findings.run_setup import traced
+from scalograph.findings.run_notes import find_trace
 from scalograph.protocol.record import Record
 
 from ..records import recorded
@@ -27,7 +27,7 @@ def told(**changes: Any) -> Record:
 
 
 def test_a_whole_trace_is_read() -> None:
-    found = traced(told())
+    found = find_trace(told())
     assert found is not None
     assert (found.start_ns, found.end_ns, found.worker) == ((0, 1000, 5000), (4000, 3000, 5000), (0, 1, 1))
     assert found.n_workers == 2
@@ -46,18 +46,18 @@ def test_a_whole_trace_is_read() -> None:
     ],
 )
 def test_lists_that_disagree_are_no_trace(changes: dict[str, Any]) -> None:
-    assert traced(told(**changes)) is None
+    assert find_trace(told(**changes)) is None
 
 
 def test_what_is_not_finite_is_no_trace() -> None:
     whole = told()
     whole.values[0].values["trace_end_ns"][0] = math.inf
-    assert traced(whole) is None
+    assert find_trace(whole) is None
 
 
 def test_512_subtasks_are_one() -> None:
     changes = {"trace_start_ns": [0] * 512, "trace_end_ns": [1] * 512, "trace_worker": [0, *[1] * 511]}
-    assert traced(told(**changes)) is not None
+    assert find_trace(told(**changes)) is not None
 
 
 def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> None:

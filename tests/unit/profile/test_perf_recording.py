@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.recorder import INSTALL, PerfSample, read_perf_tasks, refuse_unable, samples
+from scalograph.profile.recorder import INSTALL, PerfSample, parse_perf_samples, read_perf_tasks, refuse_unable
 from scalograph.profile.values import MAX_FRAMES
 
 # Of perf 6.1.
@@ -23,7 +23,7 @@ PRINTED = """\
 
 
 def test_frames_end_where_functions_are_not_known() -> None:
-    assert [*samples(PRINTED.splitlines(keepends=True))] == [
+    assert [*parse_perf_samples(PRINTED.splitlines(keepends=True))] == [
         PerfSample(75264.659587123, ("[dash]",)),
         PerfSample(
             75264.669706001,
@@ -34,12 +34,12 @@ def test_frames_end_where_functions_are_not_known() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "x y z\n", "\t 1 f (a)\n", "1 2:\n", "1 1.5:\n\n", "(" * 50_000])
 def test_lines_of_no_sample_are_no_part_of_one(text: str) -> None:
-    assert [*samples([text])] == []
+    assert [*parse_perf_samples([text])] == []
 
 
 def test_a_deep_stack_is_cut() -> None:
     lines = ["1 2.5: ", *(f"  {i:x} f{i} (/p)" for i in range(100))]
-    assert [*samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
+    assert [*parse_perf_samples(lines)] == [PerfSample(2.5, tuple(f"f{i}" for i in range(MAX_FRAMES)))]
 
 
 def test_perf_that_is_missing_or_refused_is_told_with_what_helps(

@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import ProtocolError
-from scalograph.profile.stacks import (
-    Counting,
-    events,
-    instant,
-    stack,
-)
+from scalograph.profile.recording import EventCounter, parse_events, parse_instant, parse_stack
 from scalograph.profile.values import RecordedTasks
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "jfr-print.json"
@@ -21,9 +16,9 @@ TEXT = RECORDED.read_text(encoding="utf-8")
 
 
 def counted(first: str = "2026-11-21T00:00:00Z", last: str = "2026-11-22T00:00:00Z") -> RecordedTasks:
-    counting = Counting(lambda at: instant(first) <= at <= instant(last))
-    assert counting.take(events(io.StringIO(TEXT).read)) == 13
-    return counting.seen()
+    counting = EventCounter(lambda at: parse_instant(first) <= at <= parse_instant(last))
+    assert counting.count(parse_events(io.StringIO(TEXT).read)) == 13
+    return counting.summarize()
 
 
 def test_the_predominant_stack_is_one_of_calls_not_of_lines() -> None:
@@ -52,7 +47,7 @@ def test_parks_by_what_was_waited_for() -> None:
     assert parks.mean_s == pytest.approx(whole / 7)
 
 
-def test_what_began_before_or_after_does_not_count() -> None:
+def test_what_began_before_or_after_does_not_count_event() -> None:
     seen = counted("2026-11-21T20:23:15Z", "2026-11-21T20:23:16.7Z")
     assert (seen.n_samples, seen.n_native, seen.parks.n) == (2, 0, 3)
     assert counted("2026-11-21T20:24:00Z") == RecordedTasks()
@@ -61,7 +56,7 @@ def test_what_began_before_or_after_does_not_count() -> None:
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_pieces_of_any_size_make_the_same_events(size: int) -> None:
     stream = io.StringIO(TEXT)
-    assert list(events(lambda n: stream.read(size))) == json.loads(TEXT)["recording"]["events"]
+    assert list(parse_events(lambda n: stream.read(size))) == json.loads(TEXT)["recording"]["events"]
 
 
 def test_events_that_nobody_asks_for_are_not_read() -> None:
@@ -71,7 +66,7 @@ def test_events_that_nobody_asks_for_are_not_read() -> None:
     def read(n: int) -> str:
         return next(pieces)
 
-    assert len(list(islice(events(read), 2))) == 2
+    assert len(list(islice(parse_events(read), 2))) == 2
 
 
 @pytest.mark.parametrize(
@@ -84,20 +79,20 @@ def test_events_that_nobody_asks_for_are_not_read() -> None:
 )  # fmt: skip
 def test_what_is_no_print_is_refused(text: str) -> None:
     with pytest.raises(ProtocolError, match="jfr print"):
-        list(events(io.StringIO(text).read))
+        list(parse_events(io.StringIO(text).read))
 
 
 def test_an_event_without_its_time_is_refused() -> None:
     with pytest.raises(ProtocolError, match="startTime"):
-        Counting(lambda at: True).take([{"type": "jdk.ThreadPark", "values": {"startTime": 5}}])
+        EventCounter(lambda at: True).count([{"type": "jdk.ThreadPark", "values": {"startTime": 5}}])
 
 
 @pytest.mark.parametrize("trace", [None, {}, {"frames": None}, {"frames": []}])
 def test_a_sample_without_a_stack_is_none(trace: object) -> None:
-    assert stack(trace) == ()
+    assert parse_stack(trace) == ()
 
 
 def test_names_are_bounded_and_broken_frames_survive() -> None:
     frame = {"method": {"type": {"name": "a/" + "b" * 5000}, "name": "c"}}
-    long, broken, *_ = stack({"frames": [frame, None, 3, {}, {"method": []}, frame]})
+    long, broken, *_ = parse_stack({"frames": [frame, None, 3, {}, {"method": []}, frame]})
     assert len(long) == 256 and broken == "?.None"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.recorder import within
-from scalograph.profile.recording import options, refusal, settings
-from scalograph.profile.values import choose
+from scalograph.profile.recorder import counted_time
+from scalograph.profile.recording import recorder_options, recorder_settings, why_unrecordable
+from scalograph.profile.values import choose_configurations
 from scalograph.protocol.facts import Jvm
 
 from ..records import record
@@ -18,7 +18,7 @@ from ..records import record
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 30, 100])
 def test_the_first_the_last_and_evenly_between(n: int) -> None:
-    chosen = [treatment["p"] for treatment in choose([{"p": p} for p in range(n)], {})]
+    chosen = [treatment["p"] for treatment in choose_configurations([{"p": p} for p in range(n)], {})]
     assert len(chosen) == min(n, 8) and chosen[0] == 0 and chosen[-1] == n - 1
     steps = [int(after) - int(before) for before, after in pairwise(chosen)]
     assert all(step >= 1 for step in steps) and max(steps, default=0) - min(steps, default=0) <= 1
@@ -26,19 +26,21 @@ def test_the_first_the_last_and_evenly_between(n: int) -> None:
 
 @pytest.mark.parametrize("baseline", range(30))
 def test_a_baseline_is_among_them(baseline: int) -> None:
-    chosen = [treatment["p"] for treatment in choose([{"p": p} for p in range(30)], {"p": baseline})]
+    chosen = [treatment["p"] for treatment in choose_configurations([{"p": p} for p in range(30)], {"p": baseline})]
     assert baseline in chosen and len(set(chosen)) == 8 and chosen == sorted(chosen)
     assert (chosen[0], chosen[-1]) == (0, 29)
 
 
 def test_short_waits_are_recorded_without_stacks_and_samples_with() -> None:
-    found = {event.get("name"): {s.get("name"): s.text for s in event} for event in ET.fromstring(settings(0.01))}
+    found = {
+        event.get("name"): {s.get("name"): s.text for s in event} for event in ET.fromstring(recorder_settings(0.01))
+    }
     assert found["jdk.ExecutionSample"] == {"enabled": "true", "period": "10 ms"}
     assert found["jdk.ThreadPark"] == {"enabled": "true", "threshold": "0 ms", "stackTrace": "false"}
 
 
 def test_all_files_of_the_recorder_lie_in_one_folder(tmp_path: Path) -> None:
-    words = options(tmp_path, 0.001)
+    words = recorder_options(tmp_path, 0.001)
     assert any(word.startswith("-XX:StartFlightRecording=") and "dumponexit=true" in word for word in words)
     assert all(
         part.startswith(str(tmp_path)) for word in words for part in word.replace(",", "=").split("=") if "/" in part
@@ -50,22 +52,22 @@ def test_a_folder_whose_name_ends_a_value_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "a,b"
     folder.mkdir()
     with pytest.raises(HostError, match="without a comma"):
-        options(folder, 0.01)
+        recorder_options(folder, 0.01)
 
 
 def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:
     java = str(tmp_path / "java")
-    assert "JVM 8" in str(refusal(Jvm(name="8", java=java, release=8, build="8")))
+    assert "JVM 8" in str(why_unrecordable(Jvm(name="8", java=java, release=8, build="8")))
     jvm = Jvm(name="17-other", java=java, release=17, build="17")
-    assert "17-other has no program jfr" in str(refusal(jvm))
+    assert "17-other has no program jfr" in str(why_unrecordable(jvm))
     (tmp_path / "jfr").touch(mode=0o755)
-    assert refusal(jvm) is None
+    assert why_unrecordable(jvm) is None
 
 
 def test_iterations_after_the_warmup_count() -> None:
     made = record(iterations=[(1.0, 1.0, 1), (2.0, 1.0, 1), (4.0, 1.0, 1)], wall_s=9.0)
     gate_s = (time.time_ns() - time.monotonic_ns()) / 1e9
-    counts = within(made, 1)
+    counts = counted_time(made, 1)
     assert [counts(gate_s + at) for at in (0.5, 1.5, 6.5, 7.5)] == [False, True, True, False]
-    whole = within(record(wall_s=9.0), 0)
+    whole = counted_time(record(wall_s=9.0), 0)
     assert [whole(gate_s + at) for at in (-0.5, 0.5, 8.5, 9.5)] == [False, True, True, False]

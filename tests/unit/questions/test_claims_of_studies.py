@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.design.resolve import assumed
+from scalograph.design.resolve import assumed_host
 from scalograph.findings.table import load
 from scalograph.protocol.findings import Claim
 from scalograph.questions.assemble import findings
@@ -62,7 +62,7 @@ def journal_of(planned: Plan, file: Path) -> Path:
 @pytest.mark.parametrize("name", shipped_studies())
 def test_the_first_sentence_answers_or_says_why_not(name: str, tmp_path: Path) -> None:
     declared = declare_shipped(name, quick=True)
-    planned = plan(declared, assumed(declared.study, N_CPUS), starts=False)
+    planned = plan(declared, assumed_host(declared.study, N_CPUS), starts=False)
     found = findings(load(journal_of(planned, tmp_path / "journal.jsonl"), keep_observations=False)).claim
     assert found is not None
     check(found)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import MatrixCell
 from scalograph.protocol.plain import Level
 from scalograph.questions.matrices import MOST_ROWS, Line, matrix, overlaps, rows
-from scalograph.questions.scaling.truth import SHAPES, simulated
+from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.simulate.noise import QUIET
 from scalograph.study.load import parse
 
@@ -26,9 +26,9 @@ command = ["true", "{lock}", "{held}", "{quantum}"]
 
 def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[float | None]]]:
     """Labels and values of locks that have these at 2 threads."""
-    table = simulated(np.random.default_rng(0), [SHAPES["flat"]] * len(values), QUIET, n_blocks=2)
+    table = simulate_study(np.random.default_rng(0), [SHAPES["flat"]] * len(values), QUIET, n_blocks=2)
     cells = []
-    for sample in samples(table).values():
+    for sample in samples_by_configuration(table).values():
         value = values[int(str(sample.treatment["lock"]))]
         cells.append((sample, MatrixCell(estimate=Estimate(value, value - width, value + width, n=2))))
     made = matrix(table, rows(table, "threads", [2], cells), ["2 threads"], title="t")

@@ -9,7 +9,7 @@ from scalograph.questions.cliff import published as cliff
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.effective_cpus import published as effective
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.questions.registry import having, role
+from scalograph.questions.registry import roles_present, role
 
 from ..findings.made import found_in
 from ..records import recorded
@@ -166,6 +166,6 @@ def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
 
 def test_every_quantity_is_on_the_page_of_studies() -> None:
     page = (Path(__file__).resolve().parents[3] / "protocol" / "study.md").read_text(encoding="utf-8")
-    names = [name for question in having("published") for name in role(question, "published").QUANTITIES]
+    names = [name for question in roles_present("published") for name in role(question, "published").QUANTITIES]
     assert names and [name for name in names if f"`{name}`" not in page] == []
     assert len({*names}) == len(names)

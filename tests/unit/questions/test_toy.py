@@ -48,10 +48,10 @@ class FastestCourse:
     def state(self):
         return ""
 
-    def add(self, level, score):
+    def observe(self, level, score):
         self.times[level].append(score)
 
-    def fail(self, level):
+    def observe_failure(self, level):
         del self.times[level]
 
 
@@ -168,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
     probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
-    monkeypatch.setattr(pipeline, "alone", lambda *_: nullcontext(()))  # nothing is measured
+    monkeypatch.setattr(pipeline, "machine_lock", lambda *_: nullcontext(()))  # nothing is measured
     yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
         del sys.modules[name]

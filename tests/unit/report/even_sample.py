@@ -17,7 +17,7 @@ from scalograph.protocol.findings import (
 )
 from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.chart_panels import MOST_MAPS, MOST_ROWS
-from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
+from scalograph.questions.break_even.document import BreakEven, BreakEvenLine, BreakEvenMap, BreakEvenPair
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SIZES = [16.0 * 2 ** (i / 4) for i in range(49)]
@@ -29,37 +29,37 @@ def ratio(size: float, workers: float, cost: float) -> float:
     return (START / cost + size / workers) / size
 
 
-def line(workers: float, cost: float) -> EvenLine:
+def line(workers: float, cost: float) -> BreakEvenLine:
     """One worker never wins; two or more do from somewhere on."""
     if workers == 1:
-        return EvenLine(level=workers, kind="never")
+        return BreakEvenLine(level=workers, kind="never")
     location = START / cost / (1 - 1 / workers)
-    return EvenLine(level=workers, kind="from", location=location, low=location / SURE, high=location * SURE)
+    return BreakEvenLine(level=workers, kind="from", location=location, low=location / SURE, high=location * SURE)
 
 
 def even_map(
     cost: float = 1, workers: Sequence[float] = (1, 2, 4, 8), group: dict[str, Level] | None = None
-) -> EvenMap:
+) -> BreakEvenMap:
     """A map over size and workers."""
     table = [[ratio(n, p, cost) for n in SIZES] for p in workers]
     places = [(64.0, 2.0, 1), (4096.0, 2.0, 1), (16384.0, 4.0, 3), (65536.0, 1.0, 1)]
-    return EvenMap(
+    return BreakEvenMap(
         group=group or {}, x="size", y="workers", x_levels=SIZES, y_levels=list(workers), ratio=table,
         low=[[r / SURE for r in row] for row in table], high=[[r * SURE for r in row] for row in table],
         lines=[line(p, cost) for p in workers],
-        pairs=[EvenPair(x=n, y=p, ratio=ratio(n, p, cost), n=times) for n, p, times in places],
+        pairs=[BreakEvenPair(x=n, y=p, ratio=ratio(n, p, cost), n=times) for n, p, times in places],
     )  # fmt: skip
 
 
-def curve(workers: float = 4) -> EvenMap:
+def curve(workers: float = 4) -> BreakEvenMap:
     """Size alone."""
     whole = even_map(workers=(workers,))
-    pairs = [EvenPair(x=p.x, y=None, ratio=ratio(p.x, workers, 1), n=p.n) for p in whole.pairs]
+    pairs = [BreakEvenPair(x=p.x, y=None, ratio=ratio(p.x, workers, 1), n=p.n) for p in whole.pairs]
     lines = [one.model_copy(update={"level": None}) for one in whole.lines]
     return whole.model_copy(update={"y": "", "y_levels": [], "lines": lines, "pairs": pairs})
 
 
-def with_maps(maps: Sequence[EvenMap], title: str = "size", other: str = "parallel") -> Findings:
+def with_maps(maps: Sequence[BreakEvenMap], title: str = "size", other: str = "parallel") -> Findings:
     """The document that holds them."""
     return Findings(
         study=StudyDoc(
@@ -101,7 +101,7 @@ def one_factor() -> Findings:
 def undecided() -> Findings:
     """At one worker, only where it loses is known."""
     one = even_map()
-    open_line = EvenLine(level=1, kind="undecided", low=8192.0)
+    open_line = BreakEvenLine(level=1, kind="undecided", low=8192.0)
     return with_maps([one.model_copy(update={"lines": [open_line, *one.lines[1:]]})])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice, product
 from typing import Any
 
-from scalograph.analysis.estimate import Estimate, Flag, in_words
+from scalograph.analysis.estimate import Estimate, Flag, join_flags
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
@@ -199,7 +199,7 @@ def table(curves: Sequence[Curve]) -> TableDoc:
 def _row(c: Curve, p: Point) -> list[Any]:
     labels = [c.group["cpus"], c.group["quantum"], c.group["lock"], p.level]
     times = [p.responses[name].estimate if name in p.responses else None for name in ("wall", "cpu")]
-    return [*labels, *times, p.speedup, p.efficiency, in_words(p.flags)]
+    return [*labels, *times, p.speedup, p.efficiency, join_flags(p.flags)]
 
 
 def published() -> TableDoc:

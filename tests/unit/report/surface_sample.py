@@ -18,7 +18,7 @@ from scalograph.protocol.findings import (
 )
 from scalograph.protocol.plain import Level
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
-from scalograph.questions.surface.model import jain, shared, whole
+from scalograph.questions.surface.model import jain, pinned_time, shared_time
 
 ALONE_S = 0.1
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -31,8 +31,8 @@ def around(value: float, share: float = 0.01) -> Estimate:
 
 def cell(workers: int, cpus: int) -> SurfaceCell:
     """Half of the way to workers that stay where they are."""
-    expected = ALONE_S * shared(workers, cpus)
-    taken = math.sqrt(expected * ALONE_S * whole(workers, cpus))
+    expected = ALONE_S * shared_time(workers, cpus)
+    taken = math.sqrt(expected * ALONE_S * pinned_time(workers, cpus))
     ends = [taken * (1 - 0.1 * i / workers) for i in range(workers)]
     used = min(1.0, workers / cpus)
     return SurfaceCell(

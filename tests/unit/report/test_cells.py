@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, Findings, TableDoc
-from scalograph.report.cells import Sheet, sheet
-from scalograph.text.axes import key, scale
-from scalograph.text.escape import encodable, prose, visible
+from scalograph.report.cells import TableLayout, table_layout
+from scalograph.text.axes import level_key, scale
+from scalograph.text.escape import encodable, escape_controls, one_line
 
 
-def laid(columns: list[Column], rows: list[list[object]]) -> Sheet:
-    return sheet(TableDoc(id="t", title="T", columns=columns, rows=rows))
+def laid(columns: list[Column], rows: list[list[object]]) -> TableLayout:
+    return table_layout(TableDoc(id="t", title="T", columns=columns, rows=rows))
 
 
 def texts(columns: list[Column], rows: list[list[object]]) -> list[list[str]]:
@@ -83,20 +83,20 @@ def test_labels_keep_their_unit() -> None:
 
 @given(st.text(max_size=60))
 def test_visible_text_holds_no_control_and_stays_itself_otherwise(text: str) -> None:
-    assert not any(c in visible(text) for c in ("\x1b", "\n", "\u2028", "\u202e", "\x7f", "\x9b"))
+    assert not any(c in escape_controls(text) for c in ("\x1b", "\n", "\u2028", "\u202e", "\x7f", "\x9b"))
     letters = "".join(random.Random(len(text)).choices(string.printable[:95], k=8))
-    assert visible(letters) == letters
-    assert prose(prose(text)) == prose(text)
+    assert escape_controls(letters) == letters
+    assert one_line(one_line(text)) == one_line(text)
 
 
 @given(st.text(max_size=60))
 def test_any_text_fits_an_ascii_stream(text: str) -> None:
-    encodable(visible(text), "ascii").encode("ascii")
+    encodable(escape_controls(text), "ascii").encode("ascii")
 
 
 def test_levels_that_differ_are_kept_apart() -> None:
-    assert len({key(x) for x in (1, True, "1", 0, False, "", "true")}) == 7
-    assert key(1) == key(1.0)
+    assert len({level_key(x) for x in (1, True, "1", 0, False, "", "true")}) == 7
+    assert level_key(1) == level_key(1.0)
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_axis_follows_the_levels(levels: list[bool | int | float | str], expecte
 def test_findings_lay_out_the_same_after_their_own_json(sample: ModuleType, name: str) -> None:
     findings = getattr(sample, name)()
     again = Findings.model_validate_json(findings.model_dump_json())
-    assert [sheet(t) for t in again.tables] == [sheet(t) for t in findings.tables]
+    assert [table_layout(t) for t in again.tables] == [table_layout(t) for t in findings.tables]

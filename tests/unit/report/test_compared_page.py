@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-from scalograph.cli.comparing import compared_screen
+from scalograph.cli.comparing import comparison_screen
 from scalograph.exchange.compare.measured_source import MeasuredSource
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import page
 
 from ..exchange.compare.made import source
@@ -14,8 +14,8 @@ CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 
 
 def made(old: MeasuredSource, new: MeasuredSource) -> str:
-    found = compared(old, [new])
-    return page(found.results[0], compared_screen(found, [old.label, new.label]))
+    found = compare_sources(old, [new])
+    return page(found.results[0], comparison_screen(found, [old.label, new.label]))
 
 
 def test_both_curves_and_their_ratio_are_drawn() -> None:

@@ -8,16 +8,16 @@ import pytest
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
 from scalograph.questions.break_even.chart import figures
-from scalograph.questions.break_even.chart_panels import Chart, chart
-from scalograph.questions.break_even.document import EvenLine, EvenMap, EvenPair
+from scalograph.questions.break_even.chart_panels import BreakEvenChart, break_even_chart
+from scalograph.questions.break_even.document import BreakEvenLine, BreakEvenMap, BreakEvenPair
 from scalograph.report.html import page, write
 from scalograph.text.plots import round_numbers
 
 from . import even_sample as sample
 
 
-def drawn(findings: Findings) -> Chart:
-    found = chart(findings)
+def drawn(findings: Findings) -> BreakEvenChart:
+    found = break_even_chart(findings)
     assert found is not None
     return found
 
@@ -28,7 +28,7 @@ def plot(findings: Findings) -> Plot:
 
 
 def changed(**fields: Any) -> Findings:
-    return sample.with_maps([EvenMap.model_validate(sample.even_map().model_dump() | fields)])
+    return sample.with_maps([BreakEvenMap.model_validate(sample.even_map().model_dump() | fields)])
 
 
 def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
@@ -58,7 +58,7 @@ def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
 def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:
     even = drawn(sample.undecided())
     assert even.rows[0].band == (sample.log_place(8192), even.x.ends()[1])
-    both = [EvenLine(level=1, kind="undecided"), *sample.even_map().lines[1:]]
+    both = [BreakEvenLine(level=1, kind="undecided"), *sample.even_map().lines[1:]]
     assert drawn(changed(lines=both)).rows[0].band == tuple(even.x.ends())
 
 
@@ -81,7 +81,7 @@ def test_pairs_stand_where_they_were_measured() -> None:
 
 
 def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:
-    even = drawn(changed(pairs=[EvenPair(x=131072, y=8, ratio=0.5, n=1)]))
+    even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
     assert even.panels[0].pairs[0].x == even.x.ends()[1] == sample.log_place(131072)
 
 
@@ -168,6 +168,6 @@ def test_names_enter_as_text() -> None:
 
 def test_the_first_map_has_a_line() -> None:
     never = sample.even_map(1, group={"cost": 1})
-    none = never.model_copy(update={"lines": [EvenLine(level=one.level, kind="never") for one in never.lines]})
+    none = never.model_copy(update={"lines": [BreakEvenLine(level=one.level, kind="never") for one in never.lines]})
     found = sample.with_maps([none, sample.even_map(4, group={"cost": 4})])
     assert [one.title for one in figures(found)[0].views[0].plots] == ["cost: 4", "cost: 1"]

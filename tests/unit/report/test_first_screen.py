@@ -6,14 +6,14 @@ from types import ModuleType
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.analyze_steps import figures
+from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, RunLog, RunsDoc
 from scalograph.protocol.plain import Level
-from scalograph.report.curve_picture import CurveLine, furthest, of_rows
-from scalograph.report.first_figure import first_figure
+from scalograph.report.curve_picture import CurveLine, furthest, match_rows
+from scalograph.report.first_chart import first_chart
 from scalograph.report.first_screen import day, matrix_text
-from scalograph.report.html import page, run_strip
+from scalograph.report.html import page, run_timeline
 from scalograph.report.payload import payload
 
 from ..findings.made import found_in
@@ -22,8 +22,8 @@ from ..study.example import VALID
 
 
 def first(findings: Findings) -> Plot:
-    drawn = figures(findings)
-    plot = first_figure(findings, payload(findings, drawn), drawn)
+    drawn = draw_charts(findings)
+    plot = first_chart(findings, payload(findings, drawn), drawn)
     assert plot
     return plot
 
@@ -73,7 +73,7 @@ def test_a_factor_that_moves_nothing_tells_no_lines_apart() -> None:
 
 def test_rows_of_the_matrix_find_their_lines() -> None:
     every = [curve((i,), 1, 1 + i / 2) for i in range(9)]
-    assert of_rows(every, [{1.0: 3.01}, {}, {1.0: 400}]) == [every[4]]
+    assert match_rows(every, [{1.0: 3.01}, {}, {1.0: 400}]) == [every[4]]
 
 
 def test_the_matrix_says_value_interval_and_doubt() -> None:
@@ -98,18 +98,18 @@ def log(n: int) -> RunLog:
 
 
 def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
-    strip = run_strip(log(5))
+    strip = run_timeline(log(5))
     assert strip
     assert [count for *_, count in strip.counts] == [5, 5, 5]
     assert "5 left out" in strip.words
     assert set(strip.pictures) == {"wide", "middle", "narrow"}
-    assert run_strip(None) is run_strip(RunLog()) is None
+    assert run_timeline(None) is run_timeline(RunLog()) is None
 
 
 def test_disturbed_runs_that_count_are_told() -> None:
     all_count = log(5)
     all_count.counted = [True] * len(all_count.run)
-    strip = run_strip(all_count)
+    strip = run_timeline(all_count)
     assert strip and "5 disturbed, none of them left out" in strip.words
 
 
@@ -122,7 +122,7 @@ def test_what_has_one_point_is_a_line_beside_the_others(sample: ModuleType) -> N
 
 
 def test_many_runs_stay_small() -> None:
-    strip = run_strip(log(10_000))
+    strip = run_timeline(log(10_000))
     assert strip
     assert sum(map(len, strip.pictures.values())) < 300_000
 

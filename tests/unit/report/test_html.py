@@ -19,7 +19,7 @@ import scalograph.report
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import HostError
 from scalograph.protocol.findings import Column, Findings, TableDoc
-from scalograph.report.cells import sheet
+from scalograph.report.cells import table_layout
 from scalograph.report.html import page, write
 from scalograph.report.machine_facts import facts
 from scalograph.report.payload import payload
@@ -77,7 +77,7 @@ def test_cells_rest_on_a_list_and_hold_no_markup_of_names(sample: ModuleType) ->
     html = page(sample.small())
     assert html.count("Student t on log scores") < html.count("<td ")
     assert all("runs" in hint for hint in json.loads(hinted(html)))
-    assert "<img" not in str(body(sheet(sample.hostile().tables[0])))
+    assert "<img" not in str(body(table_layout(sample.hostile().tables[0])))
 
 
 def test_64_timelines_of_64_cpus_stay_under_3_mb(made: Made) -> None:
@@ -277,5 +277,5 @@ def test_cells_have_a_real_minus_and_set_back_what_repeats(sample: ModuleType) -
         ["a-1", Estimate(value=-1.5, low=-2.5, high=-0.5, n=3)],
         ["a-1", Estimate(value=1.0, low=0.5, high=1.5, n=3)],
     ]
-    html = str(body(sheet(TableDoc(id="t", title="t", columns=columns, rows=rows))))
+    html = str(body(table_layout(TableDoc(id="t", title="t", columns=columns, rows=rows))))
     assert html.count("\N{MINUS SIGN}") == 3 and html.count("a-1") == 2 and html.count("again") == 1

@@ -8,7 +8,7 @@ from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.protocol.plain import Level
 from scalograph.report.families import law_line
-from scalograph.text.axes import Levels, place_of
+from scalograph.text.axes import Levels, axis_position
 
 
 def law(**changes: Any) -> LawDoc:
@@ -40,7 +40,7 @@ def test_a_logarithmic_axis_holds_the_line_and_a_little_of_what_lies_beyond() ->
 def test_an_axis_of_categories_ends_with_its_levels() -> None:
     found = drawn([1, 2, 3, 5, 6, 7])
     assert found is not None and found["at"][0] == 1
-    place = place_of(Levels("n", "n", "", [10, 11, 24, 25]))
+    place = axis_position(Levels("n", "n", "", [10, 11, 24, 25]))
     assert place(24.5) == 2.5 and place(26) is None
     short = drawn([10, 11, 24, 25], sizes=[10.0, 11.0, 24.0, 25.0, 50.0], largest=25)
     assert short is not None and short["at"] == [0, 1, 2, 3] and len(short["fitted"]) == 4

@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_claim import PublishedCurve, PublishedPoint
-from scalograph.report.first_figure import first_figure, pictures
+from scalograph.report.first_chart import first_chart, pictures
 from scalograph.report.payload import payload
 
 
@@ -60,13 +60,13 @@ def test_each_paper_is_shown_and_hidden_by_itself(sample: ModuleType) -> None:
     near, far = (published(sample.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
     both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
     assert shown_papers(family(both)) == {"published: OS X": True, "published: XP": False}
-    first = first_figure(both, payload(both), [])
+    first = first_chart(both, payload(both), [])
     assert first is not None and "published (OS X)" in first.note
 
 
 def test_the_first_figure_has_them_dotted_with_rings(sample: ModuleType) -> None:
     findings = published(sample.small(), 1.5)
-    first = first_figure(findings, payload(findings), [])
+    first = first_chart(findings, payload(findings), [])
     assert first is not None and "dotted with rings: published" in first.note
     dotted = [trace for trace in first.data if trace["line"].get("dash") == "1px,3px"]
     assert [trace["y"] for trace in dotted] == [[1.5] * 3]
@@ -75,5 +75,5 @@ def test_the_first_figure_has_them_dotted_with_rings(sample: ModuleType) -> None
 
 def test_what_would_flatten_the_first_figure_is_left_out_of_it(sample: ModuleType) -> None:
     findings = published(sample.small(), 500.0)
-    first = first_figure(findings, payload(findings), [])
+    first = first_chart(findings, payload(findings), [])
     assert first is not None and "published" not in first.note

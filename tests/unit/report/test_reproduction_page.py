@@ -10,7 +10,15 @@ from rich.console import Console
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
 from scalograph.report.reproduction_page import page, write
 from scalograph.report.reproduction_screen import render_reproduction
-from scalograph.text.reproduction_words import belief, circumstances, columns, headline, several, table_rows, unfinished
+from scalograph.text.reproduction_words import (
+    belief,
+    circumstances,
+    columns,
+    headline,
+    several,
+    table_rows,
+    unfinished_parts,
+)
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "reproduction.jsonl"
 HOSTILE = "</style><script>alert(1)</script>\x1b[2J"
@@ -31,7 +39,7 @@ def test_it_counts_claims_and_not_their_pieces(made: list[Reproduction]) -> None
 
 def test_parts_are_told_with_how_far_they_can_be_believed(made: list[Reproduction]) -> None:
     assert belief(made[0].parts) == "1 part believed, 1 part with care" and belief(made[1].parts) == ""
-    assert unfinished(made[1].parts) == [
+    assert unfinished_parts(made[1].parts) == [
         ("begun", "thread-scaling-paper"),
         ("not run", "thread-cliff: the budget has 2 s left, it takes at most 3 min"),
     ]
@@ -79,7 +87,7 @@ def test_nothing_in_a_document_can_run_or_be_fetched(made: list[Reproduction]) -
 
 def test_parts_of_one_reason_are_named_together() -> None:
     parts = [ReproducedPart(study=name, of="S0", state="skipped", why="no JVM") for name in "abcde"]
-    assert unfinished(parts) == [("skipped", "a, b, c and 2 more: no JVM")]
+    assert unfinished_parts(parts) == [("skipped", "a, b, c and 2 more: no JVM")]
 
 
 @pytest.mark.parametrize("n_parts", [1, 40])

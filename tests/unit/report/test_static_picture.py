@@ -5,13 +5,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from scalograph.report.curve_picture import CurveLine, _upright
-from scalograph.report.picture_axis import PictureAxis
+from scalograph.report.picture_marks import PictureAxis
 from scalograph.report.static_picture import picture
-from scalograph.text.plots import at, axis, decades, reach
+from scalograph.text.plots import axis, axis_ticks, decades, log_range
 
 LAYOUT: dict[str, Any] = {
     "margin": {"l": 50, "r": 50, "t": 24, "b": 42},
-    "xaxis": axis("threads", (0, 10), **at([0, 5, 10], ["one", "five", "ten"])),
+    "xaxis": axis("threads", (0, 10), **axis_ticks([0, 5, 10], ["one", "five", "ten"])),
     "yaxis": {"title": {"text": "speedup"}} | decades(0.5, 50),
 }
 LINE: dict[str, Any] = {
@@ -62,7 +62,7 @@ def test_an_interval_ends_at_the_frame() -> None:
 def test_a_map_is_cells_of_which_neighbors_alike_are_one() -> None:
     colors = [[0, "line-1~0.6"], [0.5, "line-1~0"], [0.5, "line-0~0"], [1, "line-0~0.6"]]
     cells = {"type": "heatmap", "x": [1, 2, 3], "y": [1, 2], "z": [[-1, -1, 1], [None, 1, 1]], "colorscale": colors}
-    flat = {"yaxis": axis("rows", (0.5, 2.5), **at([1, 2], ["1", "2"]))}
+    flat = {"yaxis": axis("rows", (0.5, 2.5), **axis_ticks([1, 2], ["1", "2"]))}
     found = {
         node.get("fill"): node.attrib["d"].count("M")
         for node in drawn(cells, **flat).iter("path")
@@ -98,7 +98,7 @@ def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
 
 
 def test_an_axis_holds_zeros_alone_and_nanoseconds() -> None:
-    assert reach([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    assert log_range([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
     zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
     low, high = _upright([zeros], [], [], "share", False)["range"]
     assert low < high

@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import DegradedRuns, Findings, TimelineDoc
-from scalograph.report.timeline_figure import drawable, figures, in_words, untimed
+from scalograph.report.timeline_chart import describe_timeline, drawable, figures, missing_timeline
 from scalograph.text.axes import Factors
 
 TREE: dict[str, Any] = {
@@ -57,7 +57,7 @@ def test_what_disagrees_is_not_drawn() -> None:
 
 
 def test_the_words_of_a_parallel_run() -> None:
-    told = in_words([[1.0] * 10, [1.0] * 9 + [0.0]], [6.0] * 10)
+    told = describe_timeline([[1.0] * 10, [1.0] * 9 + [0.0]], [6.0] * 10)
     assert (
         told
         == "On average 1.9 tasks are on a CPU; for 10 % of the time about one or none. On average 6 wait, at most 6."
@@ -66,14 +66,14 @@ def test_the_words_of_a_parallel_run() -> None:
 
 def test_where_none_was_recorded_the_reason_is_told(sample: ModuleType) -> None:
     findings = sample.small()
-    assert untimed(findings) == ""
+    assert missing_timeline(findings) == ""
     findings.timelines = []
     findings.degraded = [DegradedRuns(what="switch records", why="EACCES", fix="run as root", n_runs=3)]
-    assert untimed(findings) == "No timeline of tasks on CPUs (switch records: EACCES; run as root)."
+    assert missing_timeline(findings) == "No timeline of tasks on CPUs (switch records: EACCES; run as root)."
     findings.degraded = []
-    assert untimed(findings) == "No timeline of tasks on CPUs (no run has one)."
+    assert missing_timeline(findings) == "No timeline of tasks on CPUs (no run has one)."
     findings.runs.n_done = 0
-    assert untimed(findings) == ""
+    assert missing_timeline(findings) == ""
 
 
 def test_what_was_not_measured_is_shaded(sample: ModuleType) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.html import page
-from scalograph.report.payload import busy, figures, in_words
+from scalograph.report.payload import busy, describe_trace, figures
 from scalograph.text.axes import Factors
 
 from . import even_sample as sample
@@ -47,7 +47,7 @@ def test_the_words_count_subtasks_workers_and_the_time_they_were_busy() -> None:
 
 def test_a_trace_that_was_cut_says_so() -> None:
     cut = TaskTrace(run="r", treatment={}, start_us=[0] * 512, end_us=[1] * 512, worker=[0] * 512)
-    assert in_words(cut).endswith("Only the first 512 are recorded.")
+    assert describe_trace(cut).endswith("Only the first 512 are recorded.")
 
 
 def test_time_that_two_subtasks_of_a_worker_share_counts_once() -> None:

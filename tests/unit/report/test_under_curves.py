@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.report.under_curves import NAME, OWN, legend, under_speedup
+from scalograph.report.underlays import NAME, OWN, legend, speedup_underlays
 
 LAW: dict[str, Any] = {
     "at": [0.0, 1.0, 2.0, 3.0], "sizes": ["1", "2", "4", "8"], "fitted": [1.0, 1.9, 3.4, 3.0],
@@ -15,7 +15,7 @@ IDEAL = [(0.0, 1.0), (1.0, 2.0), (2.0, None)]
 
 
 def of(kind: str, **changes: Any) -> dict[str, Any]:
-    return next(one for one in under_speedup({**LAW, **changes}, IDEAL) if one["of"] == kind)
+    return next(one for one in speedup_underlays({**LAW, **changes}, IDEAL) if one["of"] == kind)
 
 
 def test_a_law_is_solid_over_its_band_and_dotted_beyond_the_data() -> None:
@@ -37,13 +37,13 @@ def test_an_optimum_that_lies_further_out_is_told_at_the_end_of_the_line() -> No
 
 def test_the_ideal_is_of_the_points_that_have_one() -> None:
     assert of("ideal")["traces"][0]["x"] == [0.0, 1.0]
-    assert [one["of"] for one in under_speedup(None, IDEAL[:1])] == []
-    assert all(one["measure"] == "speedup" for one in under_speedup(LAW, IDEAL))
+    assert [one["of"] for one in speedup_underlays(None, IDEAL[:1])] == []
+    assert all(one["measure"] == "speedup" for one in speedup_underlays(LAW, IDEAL))
 
 
 @pytest.mark.parametrize(("n_lines", "shown"), [(3, [True, False, True]), (4, [False, False, True])])
 def test_laws_of_many_lines_wait_until_they_are_asked_for(n_lines: int, shown: list[bool]) -> None:
     paper = {"of": "p0", "shown": True}
-    found = legend([{"under": under_speedup(LAW, IDEAL)}], n_lines, [paper])
+    found = legend([{"under": speedup_underlays(LAW, IDEAL)}], n_lines, [paper])
     assert [one["of"] for one in found] == ["fitted", "amdahl", "ideal", "p0"]
     assert [one["shown"] for one in found] == [*shown, True]

@@ -14,7 +14,7 @@ from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
 from scalograph.study.build_plan import Build
 from scalograph.study.workload import Workload
-from scalograph.system.build_cache import cache
+from scalograph.system.build_cache import cache_folder
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
 FAKE_CC = """#!/bin/sh
@@ -187,9 +187,9 @@ def test_the_compiler_sees_no_option_from_the_environment(place: Path, monkeypat
 
 
 def test_cache_follows_the_environment() -> None:
-    assert cache({"XDG_CACHE_HOME": "/c"}) == Path("/c/scalograph")
-    assert cache({"XDG_CACHE_HOME": "relative"}).parent.name == ".cache"
-    assert cache({}) == Path.home() / ".cache/scalograph"
+    assert cache_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/scalograph")
+    assert cache_folder({"XDG_CACHE_HOME": "relative"}).parent.name == ".cache"
+    assert cache_folder({}) == Path.home() / ".cache/scalograph"
 
 
 def test_a_real_compiler(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.control.ext_scheduler import SHIPS
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.plan import Plan, plan, with_schedulers
+from scalograph.run.plan import Plan, locate_schedulers, plan
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 
@@ -28,14 +28,14 @@ def planned(folder: Path, levels: str) -> Plan:
 
 def test_what_no_level_names_is_not_compiled(tmp_path: Path) -> None:
     asked = planned(tmp_path, '["default", "scx_own"]')
-    assert with_schedulers(asked) is asked
+    assert locate_schedulers(asked) is asked
 
 
 def test_what_is_compiled_says_why_this_kernel_does_not_take_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    found = with_schedulers(planned(tmp_path, '["default", "scx_fifo"]')).facts.schedulers
+    found = locate_schedulers(planned(tmp_path, '["default", "scx_fifo"]')).facts.schedulers
     assert found is not None and found["scx_own"] == "/bin/own"
     assert Path(found["scx_fifo"]).is_relative_to(tmp_path) and os.access(found["scx_fifo"], os.X_OK)
     if Path("/sys/kernel/sched_ext").exists():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from scalograph.run import caller_environment
-from scalograph.run.caller_environment import environment, left_behind, left_behind_note
+from scalograph.run.caller_environment import environment, unpassed_variables, unpassed_variables_note
 from scalograph.study.load import parse
 from scalograph.study.model import Study, WorkloadUse
 
@@ -38,21 +38,21 @@ def study(env: str = "") -> Study:
 
 def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caller_environment, "_CALLERS", {})
-    assert left_behind(study(), CALLER) == [
+    assert unpassed_variables(study(), CALLER) == [
         "GOMAXPROCS", "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS", "PYTHONPATH",
     ]  # fmt: skip
-    assert left_behind(study('env = { GOMAXPROCS = "1", PYTHONPATH = "/x" }'), CALLER) == [
+    assert unpassed_variables(study('env = { GOMAXPROCS = "1", PYTHONPATH = "/x" }'), CALLER) == [
         "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS",
     ]  # fmt: skip
-    assert left_behind(study("env_all = true"), CALLER) == ["MAKEFLAGS"]
-    note = left_behind_note(study(), {f"OMP_{i}": "1" for i in range(12)})
+    assert unpassed_variables(study("env_all = true"), CALLER) == ["MAKEFLAGS"]
+    note = unpassed_variables_note(study(), {f"OMP_{i}": "1" for i in range(12)})
     assert note and "OMP_0, OMP_1" in note and "and 4 more (--env NAME passes one" in note
-    assert left_behind_note(study(), {"EDITOR": "vi"}) is None
+    assert unpassed_variables_note(study(), {"EDITOR": "vi"}) is None
 
 
 def test_a_workload_that_ships_says_itself_what_it_needs() -> None:
     used = study().model_copy(update={"workload": WorkloadUse(use="fixed-work")})
-    assert left_behind(used, CALLER) == []
+    assert unpassed_variables(used, CALLER) == []
 
 
 def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:

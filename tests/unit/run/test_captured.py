@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scalograph.protocol.record import Record
-from scalograph.run.captured import NoFigureError, Printed, figure
+from scalograph.run.captured import NoValueError, PrintedResponses, read_value
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.output_patterns import engine
@@ -18,11 +18,11 @@ OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nb
 
 
 def by_pattern(pattern: str, text: str) -> float:
-    return figure(Response(source="output", pattern=pattern), engine(pattern), text)
+    return read_value(Response(source="output", pattern=pattern), engine(pattern), text)
 
 
 def by_pointer(pointer: str, text: str) -> float:
-    return figure(Response(source="output", pointer=pointer), None, text)
+    return read_value(Response(source="output", pointer=pointer), None, text)
 
 
 def test_a_figure_is_the_group_of_the_one_match() -> None:
@@ -42,13 +42,13 @@ def test_a_figure_is_the_group_of_the_one_match() -> None:
     ],
 )
 def test_what_is_no_figure(pattern: str, text: str, why: str) -> None:
-    with pytest.raises(NoFigureError, match=why):
+    with pytest.raises(NoValueError, match=why):
         by_pattern(pattern, text)
 
 
 def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
     # An engine that goes back would need 2^100000 steps here and never end.
-    with pytest.raises(NoFigureError, match="no match"):
+    with pytest.raises(NoValueError, match="no match"):
         by_pattern("^((?:a+)+)$", "a" * 100_000 + "b")
 
 
@@ -74,14 +74,14 @@ def test_a_figure_at_a_pointer() -> None:
     ],
 )
 def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None:
-    with pytest.raises(NoFigureError, match=why):
+    with pytest.raises(NoValueError, match=why):
         by_pointer(pointer, text)
 
 
 def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
     made = recorded(**changes)
     made["copies"][0] |= {"stdout": stdout, "stdout_truncated": truncated}
-    return Printed(parse(OPS)).read(msgspec.convert(made, Record))
+    return PrintedResponses(parse(OPS)).read(msgspec.convert(made, Record))
 
 
 def test_a_run_keeps_the_figure_and_not_the_output() -> None:

@@ -10,8 +10,8 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.run.build import build
 from scalograph.run.hosts.python_probe.tree import parse_stat
-from scalograph.run.interrupts import contained
-from scalograph.system.stale_processes import MARK, mark
+from scalograph.run.interrupts import run_contained
+from scalograph.system.stale_processes import MARK, owner_variables
 
 from .test_build import program, workload
 
@@ -27,19 +27,19 @@ def wait_for_end(pid: str) -> None:
 
 
 def test_what_it_left_in_its_group_ends_with_it() -> None:
-    done = contained(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], ENVIRON, 10)
+    done = run_contained(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], ENVIRON, 10)
     assert done.returncode == 0
     wait_for_end(done.stdout)
 
 
 def test_the_limit_ends_all_of_it(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
-        contained(["sh", "-c", "sleep 60 & echo $! > pid; wait"], ENVIRON, 0.5, tmp_path)
+        run_contained(["sh", "-c", "sleep 60 & echo $! > pid; wait"], ENVIRON, 0.5, tmp_path)
     wait_for_end((tmp_path / "pid").read_text())
 
 
 def test_the_next_start_knows_it_by_its_mark() -> None:
-    assert contained(["sh", "-c", f"echo ${MARK}"], ENVIRON, 10).stdout.strip() == mark()[MARK]
+    assert run_contained(["sh", "-c", f"echo ${MARK}"], ENVIRON, 10).stdout.strip() == owner_variables()[MARK]
 
 
 def test_a_signal_ends_a_compiler_and_leaves_no_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ def test_only_what_a_level_needs_is_fetched_and_in_its_class_path(
     path = ready.values["classpath"]
     assert isinstance(path, ClassPath)
     by_level = {
-        kind: [Path(entry).name for entry in path.under({"kind": kind}).split(":")] for kind in ("fast", "none")
+        kind: [Path(entry).name for entry in path.text_for({"kind": kind}).split(":")] for kind in ("fast", "none")
     }
     built = Path(ready.values["build"])
     assert by_level == {"fast": [built.name, "shared-1.jar", "fast-1.jar"], "none": [built.name, "shared-1.jar"]}

@@ -4,7 +4,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from scalograph.protocol.record import Guest, Record
-from scalograph.run.runner import without_times
+from scalograph.run.runner import drop_times
 from scalograph.study.load import parse
 from scalograph.verdict.judge import judge
 
@@ -39,7 +39,7 @@ def booted(accelerator: str) -> Record:
 
 
 def test_no_time_is_left_of_an_emulated_run() -> None:
-    left = without_times(booted("tcg"), STUDY)
+    left = drop_times(booted("tcg"), STUDY)
     assert left.values[0].values == {"size": [4.0], "objects": [3.0]}
     assert (left.run.n_switches, left.run.max_rss_bytes, left.run.status) == (12, 4096, "ok")
     assert not left.iterations and left.timeline is None and left.copies[0].exit_code == 0
@@ -49,12 +49,12 @@ def test_no_time_is_left_of_an_emulated_run() -> None:
 
 
 def test_its_verdict_says_so() -> None:
-    judgment = judge(without_times(booted("tcg"), STUDY))
+    judgment = judge(drop_times(booted("tcg"), STUDY))
     assert (judgment.verdict, judgment.causes[0].cause) == ("undecided", "functional")
-    failed = judge(without_times(booted("tcg").failed("no memory"), STUDY))
+    failed = judge(drop_times(booted("tcg").failed("no memory"), STUDY))
     assert (failed.verdict, failed.causes[0].text) == ("failed", "no memory")
 
 
 def test_times_of_real_cpus_stay() -> None:
-    assert without_times(booted("kvm"), STUDY) == booted("kvm")
-    assert without_times(record(), STUDY) == record()
+    assert drop_times(booted("kvm"), STUDY) == booted("kvm")
+    assert drop_times(record(), STUDY) == record()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from scalograph.errors import Terminated
-from scalograph.run.interrupts import SIGNALS, Interrupts, end_in_order
+from scalograph.run.interrupts import SIGNALS, Interrupts, raise_on_signals
 
 pytestmark = pytest.mark.guarantee
 
@@ -23,13 +23,13 @@ def handlers() -> Iterator[None]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_would_kill_us_lets_us_put_settings_back(number: signal.Signals) -> None:
-    end_in_order()
+    raise_on_signals()
     with pytest.raises(Terminated):
         signal.raise_signal(number)
 
 
 def test_the_second_sighup_of_a_lost_terminal_breaks_nothing_off() -> None:
-    end_in_order()
+    raise_on_signals()
     with pytest.raises(Terminated):
         signal.raise_signal(signal.SIGHUP)
     signal.raise_signal(signal.SIGHUP)
@@ -37,7 +37,7 @@ def test_the_second_sighup_of_a_lost_terminal_breaks_nothing_off() -> None:
 
 def test_under_nohup_we_go_on() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    end_in_order()
+    raise_on_signals()
     signal.raise_signal(signal.SIGHUP)
     with Interrupts() as interrupts:
         signal.raise_signal(signal.SIGHUP)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.process_quotas import with_quotas
+from scalograph.control.process_quotas import apply_quotas
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.services import filled, free_ports, share_cpus
+from scalograph.run.services import fill_launches, free_ports, share_cpus
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 
@@ -82,13 +82,13 @@ def line(tmp_path: Path, treatment: dict[str, Any]) -> dict[str, Any]:
     """What the probe is asked for, with ports and folders of this run."""
 
     class Asking:
-        def hold(self, planned: Plan, treatment: Any) -> Any:
+        def apply_settings(self, planned: Plan, treatment: Any) -> Any:
             raise NotImplementedError
 
     spec = Runner(planned(tmp_path), Asking()).specification(Run("r1", 0, treatment, 0))  # type: ignore[arg-type]
     state = tmp_path / f"state-{treatment['cpus']}"
     state.mkdir()
-    placed = Specification(**{**vars(spec), "launches": filled(spec.launches, state)})
+    placed = Specification(**{**vars(spec), "launches": fill_launches(spec.launches, state)})
     return placed.line(tmp_path)
 
 
@@ -132,14 +132,14 @@ def test_a_driver_alone_is_asked_for_as_any_command(tmp_path: Path) -> None:
     made = plan(declare(tmp_path / "study.toml"), FACTS)
     (driver,) = launches(made, TREATMENT)
     assert (driver.cpus, driver.nice) == ((0,), 5)
-    (driver,) = filled([driver], tmp_path)
+    (driver,) = fill_launches([driver], tmp_path)
     assert driver.argv[3:] == ("3", "2", str(tmp_path / "driver"))
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     found = launches(planned(tmp_path), TREATMENT)
     with pytest.raises(HostError, match="state folder"):
-        filled(found, tmp_path / "missing")
+        fill_launches(found, tmp_path / "missing")
 
 
 @pytest.mark.parametrize("ready", ['port = "{ports}"', 'http = "http://127.0.0.1:{ports}/"', 'port = "{clients}"'])
@@ -147,7 +147,7 @@ def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready:
     found = planned(tmp_path, STUDY.replace('line = "listens on {port}"', ready))
     (tmp_path / "state").mkdir()
     with pytest.raises(StudyError, match="expected a number from 1 to 65535; use"):
-        filled(launches(found, {**TREATMENT, "clients": 99999}), tmp_path / "state")
+        fill_launches(launches(found, {**TREATMENT, "clients": 99999}), tmp_path / "state")
 
 
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_quota_is_of_its_process_and_a_level_that_no_host_grants_is_not_planne
     def made(cpus: float) -> Iterator[Path]:
         yield tmp_path / f"{cpus:g}"
 
-    with with_quotas(limited, made) as placed:
+    with apply_quotas(limited, made) as placed:
         assert [one.cgroup for one in placed] == [str(tmp_path / "0.5"), None, None, None]
 
 
@@ -208,7 +208,7 @@ def test_a_service_is_there_at_its_levels_only_and_else_its_names_are_empty(tmp_
     made = planned(tmp_path, with_front)
     *_, front, driver = launches(made, {**TREATMENT, "front": "proxy"})
     assert (front.name, driver.cpus) == ("front", (1, 2, 3))
-    found = filled(launches(made, {**TREATMENT, "front": "direct"}), tmp_path)
+    found = fill_launches(launches(made, {**TREATMENT, "front": "direct"}), tmp_path)
     assert [one.name for one in found] == ["database", "app", "app", "driver"]
     assert found[-1].argv[-1] == "through="
 
@@ -259,8 +259,8 @@ def test_what_starts_alike_is_filled_alike(tmp_path: Path) -> None:
     found = launches(planned(tmp_path), TREATMENT)
     (tmp_path / "state").mkdir()
     ports = free_ports(found)
-    first = filled(found, tmp_path / "state", ports)
-    other = filled(launches(planned(tmp_path), {**TREATMENT, "clients": 4}), tmp_path / "state", ports)
+    first = fill_launches(found, tmp_path / "state", ports)
+    other = fill_launches(launches(planned(tmp_path), {**TREATMENT, "clients": 4}), tmp_path / "state", ports)
     assert [one.argv for one in first[:-1]] == [one.argv for one in other[:-1]] and first[-1].argv != other[-1].argv
 
 

@@ -19,9 +19,9 @@ from scalograph.protocol.journal import Journal
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import EndedService, ServicesEnded
 from scalograph.run import loop
-from scalograph.run.interrupts import note
-from scalograph.run.loop import Budget, Loop, run_study
-from scalograph.run.quiet_gate import Passage
+from scalograph.run.interrupts import record_signal
+from scalograph.run.loop import Budget, RunContext, run_study
+from scalograph.run.quiet_gate import GateResult
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
@@ -41,13 +41,13 @@ class Told:
         self.runs: list[str] = []
         self.notes: list[str] = []
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         assert n_left > 0
 
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
 
-    def noted(self, text: str, about: str = "") -> None:
+    def warned(self, text: str, about: str = "") -> None:
         self.notes.append(text)
 
 
@@ -76,7 +76,7 @@ def started(file: Path) -> Journal:
 def run_once(file: Path, host: FakeHost, planner: GridPlanner, book: Journal | None = None) -> str:
     book = book or started(file)
     try:
-        return run_study(planner, Loop(host, book, Told()), Budget(None)).reason
+        return run_study(planner, RunContext(host, book, Told()), Budget(None)).reason
     finally:
         book.close()
 
@@ -95,8 +95,8 @@ class Signaled(Told):
         super().__init__()
         self.number = number
 
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
-        super().told(run, found, judgment)
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+        super().run_finished(run, found, judgment)
         os.kill(os.getpid(), self.number)
 
 
@@ -106,7 +106,7 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(tmp_path: Path, numbe
     before = signal.signal(number, signal.default_int_handler)  # whatever the shell left
     book = started(file)
     try:
-        assert run_study(GridPlanner(small()), Loop(FakeHost(), book, progress), Budget(None))[:2] == (
+        assert run_study(GridPlanner(small()), RunContext(FakeHost(), book, progress), Budget(None))[:2] == (
             "interrupted",
             signal.SIGTERM if number == signal.SIGHUP else number,
         )
@@ -156,7 +156,7 @@ def test_a_budget_stops_before_a_block_and_never_inside(tmp_path: Path, monkeypa
     clock = itertools.count(0.0, 10.0)  # each look at the clock is 10 s later: a block takes 10 s
     monkeypatch.setattr(loop.time, "monotonic", lambda: next(clock))
     book, host = started(tmp_path / "journal.jsonl"), FakeHost()
-    assert run_study(GridPlanner(small()), Loop(host, book, Told()), Budget(25.0)).reason == "budget"
+    assert run_study(GridPlanner(small()), RunContext(host, book, Told()), Budget(25.0)).reason == "budget"
     book.close()
     assert len(host.measured) == 14  # two whole blocks of seven
 
@@ -214,7 +214,7 @@ def first_run(tmp_path: Path, answer: Record) -> Record:
     """What the journal keeps of it."""
     book = started(tmp_path / "journal.jsonl")
     with closing(book):
-        run_study(GridPlanner(small()), Loop(Once(answer), book, Told()), Budget(None))
+        run_study(GridPlanner(small()), RunContext(Once(answer), book, Told()), Budget(None))
     found = next(event for event in journal.read(tmp_path / "journal.jsonl") if event["event"] == "run")
     return cast(Record, found["record"])
 
@@ -311,28 +311,28 @@ def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(tmp_path: P
 
 
 class FakeGate:
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[GateResult]) -> None:
         self.passages, self.blocks = list(passages), list[int]()
 
-    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+    def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
         self.blocks.append(block)
         assert not interrupted()
-        return self.passages.pop(0) if self.passages else Passage(True)
+        return self.passages.pop(0) if self.passages else GateResult(True)
 
-    def told(self, record: Record) -> None:
+    def observe_run(self, record: Record) -> None:
         assert record.run.status
 
 
 def gated(file: Path, host: FakeHost, gate: FakeGate, stop: bool = False) -> str:
     book = started(file)
     try:
-        return run_study(GridPlanner(small()), Loop(host, book, Told()), Budget(None), gate, stop).reason
+        return run_study(GridPlanner(small()), RunContext(host, book, Told()), Budget(None), gate, stop).reason
     finally:
         book.close()
 
 
 def test_each_block_and_each_round_of_repeats_passes_the_gate(tmp_path: Path) -> None:
-    gate = FakeGate([Passage(True), Passage(False, "busy")])
+    gate = FakeGate([GateResult(True), GateResult(False, "busy")])
     assert gated(tmp_path / "journal.jsonl", FakeHost(disturbed=[FIRST[0]]), gate) == "complete"
     assert gate.blocks == [0, 0, 1, 2]
     notes = [event["text"] for event in journal.read(tmp_path / "journal.jsonl") if event["event"] == "note"]
@@ -340,7 +340,7 @@ def test_each_block_and_each_round_of_repeats_passes_the_gate(tmp_path: Path) ->
 
 
 def test_a_busy_machine_stops_a_study_that_says_so(tmp_path: Path) -> None:
-    host, gate = FakeHost(), FakeGate([Passage(True), Passage(False, "busy")])
+    host, gate = FakeHost(), FakeGate([GateResult(True), GateResult(False, "busy")])
     assert gated(tmp_path / "journal.jsonl", host, gate, stop=True) == "busy"
     assert host.measured == FIRST
 
@@ -348,10 +348,10 @@ def test_a_busy_machine_stops_a_study_that_says_so(tmp_path: Path) -> None:
 class SignalingGate(FakeGate):
     """Somebody wants us to stop while we wait for quiet."""
 
-    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+    def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
         signal.raise_signal(signal.SIGTERM)
         assert interrupted()
-        return Passage(False, "busy")
+        return GateResult(False, "busy")
 
 
 def test_a_signal_while_we_wait_for_quiet_is_no_busy_machine(tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ def test_a_budget_of_runs_begins_no_block_that_it_cannot_end(
     book, host, planner = started(tmp_path / "journal.jsonl"), FakeHost(), GridPlanner(small())
     for name in NAMES[:n_done]:
         planner.tell(planner._planned[name], {}, "clean")
-    run_study(planner, Loop(host, book, Told()), Budget(None, runs=runs, n_done=n_done, block_size=7))
+    run_study(planner, RunContext(host, book, Told()), Budget(None, runs=runs, n_done=n_done, block_size=7))
     book.close()
     assert len(host.measured) == measured
 
@@ -478,14 +478,14 @@ class HeardByProbe(FakeHost):
 
     def measure(self, run: Run) -> Record:
         if len(self.measured) == 2:
-            note(signal.SIGTERM)
+            record_signal(signal.SIGTERM)
             raise KeyboardInterrupt
         return super().measure(run)
 
 
 def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(tmp_path: Path) -> None:
     book = started(tmp_path / "journal.jsonl")
-    assert run_study(GridPlanner(small()), Loop(HeardByProbe(), book, Told()), Budget(None))[:2] == (
+    assert run_study(GridPlanner(small()), RunContext(HeardByProbe(), book, Told()), Budget(None))[:2] == (
         "interrupted",
         signal.SIGTERM,
     )
@@ -504,7 +504,7 @@ def test_how_services_ended_is_journaled_where_it_is_known_and_the_last_ones_bef
         return [] if block is None else [ServicesEnded(block=block, services=[KILLED], n_survivors=0)]
 
     with closing(started(file)) as book:
-        run_study(GridPlanner(small()), Loop(FakeHost(), book, progress, ended=ended), Budget(None))
+        run_study(GridPlanner(small()), RunContext(FakeHost(), book, progress, service_ends=ended), Budget(None))
     assert asked == [False] * 21 + [True]
     events = [event["event"] for event in journal.read(file)]
     assert events[:8] == ["study", "ask", "run", "verdict", "ask", "services", "run", "verdict"]

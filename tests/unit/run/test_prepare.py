@@ -11,7 +11,7 @@ from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.local.prepare_host import build_program
 from scalograph.run.hosts.python_probe.tree import parse_stat
-from scalograph.run.prepare import about, prepare
+from scalograph.run.prepare import prepare, read_preparations
 from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
 
@@ -64,8 +64,8 @@ def test_once_for_each_level_and_announced(place: Path) -> None:
 def test_of_what_is_there_only_what_is_used_is_told(place: Path) -> None:
     home = made(place, "a", "b")
     values = {"prepared": str(home), "tree": "one"}
-    assert about(workload(), values, [{"tree": "b"}]) == {"b": "b 1.0, sha256 abc"}
-    assert about(workload(), {"tree": "one"}, [{"tree": "b"}]) == {}
+    assert read_preparations(workload(), values, [{"tree": "b"}]) == {"b": "b 1.0, sha256 abc"}
+    assert read_preparations(workload(), {"tree": "one"}, [{"tree": "b"}]) == {}
 
 
 def test_without_a_factor_the_parameter_counts(place: Path) -> None:

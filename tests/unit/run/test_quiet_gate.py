@@ -8,29 +8,29 @@ import pytest
 from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
 from scalograph.system import quiet
-from scalograph.system.quiet import GLANCE_S, LOOK_S, Look, Reading, look
+from scalograph.system.quiet import FIRST_SAMPLE_S, SAMPLE_S, LoadSample, Reading, sample_load
 
 from ..records import record
 
-QUIET, BUSY = Look({0: 0.01, 1: 0.04}), Look({0: 0.02, 1: 0.5})
+QUIET, BUSY = LoadSample({0: 0.01, 1: 0.04}), LoadSample({0: 0.02, 1: 0.5})
 
 
 class World:
     """Looks in order (the last one again and again); each takes half a second, as pauses do."""
 
-    def __init__(self, looks: Sequence[Look]) -> None:
+    def __init__(self, looks: Sequence[LoadSample]) -> None:
         self.looks, self.now, self.told = list(looks), 0.0, list[str]()
         self.pause_s = 0.0
 
-    def look(self) -> Look:
-        self.now += LOOK_S
+    def sample_load(self) -> LoadSample:
+        self.now += SAMPLE_S
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 
     def pause(self, seconds: float) -> None:
         self.now += max(seconds, self.pause_s)
 
     def gate(self, patience_s: float) -> QuietGate:
-        return QuietGate(patience_s, self.told.append, self.look, lambda: self.now, self.pause)
+        return QuietGate(patience_s, self.told.append, self.sample_load, lambda: self.now, self.pause)
 
 
 def never() -> bool:
@@ -39,19 +39,19 @@ def never() -> bool:
 
 def test_a_quiet_machine_is_passed_at_once_and_without_a_word() -> None:
     world = World([QUIET])
-    assert world.gate(600).pass_(0, never) == (True, "")
-    assert (world.now, world.told) == (LOOK_S, [])
+    assert world.gate(600).wait_until_quiet(0, never) == (True, "")
+    assert (world.now, world.told) == (SAMPLE_S, [])
 
 
 def test_without_patience_a_busy_machine_is_told_and_passed() -> None:
     world = World([BUSY])
-    quiet, note = world.gate(0).pass_(2, never)
+    quiet, note = world.gate(0).wait_until_quiet(2, never)
     assert not quiet and note == "block 3 began on a busy machine: used by others: CPU 1 50 %"
 
 
 def test_it_waits_until_the_machine_is_quiet() -> None:
     world = World([BUSY] * 8 + [QUIET])
-    quiet, note = world.gate(60).pass_(0, never)
+    quiet, note = world.gate(60).wait_until_quiet(0, never)
     assert quiet and note == "block 1 began on a quiet machine after waiting 8 s"
     assert len(world.told) == 1 and world.told[0].startswith(
         "waiting for a quiet machine before block 1, at most 1 min"
@@ -61,39 +61,39 @@ def test_it_waits_until_the_machine_is_quiet() -> None:
 def test_patience_is_for_the_whole_study() -> None:
     world = World([BUSY])
     gate = world.gate(90)
-    assert not gate.pass_(0, never).quiet
-    assert world.now == LOOK_S + 90 and len(world.told) == 3
+    assert not gate.wait_until_quiet(0, never).quiet
+    assert world.now == SAMPLE_S + 90 and len(world.told) == 3
     began = world.now
     world.now += HOLDS_S
-    assert not gate.pass_(1, never).quiet
-    assert world.now - began == LOOK_S + HOLDS_S
+    assert not gate.wait_until_quiet(1, never).quiet
+    assert world.now - began == SAMPLE_S + HOLDS_S
 
 
 def test_it_waits_no_longer_than_it_says() -> None:
     world = World([BUSY])
     world.pause_s = 0.6  # a sleep is never shorter than asked, and often longer
-    quiet, note = world.gate(3).pass_(0, never)
+    quiet, note = world.gate(3).wait_until_quiet(0, never)
     assert not quiet and note == "block 1 began on a busy machine after waiting 2 s: used by others: CPU 1 50 %"
-    assert world.now <= LOOK_S + 3
+    assert world.now <= SAMPLE_S + 3
     assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
 
 
 def test_a_look_holds_for_a_while() -> None:
     world = World([QUIET, BUSY])
     gate = world.gate(0)
-    assert gate.pass_(0, never).quiet and gate.pass_(1, never).quiet
-    assert world.now == LOOK_S
+    assert gate.wait_until_quiet(0, never).quiet and gate.wait_until_quiet(1, never).quiet
+    assert world.now == SAMPLE_S
     world.now += HOLDS_S
-    assert gate.pass_(2, never).note and gate.pass_(3, never) == (False, "")
-    assert world.now == 2 * LOOK_S + HOLDS_S
+    assert gate.wait_until_quiet(2, never).note and gate.wait_until_quiet(3, never) == (False, "")
+    assert world.now == 2 * SAMPLE_S + HOLDS_S
 
 
 def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None:
     world = World([BUSY] * 2 + [QUIET] * 2)
     gate = world.gate(600)
-    assert gate.pass_(0, never).quiet
+    assert gate.wait_until_quiet(0, never).quiet
     world.looks, world.now = [BUSY, QUIET], world.now + HOLDS_S
-    assert gate.pass_(1, never).quiet and not world.looks[1:]
+    assert gate.wait_until_quiet(1, never).quiet and not world.looks[1:]
 
 
 def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> Record:
@@ -105,26 +105,26 @@ def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> Record:
 def test_quiet_runs_stand_for_a_look(busy_ns: int | None, looked: bool) -> None:
     world = World([QUIET])
     gate = world.gate(0)
-    gate.pass_(0, never)
+    gate.wait_until_quiet(0, never)
     for _ in range(3):
-        gate.told(ran(busy_ns))
+        gate.observe_run(ran(busy_ns))
     world.now = before = world.now + HOLDS_S
-    assert gate.pass_(1, never).quiet
-    assert world.now == before + LOOK_S * looked
+    assert gate.wait_until_quiet(1, never).quiet
+    assert world.now == before + SAMPLE_S * looked
 
 
 def test_runs_of_a_moment_stand_for_none() -> None:
     world = World([QUIET])
     gate = world.gate(0)
-    gate.pass_(0, never)
-    gate.told(ran(100_000_000))
+    gate.wait_until_quiet(0, never)
+    gate.observe_run(ran(100_000_000))
     world.now = before = world.now + HOLDS_S
-    assert gate.pass_(1, never).quiet and world.now > before
+    assert gate.wait_until_quiet(1, never).quiet and world.now > before
 
 
 def test_an_interrupt_ends_the_wait() -> None:
     world = World([BUSY])
-    assert not world.gate(3600).pass_(0, lambda: world.now > 5).quiet
+    assert not world.gate(3600).wait_until_quiet(0, lambda: world.now > 5).quiet
     assert world.now < 8
 
 
@@ -142,26 +142,32 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
         )
 
     write(0, 0)
-    seen = look(lambda seconds: write(user, stolen), tmp_path)
+    seen = sample_load(lambda seconds: write(user, stolen), tmp_path)
     assert seen.quiet is quiet and set(seen.busy) == {1}
 
 
 def test_who_had_a_cpu_is_told_by_the_larger_part() -> None:
     busy = {0: 0.18, 1: 0.5, 2: 0.02}
-    assert str(Look(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50 %; taken by the hypervisor: CPU 0 18 %"
-    assert str(Look({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18 %"
+    assert str(LoadSample(busy, {0: 0.17, 1: 0.1})) == "used by others: CPU 1 50 %; taken by the hypervisor: CPU 0 18 %"
+    assert str(LoadSample({0: 0.18}, {0: 0.18})) == "taken by the hypervisor: CPU 0 18 %"
 
 
 def test_what_we_use_during_a_look_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = [Reading({0: (0, 0)}, 1.0, 0.0), Reading({0: (8, 1)}, 1.06, 0.25), Reading({0: (9, 4)}, 1.07, 0.5)]
     monkeypatch.setattr(quiet, "_reading", lambda root: readings.pop(0))
-    seen = look(lambda seconds: None)
+    seen = sample_load(lambda seconds: None)
     assert seen.busy == pytest.approx({0: 0.12}) and seen.stolen == pytest.approx({0: 0.08})
 
 
 @pytest.mark.parametrize(
     ("passed_s", "used", "waits_s"),
-    [(0.5, 40, 0.0), (0.5, 42, 0.0), (0.5, 45, GLANCE_S), (0.05, 40, GLANCE_S - 0.05), (9.0, 40, GLANCE_S)],
+    [
+        (0.5, 40, 0.0),
+        (0.5, 42, 0.0),
+        (0.5, 45, FIRST_SAMPLE_S),
+        (0.05, 40, FIRST_SAMPLE_S - 0.05),
+        (9.0, 40, FIRST_SAMPLE_S),
+    ],
     ids=["alone", "rounded", "a neighbor", "short", "long ago"],
 )
 def test_a_start_that_had_the_cpus_to_itself_is_a_look(
@@ -177,25 +183,25 @@ def test_a_start_that_had_the_cpus_to_itself_is_a_look(
 
     monkeypatch.setattr(quiet.time, "monotonic", lambda: now)
     monkeypatch.setattr(quiet, "_reading", lambda root: Reading({0: (9, 0), 1: (0, 0)}, 1.0, now))
-    quiet.begin(tmp_path)
+    quiet.remember_start(tmp_path)
     now += passed_s
     monkeypatch.setattr(quiet, "_reading", lambda root: Reading(ticks, 1.4, now))
-    assert look(sleep, tmp_path).quiet
+    assert sample_load(sleep, tmp_path).quiet
     assert sum(waited) == pytest.approx(waits_s)
-    look(sleep, tmp_path)
-    assert sum(waited) == pytest.approx(waits_s + GLANCE_S)  # only the first look reaches back
+    sample_load(sleep, tmp_path)
+    assert sum(waited) == pytest.approx(waits_s + FIRST_SAMPLE_S)  # only the first look reaches back
 
 
 def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:
-    seen = look(lambda seconds: None, tmp_path)
+    seen = sample_load(lambda seconds: None, tmp_path)
     assert seen.quiet and str(seen) == "quiet"
 
 
 def test_many_busy_cpus_are_told_in_short() -> None:
-    assert str(Look(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
+    assert str(LoadSample(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")
 
 
 @pytest.mark.parametrize("text", ["", "cpu0", "cpu0 1 2", "cpu0 a b c d e f g h", "cpu0 " + "9" * 5000 + " 0" * 7])
 def test_a_look_at_another_machine_sees_only_the_cpus_that_it_tells(text: str) -> None:
     first, second = (f"cpu1 {used} 0 0 9 0 0 0 0 0 0\n{text}\n" for used in (0, 50))
-    assert quiet.between(first, second, [0, 1, 2], 1.0).busy.keys() == {1}
+    assert quiet.parse_load(first, second, [0, 1, 2], 1.0).busy.keys() == {1}

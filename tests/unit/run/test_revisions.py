@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError, StudyError
-from scalograph.run.revisions import Revision, between, built, named, repository
+from scalograph.run.revisions import Revision, build_revisions, find_repository, list_revisions, resolve_revisions
 
 COMMITS = 5
 AUTHOR = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a"}
@@ -46,17 +46,19 @@ def state(home: Path) -> dict[Path, bytes]:
 
 def test_each_revision_is_built_once_and_nothing_of_the_repository_changes(home: Path, tmp_path: Path) -> None:
     (home / "below").mkdir()
-    assert repository(home / "below") == home
-    every, before, said = named(home, ["v/1", "main"]), state(home), list[str]()
+    assert find_repository(home / "below") == home
+    every, before, said = resolve_revisions(home, ["v/1", "main"]), state(home), list[str]()
     assert [one.name for one in every] == [f"v-1-{every[0].commit[:10]}", f"main-{every[1].commit[:10]}"]
     for _ in range(2):
-        into = built(home, every, BUILD, said.append, tmp_path / "cache")
+        into = build_revisions(home, every, BUILD, said.append, tmp_path / "cache")
     assert [(into / one.name / "built").read_text() for one in every] == [
         f"{number}\n{into / one.name}\n" for number, one in zip((1, 4), every, strict=True)
     ]
     assert len(said) == 2 and "builds v-1-" in said[0]
     assert state(home) == before and git(home, "worktree", "list").count("\n") == 0
-    assert built(home, every[:1], ("true",), said.append, tmp_path / "cache") != into, "another build, another folder"
+    assert build_revisions(home, every[:1], ("true",), said.append, tmp_path / "cache") != into, (
+        "another build, another folder"
+    )
 
 
 def test_commits_between_two_are_taken_evenly_along_first_parents(home: Path) -> None:
@@ -64,22 +66,22 @@ def test_commits_between_two_are_taken_evenly_along_first_parents(home: Path) ->
     committed(home, 3)
     git(home, "checkout", "-q", "main")
     git(home, "merge", "-q", "-X", "ours", "--no-edit", "side")
-    names = [one.name.partition("-")[0] for one in between(home, "v/1", "main", 10)]
+    names = [one.name.partition("-")[0] for one in list_revisions(home, "v/1", "main", 10)]
     assert names == ["0", "1", "2", "3", "4"]
-    first, middle, last = between(home, "v/1", "main", 3)
+    first, middle, last = list_revisions(home, "v/1", "main", 3)
     assert (first.commit, last.commit) == (git(home, "rev-parse", "v/1"), git(home, "rev-parse", "main"))
     assert middle.name.startswith("2-")
 
 
 def test_a_build_that_fails_is_told_and_made_anew(home: Path, tmp_path: Path) -> None:
-    every = named(home, ["main"])
+    every = resolve_revisions(home, ["main"])
     argv = ("sh", "-c", f"echo no such header >&2; test -e {tmp_path}/there")
     with pytest.raises(HostError, match=r"--build of main-\w+: exit code 1, expected 0; .*\nno such header"):
-        built(home, every, argv, str, tmp_path / "cache")
+        build_revisions(home, every, argv, str, tmp_path / "cache")
     (tmp_path / "there").touch()
-    assert (built(home, every, argv, str, tmp_path / "cache") / every[0].name / "number").exists()
+    assert (build_revisions(home, every, argv, str, tmp_path / "cache") / every[0].name / "number").exists()
     with pytest.raises(HostError, match=r"--build of main-.*: none-such cannot be started"):
-        built(home, every, ("none-such",), str, tmp_path / "cache")
+        build_revisions(home, every, ("none-such",), str, tmp_path / "cache")
 
 
 def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
@@ -87,8 +89,8 @@ def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
 ) -> None:
     monkeypatch.setenv("CFLAGS", "-O3")
     monkeypatch.setenv("GIT_DIR", "/none")
-    every = named(home, ["main"])
-    into = built(home, every, ("sh", "-c", "env > env"), str, tmp_path / "cache")
+    every = resolve_revisions(home, ["main"])
+    into = build_revisions(home, every, ("sh", "-c", "env > env"), str, tmp_path / "cache")
     names = {line.partition("=")[0] for line in (into / every[0].name / "env").read_text().splitlines()}
     assert "PATH" in names and not {"CFLAGS", "GIT_DIR"} & names
 
@@ -96,21 +98,21 @@ def test_a_build_gets_nothing_of_the_environment_that_changes_its_result(
 def test_what_git_does_not_know_is_told_in_one_message(home: Path, tmp_path: Path) -> None:
     for text in ("none", "-v", "main^{tree}", "", "--all"):
         with pytest.raises(StudyError, match='revision "'):
-            named(home, [text])
+            resolve_revisions(home, [text])
     with pytest.raises(StudyError, match=r"main\.\.v/1: no commit between them"):
-        between(home, "main", "v/1", 3)
+        list_revisions(home, "main", "v/1", 3)
     with pytest.raises(StudyError, match="revisions: git says: fatal: not a git repository"):
-        repository(tmp_path)
+        find_repository(tmp_path)
     with pytest.raises(StudyError, match="git checkout x: git says"):
-        built(home, [Revision("x", "0" * 40)], (), str, tmp_path / "cache")
+        build_revisions(home, [Revision("x", "0" * 40)], (), str, tmp_path / "cache")
 
 
 def test_a_cache_whose_path_would_not_stay_one_word_is_refused(home: Path, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="expected a plain one; set XDG_CACHE_HOME"):
-        built(home, named(home, ["main"]), (), str, tmp_path / "a cache")
+        build_revisions(home, resolve_revisions(home, ["main"]), (), str, tmp_path / "a cache")
 
 
 def test_git_that_is_missing_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match=r"git: cannot be started: .*; apt install git"):
-        repository(tmp_path)
+        find_repository(tmp_path)

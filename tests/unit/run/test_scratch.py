@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from scalograph.cli.pipeline import alone
+from scalograph.cli.pipeline import machine_lock
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.run.scratch import scratch, sweep_scratch
@@ -61,10 +61,10 @@ def test_what_a_killed_start_left_goes_with_the_next(room: Path) -> None:
 
 
 def test_every_start_that_has_the_machine_to_itself_sweeps(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "of_machine", lambda: Store(None, None))
+    monkeypatch.setattr(Store, "locate", lambda: Store(None, None))
     monkeypatch.setattr("scalograph.cli.pipeline.end_in_order", lambda: None)
     left = killed(room)
-    with alone():
+    with machine_lock():
         assert not left.exists() and [*room.iterdir()] == []
 
 

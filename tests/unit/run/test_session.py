@@ -21,7 +21,7 @@ from scalograph.protocol.results import Results
 from scalograph.questions.assemble import findings
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
-from scalograph.run.session import Session, run_session, run_unkept
+from scalograph.run.session import Session, run_in_memory, run_session
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.identity import MORE_RUNS
 from scalograph.study.levels import Run
@@ -53,9 +53,9 @@ HOST = HostFacts(
 
 
 class Quiet:
-    def asked(self, run: Run, n_left: int) -> None: ...
+    def run_started(self, run: Run, n_left: int) -> None: ...
 
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
 
     def measure(self, run: Run) -> Record:
         """As a host: every run is clean."""
@@ -441,7 +441,7 @@ def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
     plan = planned(tmp_path / "study")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    finished = run_unkept(plan, Quiet())
+    finished = run_in_memory(plan, Quiet())
     assert [(each.run.run, each.verdict) for each in finished] == [
         (run.run, "clean") for run in plan.runs.planned_runs()
     ]
@@ -456,4 +456,4 @@ def test_a_signal_ends_what_is_not_kept_as_it_means(tmp_path: Path) -> None:
             return record()
 
     with pytest.raises(Terminated):
-        run_unkept(planned(tmp_path / "study"), Signaled())
+        run_in_memory(planned(tmp_path / "study"), Signaled())

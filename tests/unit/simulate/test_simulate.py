@@ -12,19 +12,7 @@ from scalograph.simulate.noise import (
     QUIET,
     Noise,
 )
-from scalograph.simulate.runs import (
-    a_a,
-    amdahl,
-    drift,
-    linear,
-    lock_collapse,
-    run_iterations,
-    run_scores,
-    sweep,
-    times,
-    usl,
-    usl_peak,
-)
+from scalograph.simulate.runs import (aa_tests, amdahl, drift, linear, lock_collapse, run_iterations, run_scores, sweep, times, usl, usl_peak)
 from scalograph.simulate.two_studies import coverage
 
 
@@ -69,12 +57,12 @@ def test_the_same_seed_gives_the_same_runs() -> None:
 def test_drift_and_the_orders_of_an_a_a_test() -> None:
     assert drift(1, 0.06).tolist() == [1.0]
     rng = np.random.default_rng(0)
-    a, b = a_a(rng, 1, 4, order="blocked", drift_total=0.7, noise=QUIET)
+    a, b = aa_tests(rng, 1, 4, order="blocked", drift_total=0.7, noise=QUIET)
     assert a[0] == pytest.approx([1.0, 1.1, 1.2, 1.3])
     assert b[0] == pytest.approx([1.4, 1.5, 1.6, 1.7])
-    a, b = a_a(rng, 1, 4, order="alternating", drift_total=0.7, noise=QUIET)
+    a, b = aa_tests(rng, 1, 4, order="alternating", drift_total=0.7, noise=QUIET)
     assert (b - a)[0] == pytest.approx([0.1] * 4)
-    a, b = a_a(rng, 500, 4, order="randomized", drift_total=0.7, noise=QUIET)
+    a, b = aa_tests(rng, 500, 4, order="randomized", drift_total=0.7, noise=QUIET)
     assert np.abs(b - a) == pytest.approx(np.full((500, 4), 0.1))
     assert np.mean(b > a) == pytest.approx(0.5, abs=0.05)
 

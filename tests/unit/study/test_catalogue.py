@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.catalogue import OpenedCatalogue, claims_of, number, open_catalogue
+from scalograph.study.catalogue import OpenedCatalogue, claim_number, claims_of, open_catalogue
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies
 
@@ -57,7 +57,7 @@ def test_every_claim_is_decided_by_one_study_or_is_open(quick: bool) -> None:
     ids += [claim.id for study in shipped.studies for claim in study.open]
     assert len(ids) == len(set(ids))
     listed = {claim for study in shipped.studies for claim in study.claims}
-    assert {number(one) for one in ids} == listed
+    assert {claim_number(one) for one in ids} == listed
 
 
 def test_the_quick_form_of_all_parts_fits_into_50_minutes() -> None:

@@ -8,14 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scalograph.design.resolve import assumed, design
+from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import StudyError
-from scalograph.study.declare import (
-    Declared,
-    check,
-    declare,
-    declare_shipped,
-)
+from scalograph.study.declare import Declared, check, declare, declare_shipped
 from scalograph.study.shipped import shipped_studies
 
 STUDY = """\
@@ -235,4 +230,4 @@ def test_what_ships_is_valid_in_both_forms(name: str) -> None:
 
 
 def planned_on_two_cpus(declared: Declared) -> int:
-    return design(declared.study, assumed(declared.study, 2)).n_runs
+    return design(declared.study, assumed_host(declared.study, 2)).n_runs

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.resolve import assumed, design
+from scalograph.design.resolve import assumed_host, design
 from scalograph.study.declare import declare_shipped
-from scalograph.study.identity import as_journaled, journaled
+from scalograph.study.identity import dump_study, parse_journaled_study
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_studies
 
@@ -28,18 +28,18 @@ holds = [1.0, 4.0]
 def test_what_was_planned_is_read_back() -> None:
     for name in shipped_studies():
         study = declare_shipped(name, quick=True).study
-        made = design(study, assumed(study, 2)).study
-        assert journaled(json.loads(json.dumps(as_journaled(made)))) == made, name
+        made = design(study, assumed_host(study, 2)).study
+        assert parse_journaled_study(json.loads(json.dumps(dump_study(made)))) == made, name
 
 
 def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
     """Nor does it say anything of a search how many runs its quick form asked for."""
     wide = VALID.replace('levels = ["none", "cas"]', 'levels = ["none", "cas"]\nif_granted = ["cas"]') + CLAIM
-    document = as_journaled(parse(wide + "[[exclude]]\nthreads = [4]\n"))
+    document = dump_study(parse(wide + "[[exclude]]\nthreads = [4]\n"))
     document["factors"]["threads"]["levels"] = [1, 2]
     document["factors"]["lock"]["levels"] = ["none"]
     document["question"], document["protocol"]["runs"] = "cliff", 3
-    assert journaled(document).exclude == [{"threads": [4]}]
+    assert parse_journaled_study(document).exclude == [{"threads": [4]}]
 
 
 @pytest.mark.parametrize(
@@ -58,22 +58,22 @@ def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
 )
 def test_what_could_not_be_declared_is_refused_by_its_place(changes: dict[str, Any], where: str) -> None:
     with pytest.raises(ValueError, match=rf"^study\.{where}: "):
-        journaled({**as_journaled(parse(VALID)), **changes})
+        parse_journaled_study({**dump_study(parse(VALID)), **changes})
 
 
 @pytest.mark.parametrize("changes", [{"where": {"core": 1}}, {"of": {"core": 1}}, {"along": "core"}, {"response": "x"}])
 def test_a_claim_of_what_is_not_declared_is_refused(changes: dict[str, Any]) -> None:
-    document = as_journaled(parse(VALID + CLAIM))
+    document = dump_study(parse(VALID + CLAIM))
     document["published"]["claims"][0] |= changes
     with pytest.raises(ValueError, match=r"study\.published\.claims\[0\]\."):
-        journaled(document)
+        parse_journaled_study(document)
 
 
 @pytest.mark.parametrize("file", ["/a/b.csv", "../b.csv", "a/../../b.csv"])
 def test_a_published_file_outside_is_refused(file: str) -> None:
-    document = as_journaled(declare_shipped("break-even").study)
+    document = dump_study(declare_shipped("break-even").study)
     document["published"]["file"] = file
     with pytest.raises(
         ValueError, match=r'^study\.published\.file: ".*" leads outside the study\'s folder, expected a file'
     ):
-        journaled(document)
+        parse_journaled_study(document)

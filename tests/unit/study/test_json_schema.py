@@ -35,7 +35,7 @@ def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
         for name in shipped_studies()
         for key in keys(tomllib.loads((shipped_study(name) / "study.toml").read_text(encoding="utf-8")))
     }
-    parts = {key: model._at(schema(), schema(), list(key)) for key in used}
+    parts = {key: model._find_part(schema(), schema(), list(key)) for key in used}
     assert {key for key, part in parts.items() if part is None} == set()
     named = {("name",), ("title",)}
     unsaid = {key for key, part in parts.items() if part is not None and "description" not in part} - named

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
-from scalograph.control.control import LevelError, control
-from scalograph.design.resolve import assumed
+from scalograph.control.control import LevelError, find_control
+from scalograph.design.resolve import assumed_host
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.declare import declare_shipped
 from scalograph.study.load import parse
-from scalograph.study.scalars import no_such
-from scalograph.study.shipped import shipped, shipped_study
+from scalograph.study.scalars import unknown_name_error
+from scalograph.study.shipped import shipped_study, shipped_workload
 
 from .example import VALID
 
@@ -23,8 +23,8 @@ from .example import VALID
     [
         (lambda: declare_shipped("thread-scalin"), "thread-scaling"),
         (lambda: shipped_study("thread-scalin"), "thread-scaling"),
-        (lambda: shipped("java-thread"), "java-threads"),
-        (lambda: control("placment"), "placement"),
+        (lambda: shipped_workload("java-thread"), "java-threads"),
+        (lambda: find_control("placment"), "placement"),
         (lambda: parse(f'question = "clif"\n{VALID}'), "cliff"),
         (lambda: parse(VALID.replace('[factors.lock]', '[factors.lock]\ncontrol = "polcy"')), "policy"),
         (lambda: parse(VALID + '\n[conditions]\ngoverno = "performance"\n'), "governor"),
@@ -40,9 +40,9 @@ def test_a_name_that_does_not_exist_is_asked_back_as_the_nearest_one(look_up: Ca
 
 @pytest.mark.parametrize(("name", "level", "near"), [("placement", "sibling", "siblings"), ("policy", "bach", "batch")])
 def test_so_is_a_level_of_a_control(name: str, level: str, near: str) -> None:
-    facts: HostFacts = assumed(parse(VALID), 4)
+    facts: HostFacts = assumed_host(parse(VALID), 4)
     with pytest.raises(LevelError) as refused:
-        control(name).resolve([level], facts)
+        find_control(name).resolve([level], facts)
     assert refused.value.fix == f'did you mean "{near}"?'
 
 
@@ -66,5 +66,10 @@ def test_so_is_the_value_of_an_option(
 
 
 def test_a_name_that_is_like_none_of_them_has_what_else_can_be_done() -> None:
-    assert str(no_such("--law", '"x"', "x", ["amdahl", "usl"], "see --help")).endswith("one of amdahl, usl; see --help")
-    assert str(no_such("--figure", '"x"', "x", [], empty="no figures")) == '--figure: "x", expected one of no figures'
+    assert str(unknown_name_error("--law", '"x"', "x", ["amdahl", "usl"], "see --help")).endswith(
+        "one of amdahl, usl; see --help"
+    )
+    assert (
+        str(unknown_name_error("--figure", '"x"', "x", [], empty="no figures"))
+        == '--figure: "x", expected one of no figures'
+    )

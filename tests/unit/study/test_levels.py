@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.study.levels import LevelsError, check_levels, needs_host, parse_levels, possible
+from scalograph.study.levels import LevelsError, check_levels, is_possible_level, needs_host, parse_levels
 from scalograph.study.scalars import Level
 
 
@@ -91,7 +91,7 @@ def test_many_ranges_are_not_spelled_out() -> None:
      (True, "1:all", False), (7, "1,all", True), (3, "1:all:*2", False), (2000, "100:all", True)],
 )  # fmt: skip
 def test_which_levels_a_host_may_have(level: Level, text: str, is_possible: bool) -> None:
-    assert possible(level, text) is is_possible
+    assert is_possible_level(level, text) is is_possible
 
 
 @given(st.integers(-(10**17), 10**17) | st.floats(-1e9, 1e9).map(lambda x: round(x, 3)))

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.study.identity import as_journaled, study_hash
+from scalograph.study.identity import dump_study, study_hash
 from scalograph.study.load import parse
 from scalograph.study.model import Study
-from scalograph.study.quick import quickened
+from scalograph.study.quick import quick_form
 
 from .example import VALID
 
@@ -95,7 +95,7 @@ def test_rejects(old: str, new: str, message: str) -> None:
 
 def test_a_journaled_study_reads_back_equal() -> None:
     study = parse(VALID + '[responses.ops]\nfrom = "value.ops"\nbetter = "higher"\n')
-    document = json.loads(json.dumps(as_journaled(study)))
+    document = json.loads(json.dumps(dump_study(study)))
     again = Study.model_validate(document, context={"journal": True})
     assert again == study
     assert study_hash(again) == study_hash(study)
@@ -112,7 +112,7 @@ def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
 
 def test_quick_changes_what_it_names_and_nothing_else() -> None:
     text = VALID + '[quick]\nprotocol = { runs = 2, budget = "4min" }\nfactors = { threads = "1,2" }\n'
-    study, quick = parse(text), quickened(parse(text))
+    study, quick = parse(text), quick_form(parse(text))
     assert quick.protocol.runs == 2
     assert quick.protocol.budget_s == 240
     assert quick.protocol.timeout_s == study.protocol.timeout_s
@@ -169,7 +169,7 @@ def test_the_quick_form_is_one_that_its_question_can_be_asked_of() -> None:
 def test_what_the_quick_form_leaves_out_may_still_be_excluded_or_shown() -> None:
     more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
     more += "where = { threads = 4 }\n"
-    assert quickened(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
+    assert quick_form(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
 
 
 def test_copies_are_counted_in_the_quick_form_too() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.design.resolve import assumed
+from scalograph.design.resolve import assumed_host
 from scalograph.run.plan import Plan, plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies, shipped_study
@@ -41,7 +41,7 @@ def test_it_ends_within_five_minutes(name: str) -> None:
     budget_s = quick.study.protocol.budget_s
     assert budget_s is not None and budget_s <= MOST_S
     # No block is begun that is not expected to end in time; all that is asked for could be measured in it.
-    assert 0 < driven_s(plan(quick, assumed(quick.study, 2), starts=False)) < budget_s
+    assert 0 < driven_s(plan(quick, assumed_host(quick.study, 2), starts=False)) < budget_s
 
 
 @pytest.mark.parametrize("form", ["", " --quick"])

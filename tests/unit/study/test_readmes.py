@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.study.catalogue import claims_of, number
+from scalograph.study.catalogue import claim_number, claims_of
 from scalograph.study.declare import declare_shipped
 from scalograph.study.shipped import shipped_studies, shipped_study
 
@@ -35,7 +35,7 @@ def test_it_names_the_claims_that_it_decides(study: str) -> None:
     ranges = re.findall(r"`?([SP]\d+)-(\d+)[a-z]?`? to `?\1-(\d+)[a-z]?`?", text)
     named = set(re.findall(r"[SP]\d+-\d+", text))
     named |= {f"{paper}-{n}" for paper, low, high in ranges for n in range(int(low), int(high) + 1)}
-    decided = {number(claim.id) for claim in claims_of(declare_shipped(study))}
+    decided = {claim_number(claim.id) for claim in claims_of(declare_shipped(study))}
     assert decided <= named, sorted(decided - named)
 
 

@@ -8,7 +8,7 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.study import identity
 from scalograph.study.identity import hash_folder
-from scalograph.system.private_dir import remove
+from scalograph.system.private_dir import remove_tree
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_folders_nested_too_deeply_are_refused(tmp_path: Path) -> None:
     os.close(at)
     with pytest.raises(StudyError, match="folders nested too deeply"):
         hash_folder(tmp_path)
-    remove(tmp_path / "d")
+    remove_tree(tmp_path / "d")
     assert [*tmp_path.iterdir()] == []

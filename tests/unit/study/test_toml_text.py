@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import StudyError
 from scalograph.study.toml_lines import locate
-from scalograph.study.toml_text import bare, parse
+from scalograph.study.toml_text import blank_strings, parse
 
 
 def refused(text: str) -> str:
@@ -81,4 +81,4 @@ def test_every_key_is_found_in_its_line(items: list[tuple[str, Any]]) -> None:
     text = "".join(f"# [x\n{quoted(key)} = {written(value)}\n" for key, value in items)
     assert len(parse(text, "x.toml")) == len(items)
     assert list(locate(text).values()) == [2 * n for n in range(1, len(items) + 1)]
-    assert bare(text).count("\n") == text.count("\n")
+    assert blank_strings(text).count("\n") == text.count("\n")

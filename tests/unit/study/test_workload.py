@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.model import WorkloadUse
-from scalograph.study.processes import fill, places
+from scalograph.study.processes import fill, placeholders
 from scalograph.study.program import Service, program
-from scalograph.study.shipped import shipped, shipped_studies, shipped_study, shipped_workloads
+from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workload, shipped_workloads
 from scalograph.study.workload import Parameter, load_workload, refusals
 
 GOOD = """
@@ -130,7 +130,12 @@ def test_refuses_a_folder_without_one_a_large_one_and_bytes(tmp_path: Path) -> N
 
 
 def test_places_are_names_and_lone_braces() -> None:
-    assert list(places(["{a}{b}", "{{c}}", "}", "{}"])) == [("a", "{a}{b}"), ("b", "{a}{b}"), (None, "}"), ("", "{}")]
+    assert list(placeholders(["{a}{b}", "{{c}}", "}", "{}"])) == [
+        ("a", "{a}{b}"),
+        ("b", "{a}{b}"),
+        (None, "}"),
+        ("", "{}"),
+    ]
 
 
 def test_fill_replaces_inside_and_spreads_lists() -> None:
@@ -217,8 +222,8 @@ def test_what_ships_loads() -> None:
     studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
     assert studies <= set(shipped_studies())
     for name in shipped_workloads():
-        assert load_workload(shipped(name)).name == name
-        assert (shipped(name) / "README.md").is_file()
+        assert load_workload(shipped_workload(name)).name == name
+        assert (shipped_workload(name) / "README.md").is_file()
     index = (Path(__file__).parents[3] / "studies" / "README.md").read_text()
     for name in shipped_studies():
         assert (shipped_study(name) / "README.md").is_file() and f"({name}/README.md)" in index
@@ -227,7 +232,7 @@ def test_what_ships_loads() -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
     with pytest.raises(StudyError, match=r"one of affinity, ceiling, .*, java-priorities, java-threads"):
-        shipped(name)
+        shipped_workload(name)
 
 
 SEVERAL = """
@@ -304,7 +309,12 @@ def test_a_parameter_that_a_program_would_not_read_is_refused_where_it_is_given(
 
 
 def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
-    fetched = [one for name in shipped_workloads() for plan in load_workload(shipped(name)).build for one in plan.fetch]
+    fetched = [
+        one
+        for name in shipped_workloads()
+        for plan in load_workload(shipped_workload(name)).build
+        for one in plan.fetch
+    ]
     versions: dict[str, set[tuple[str, str, int]]] = {}
     for one in fetched:
         versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))

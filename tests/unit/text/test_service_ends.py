@@ -1,7 +1,7 @@
 """How services that stayed up ended: what is a warning, and what only its time is told of."""
 
 from scalograph.protocol.record_processes import EndedService, ServicesEnded
-from scalograph.text.load_words import MOST_ENDS, bad_ends, told_ends
+from scalograph.text.load_words import MOST_ENDS, bad_ends, service_end_times
 
 
 def ended(block: int = 0, stopped_by: str = "TERM", wanted: str = "TERM", **more: object) -> ServicesEnded:
@@ -12,8 +12,8 @@ def ended(block: int = 0, stopped_by: str = "TERM", wanted: str = "TERM", **more
 def test_services_that_end_as_asked_are_told_by_their_time() -> None:
     as_asked = [ended(n_survivors=0), ended(1, "KILL", "KILL", n_survivors=0)]
     assert [*bad_ends(as_asked)] == []
-    assert told_ends(as_asked) == "; ended 2 times, each within 1.5 s"
-    assert told_ends([]) == told_ends([ServicesEnded(block=0, services=[])]) == ""
+    assert service_end_times(as_asked) == "; ended 2 times, each within 1.5 s"
+    assert service_end_times([]) == service_end_times([ServicesEnded(block=0, services=[])]) == ""
 
 
 def test_one_that_was_killed_or_left_processes_is_a_warning() -> None:

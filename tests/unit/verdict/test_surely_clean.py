@@ -7,12 +7,12 @@ import pytest
 
 from scalograph.protocol.record import Changed, CopyEvent, Iterations, Record, Values
 from scalograph.verdict import judge as judging
-from scalograph.verdict.judge import Asked, is_surely_clean, judge
+from scalograph.verdict.judge import Requirements, is_surely_clean, judge
 from tests.unit.records import record
 
 from .test_untouched import WALL, figures
 
-ASKED = Asked(3, True)
+ASKED = Requirements(3, True)
 QUIET = record(1.0, 0.9, iterations=[(0.3, 0.3, 7)] * 3, cpus=(0, 1))
 
 

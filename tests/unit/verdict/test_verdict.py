@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.verdict.judge import Asked, Judgment, judge
+from scalograph.verdict.judge import Requirements, Judgment, judge
 from scalograph.verdict.saturation import n_cpus
 
 from ..records import read, recorded
@@ -10,7 +10,7 @@ from ..records import read, recorded
 FOUR = (0, 1, 2, 3)
 
 
-def verdict_on(found: dict[str, Any], asked: Asked | None = None) -> Judgment:
+def verdict_on(found: dict[str, Any], asked: Requirements | None = None) -> Judgment:
     return judge(read(found), asked)
 
 
@@ -193,21 +193,21 @@ def test_cpu_time_of_a_tree_that_lives_on_has_the_whole_time() -> None:
 @pytest.mark.parametrize(
     ("n", "asked", "verdict"),
     [
-        (3, Asked(3, windows=True), "clean"),
-        (2, Asked(3, windows=True), "failed"),
-        (4, Asked(3, windows=False), "failed"),
-        (0, Asked(3, windows=True), "failed"),
-        (0, Asked(3, windows=False), "clean"),
-        (0, Asked(1, windows=True), "clean"),  # a program without events: the run is the iteration
+        (3, Requirements(3, windows=True), "clean"),
+        (2, Requirements(3, windows=True), "failed"),
+        (4, Requirements(3, windows=False), "failed"),
+        (0, Requirements(3, windows=True), "failed"),
+        (0, Requirements(3, windows=False), "clean"),
+        (0, Requirements(1, windows=True), "clean"),  # a program without events: the run is the iteration
     ],
 )
-def test_a_run_that_did_not_do_what_was_asked_has_failed(n: int, asked: Asked, verdict: str) -> None:
+def test_a_run_that_did_not_do_what_was_asked_has_failed(n: int, asked: Requirements, verdict: str) -> None:
     found = recorded(1.0, 1.0, iterations=[(0.1, 0.1, 5)] * n)
     assert verdict_on(found, asked).verdict == verdict
 
 
 def test_it_says_how_many_iterations_there_were() -> None:
-    (cause,) = verdict_on(recorded(iterations=[(0.1, 0.1, 5)] * 2), Asked(20, windows=True)).causes
+    (cause,) = verdict_on(recorded(iterations=[(0.1, 0.1, 5)] * 2), Requirements(20, windows=True)).causes
     assert cause.text == "reported 2 of 20 iterations"
 
 
@@ -368,9 +368,9 @@ def test_windows_lie_within_the_life_of_their_copy(start: list[int], end: list[i
 
 def test_iterations_are_numbered_one_after_the_other() -> None:
     found = recorded(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
-    assert verdict_on(found, Asked(2, True)).verdict == "clean"
+    assert verdict_on(found, Requirements(2, True)).verdict == "clean"
     found["iterations"][0]["index"] = [0, 0]
-    assert verdict_on(found, Asked(2, True)).verdict == "failed"
+    assert verdict_on(found, Requirements(2, True)).verdict == "failed"
 
 
 def test_a_stall_longer_than_the_run_cannot_be() -> None:
@@ -401,7 +401,7 @@ def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
 )
 def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any], asks: bool, verdict: str) -> None:
     n = len(found["iterations"][0]["index"])
-    judged = verdict_on(found, Asked(n, asks))
+    judged = verdict_on(found, Requirements(n, asks))
     assert judged.verdict == verdict
     if verdict == "undecided":
         assert judged.causes[0].text.startswith("its windows cover 5.0 % of its time; in them or between them: ")
@@ -418,7 +418,7 @@ def test_pressure_bounds_a_run_without_switch_records_too() -> None:
 
 def test_a_copy_that_reports_nothing_beside_one_that_does_has_failed() -> None:
     found = recorded(iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)])
-    asked = Asked(2, windows=True)
+    asked = Requirements(2, windows=True)
     assert verdict_on(found, asked).verdict == "clean"
     found["copies"].append({**found["copies"][0], "copy": 1})
     judged = verdict_on(found, asked)

@@ -9,10 +9,10 @@ from types import ModuleType
 import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 
-HERE = shipped("http-drivers")
+HERE = shipped_workload("http-drivers")
 SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"
 # Modules of the workload's folder; no other test may find them.
 MODULES = ("asked", "drops", "told", "wrk", "oha", "k6", "tools", "drive", "prepare")

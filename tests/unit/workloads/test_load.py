@@ -11,12 +11,12 @@ import pytest
 
 from scalograph.run.hosts.python_probe.lines import Limits, Speech
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 
 from ...servers import LOAD, needs_driver
 
-HERE = shipped("load")
+HERE = shipped_workload("load")
 pytestmark = needs_driver
 
 

@@ -8,18 +8,18 @@ import pytest
 
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.system.jvms import find
+from scalograph.system.jvms import find_jvms
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
-HERE = shipped("loop-versions")
+HERE = shipped_workload("loop-versions")
 WORDS = ("units=10000", "iterations=2")
 
 
 @pytest.fixture(scope="module")
 def jvm() -> Jvm:
-    found = [jvm for jvm in find() if jvm.javac]
+    found = [jvm for jvm in find_jvms() if jvm.javac]
     if not found:
         pytest.skip("no JDK: apt-get install default-jdk-headless")
     return found[0]

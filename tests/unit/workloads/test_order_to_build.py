@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 
-HERE = shipped("order-to-build")
+HERE = shipped_workload("order-to-build")
 PROGRAMS = Path(__file__).parent / "order_to_build"
 SAID = """\
 audited

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from scalograph.run.build import build
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
-HERE = shipped("process-loop")
+HERE = shipped_workload("process-loop")
 LEVELS = ("O0", "O1", "O2", "O3")
 
 

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 
-HOME = shipped("source-build")
+HOME = shipped_workload("source-build")
 MAKEFILE = """all: a.o b.o c.o
 \t@echo done > built
 %.o: %.c

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalograph.cli.command_line_study.command_study import CommandStudy
-from scalograph.cli.command_line_study.option_texts import split, swept_study
+from scalograph.cli.command_line_study.option_texts import split, sweep_study
 from scalograph.cli.console import say
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.overrides import seconds_of
-from scalograph.cli.pipeline import alone
+from scalograph.cli.pipeline import machine_lock
 from scalograph.cli.sweep_options import VERSION, SweepOptions
 from scalograph.errors import StudyError
-from scalograph.run.revisions import Revision, between, built, named, repository
+from scalograph.run.revisions import Revision, build_revisions, find_repository, list_revisions, resolve_revisions
 
 _PLACE = f"{{{VERSION}}}"
 # Each is measured in every block. No name that git takes holds a colon, or two dots.
@@ -21,42 +21,44 @@ MOST, MOST_OF_SPAN = 64, 10
 _SPAN = re.compile(r"([^,:]+?)\.\.([^,:]+?)(?::([0-9]{1,4}))?")
 
 
-def refuse_without_place(command: Sequence[str], example: str) -> None:
+def require_placeholder(command: Sequence[str], example: str) -> None:
     """Raise StudyError for a command that holds no {version}."""
     if not any(_PLACE in word for word in command):
         raise StudyError.one("command", f"no {_PLACE}", "it where the versions differ", example)
 
 
-def revised_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
+def revision_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     """Make the study of `measure --revisions`.
 
     Raises:
         StudyError: an option has another form, or git has no such revision here.
         HostError: a build failed, or another start holds the machine.
     """
-    refuse_without_place(options.command, "measure --revisions v1,main --build make -- {version}/prog")
+    require_placeholder(options.command, "measure --revisions v1,main --build make -- {version}/prog")
     if sweep.revisions is None or sweep.build is None:
         raise StudyError.one("--revisions", "one of --revisions and --build", "both; --build '' builds nothing")
     every = _revisions(sweep.revisions)
-    levels = f"{VERSION}={','.join(one.name for one in every)}"
-    study = swept_study(replace(sweep, factor=[*(sweep.factor or ()), levels]), options)
-    return placed(study, every, sweep.build, options)
+    levels = f"{VERSION}={','.join(revision.name for revision in every)}"
+    study = sweep_study(replace(sweep, factor=[*(sweep.factor or ()), levels]), options)
+    return insert_build_folders(study, every, sweep.build, options)
 
 
 def _revisions(text: str) -> list[Revision]:
     """A,B,C as they are named; of A..B:N at most N, both ends among them."""
-    home, span = repository(Path()), _SPAN.fullmatch(text)
+    home, span = find_repository(Path()), _SPAN.fullmatch(text)
     if span and not 2 <= int(span[3] or MOST_OF_SPAN) <= MOST:
         raise StudyError.one("--revisions", f"{span[3]} of them", f"2 to {MOST}")
     if span:
-        return between(home, span[1], span[2], int(span[3] or MOST_OF_SPAN))
+        return list_revisions(home, span[1], span[2], int(span[3] or MOST_OF_SPAN))
     texts = [part.strip() for part in text.split(",")]
     if len(texts) > MOST:
         raise StudyError.one("--revisions", f"{len(texts)} of them", f"at most {MOST}", "leave some out")
-    return named(home, texts)
+    return resolve_revisions(home, texts)
 
 
-def placed(study: CommandStudy, every: Sequence[Revision], build: str, options: CommandOptions) -> CommandStudy:
+def insert_build_folders(
+    study: CommandStudy, every: Sequence[Revision], build: str, options: CommandOptions
+) -> CommandStudy:
     """Build revisions, alone on this machine, and return the study with their folders in its command and its steps.
 
     Args:
@@ -70,8 +72,8 @@ def placed(study: CommandStudy, every: Sequence[Revision], build: str, options: 
         HostError: a build failed, or another start holds the machine.
     """
     argv = split("--build", build, options.shell) if build.strip() else ()
-    with alone(seconds_of("--wait-lock", options.wait_lock)):  # it would disturb what is measured meanwhile
-        home = built(repository(Path()), every, argv, say)
+    with machine_lock(seconds_of("--wait-lock", options.wait_lock)):  # it would disturb what is measured meanwhile
+        home = build_revisions(find_repository(Path()), every, argv, say)
 
     def words(argv: Sequence[str]) -> tuple[str, ...]:
         return tuple(word.replace(_PLACE, f"{home}/{_PLACE}") for word in argv)

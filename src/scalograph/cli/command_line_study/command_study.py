@@ -46,7 +46,7 @@ class PrintedFigure:
 class CommandStudy:
     """A command and what is to vary; `factors` are levels as text by name.
 
-    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `asked` is
+    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `subcommand` is
     the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
     one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
     factors; `plan` is that of the question, `title`
@@ -65,7 +65,7 @@ class CommandStudy:
     ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int] = field(default_factory=dict)
     question: str = "sweep"
-    asked: str = "measure"
+    subcommand: str = "measure"
     roles: dict[str, str] = field(default_factory=dict)
     baseline: tuple[str, str] | None = None
     lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class CommandStudy:
     title: str = ""
 
     @property
-    def along(self) -> tuple[str, int] | None:
+    def worker_factor(self) -> tuple[str, int] | None:
         """Return the factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
 
         Other numbers may be a size, of which more is more work: they have no speedup.
@@ -96,7 +96,7 @@ class CommandStudy:
             return None
         several = {name: levels for name, text in self.factors.items() if len(levels := _levels(text)) > 1}
         for name, levels in several.items():
-            if all(isinstance(level, str) for level in levels) or (len(several) == 1 and self.along is None):
+            if all(isinstance(level, str) for level in levels) or (len(several) == 1 and self.worker_factor is None):
                 return name, levels[0]
         return None
 

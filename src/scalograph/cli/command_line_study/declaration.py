@@ -5,15 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
 from scalograph.cli.command_line_study.command_study import HARNESS, OWN, WORKERS, CommandStudy, PrintedFigure
-from scalograph.errors import (
-    HostError,
-    Problem,
-    ScalographError,
-    StudyError,
-)
+from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.questions.registry import is_search
 from scalograph.study.levels import LevelsError, parse_levels
-from scalograph.study.scalars import Level, as_text
+from scalograph.study.scalars import Level, format_value
 
 MAX_TITLE, MAX_COMMAND = 60, 28
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
@@ -24,17 +19,17 @@ _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--respon
 
 def study_text(study: CommandStudy) -> str:
     """Return the declaration: what varies, what is read, how runs are made."""
-    along = study.along
+    along = study.worker_factor
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
-        f"# What `scalograph {study.asked}` ran. Repeat it from the folder where that was: scalograph run study.toml",
+        f"# What `scalograph {study.subcommand}` ran. Repeat it from the folder where that was: scalograph run study.toml",
         "version = 1",
-        f"name = {quoted(name(study.command, study.asked.rpartition(' ')[2]))}",
-        f"title = {quoted(_title(study))}",
-        f"question = {quoted(study.question)}",
-        f"work = {quoted('per-worker' if per_worker else 'total')}",
+        f"name = {quote(study_name(study.command, study.subcommand.rpartition(' ')[2]))}",
+        f"title = {quote(_title(study))}",
+        f"question = {quote(study.question)}",
+        f"work = {quote('per-worker' if per_worker else 'total')}",
         "seed = 1",
-        *([f"plan = {quoted(study.plan)}"] if study.plan else []),
+        *([f"plan = {quote(study.plan)}"] if study.plan else []),
     ]
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
     baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and not is_search(study.question) else []
@@ -49,23 +44,23 @@ def study_text(study: CommandStudy) -> str:
     return "\n".join([*head, *_workload(study), *_factors(study), *_responses(study), *baseline, *protocol]) + "\n"
 
 
-def name(command: Sequence[str], asked: str = "measure") -> str:
+def study_name(command: Sequence[str], asked: str = "measure") -> str:
     """Return what the study and its folder are called.
 
-    >>> name(["./Prog_2", "-t"]), name(["make"], "effective-cpus")
+    >>> study_name(["./Prog_2", "-t"]), study_name(["make"], "effective-cpus")
     ('measure-prog-2', 'effective-cpus-make')
     """
     program = re.sub(r"[^a-z0-9]+", "-", command[0].rpartition("/")[2].lower()).strip("-")
     return f"{asked}-{program}"[:64].rstrip("-")
 
 
-def as_options(error: ScalographError) -> ScalographError:
+def map_error(error: ScalographError) -> ScalographError:
     """Return what is wrong with the study, or with this host, told of the options: nobody has seen the file."""
-    problems = [_as_option(problem) for problem in error.problems]
+    problems = [_map_problem(problem) for problem in error.problems]
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text of TOML.
 
     Raises:
@@ -90,71 +85,71 @@ def _workload(study: CommandStudy) -> Iterator[str]:
     if study.env_all:
         yield "env_all = true"
     if study.input:
-        yield f"input = {quoted(study.input)}"
+        yield f"input = {quote(study.input)}"
     if study.ok_exits != (0,):
         yield f"ok_exits = {list(study.ok_exits)}"
     if study.env:
-        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
+        yield f"env = {{ {', '.join(f'{quote(key)} = {quote(value)}' for key, value in study.env.items())} }}"
 
 
 def _factors(study: CommandStudy) -> Iterator[str]:
     # A command by itself is measured on all CPUs there are.
     for factor, levels in (study.factors or {"cpus": "all"}).items():
         listed = study.lists.get(factor)
-        text = quoted(levels) if listed is None else f"[{', '.join(map(_scalar, listed))}]"
+        text = quote(levels) if listed is None else f"[{', '.join(map(_scalar, listed))}]"
         yield from ("", f"[factors.{factor}]", f"levels = {text}")
         if factor in study.controls:
-            yield f"control = {quoted(study.controls[factor])}"
+            yield f"control = {quote(study.controls[factor])}"
         if factor in study.titles:
-            yield f"title = {quoted(study.titles[factor])}"
+            yield f"title = {quote(study.titles[factor])}"
         if factor == "cpus":
             yield from ('control = "cpus"', 'title = "CPUs"')
         if factor in study.roles:
-            yield f"role = {quoted(study.roles[factor])}"
+            yield f"role = {quote(study.roles[factor])}"
 
 
 def _responses(study: CommandStudy) -> Iterator[str]:
     """What the command prints goes first where it has a direction: then the study is about it."""
     directed = [printed for printed in study.responses if printed.better != "none"]
     for printed in directed:
-        yield from _printed(printed)
+        yield from _output_response(printed)
     for own, first, later, unit, better, title in OWN:
-        yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
-        yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
+        yield from ("", f"[responses.{own}]", f"from = {quote(later if directed else first)}")
+        yield from (f"unit = {quote(unit)}", f"better = {quote(better)}", f"title = {quote(title)}")
     for printed in study.responses:
         if printed not in directed:
-            yield from _printed(printed)
+            yield from _output_response(printed)
 
 
-def _printed(printed: PrintedFigure) -> Iterator[str]:
-    place = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
+def _output_response(printed: PrintedFigure) -> Iterator[str]:
+    source = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
     if harness := HARNESS.fullmatch(printed.place):
         reader, benchmark = harness.groups("")
-        place = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
+        source = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
     yield from ("", f"[responses.{printed.name}]", 'from = "output"')
-    yield from (f"{key} = {quoted(value)}" for key, value in place.items())
-    yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
+    yield from (f"{key} = {quote(value)}" for key, value in source.items())
+    yield from (f"unit = {quote(printed.unit)}", f"better = {quote(printed.better)}")
 
 
 def argv_text(argv: Sequence[str]) -> str:
     """Return an argv as a list of TOML."""
-    return f"[{', '.join(map(quoted, argv))}]"
+    return f"[{', '.join(map(quote, argv))}]"
 
 
 def _value(value: str | int) -> str:
-    return quoted(value) if isinstance(value, str) else str(value)
+    return quote(value) if isinstance(value, str) else str(value)
 
 
 def _level(text: str) -> str:
     try:
         (level,) = parse_levels(text)
     except LevelsError:
-        return quoted(text)  # told where the study is checked
+        return quote(text)  # told where the study is checked
     return _scalar(level)
 
 
 def _scalar(level: Level) -> str:
-    return quoted(level) if isinstance(level, str) else as_text(level)
+    return quote(level) if isinstance(level, str) else format_value(level)
 
 
 def _title(study: CommandStudy) -> str:
@@ -173,7 +168,7 @@ def _title(study: CommandStudy) -> str:
     return f"{shown} over {along}"[:MAX_TITLE] if names else f"How long does {shown} take?"
 
 
-def _as_option(problem: Problem) -> Problem:
+def _map_problem(problem: Problem) -> Problem:
     key = _WHERE.sub("", problem.where)
     room, _, rest = key.partition(".")
     part = re.split(r"[.\[]", rest)[0].replace("_", "-")

@@ -4,13 +4,13 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import astuple, dataclass
 
-from scalograph.cli.command_line_study.declaration import MAX_COMMAND, argv_text, name, quoted
+from scalograph.cli.command_line_study.declaration import MAX_COMMAND, argv_text, quote, study_name
 from scalograph.cli.command_line_study.option_texts import split, variables
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
-from scalograph.study.scalars import no_such
-from scalograph.study.shipped import shipped
+from scalograph.study.scalars import unknown_name_error
+from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
 from scalograph.text.units import parse_duration
 
@@ -33,28 +33,28 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
     Raises:
         StudyError: there is no such driver, or it cannot do what an option asks.
     """
-    found: Parameters = {f"{key}_s": _duration(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
-    found |= {"warmup": options.warmup}
-    found |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
-    found |= {"remote": "yes"} if options.remote else {}
+    parameters: Parameters = {f"{key}_s": _duration(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
+    parameters |= {"warmup": options.warmup}
+    parameters |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
+    parameters |= {"remote": "yes"} if options.remote else {}
     if options.driver != OWN:
         _refuse(options, factors)
-        return OTHERS, {"tool": options.driver, **found}
-    found |= {"down_s": _duration("--down", options.down), "cycle": options.cycle, "status": options.status}
+        return OTHERS, {"tool": options.driver, **parameters}
+    parameters |= {"down_s": _duration("--down", options.down), "cycle": options.cycle, "status": options.status}
     texts = {key: getattr(options, key) for key in ("contains", "pool")}
-    return OWN, found | {key: literal(text) for key, text in texts.items() if text}
+    return OWN, parameters | {key: escape_braces(text) for key, text in texts.items() if text}
 
 
-def literal(text: str) -> str:
+def escape_braces(text: str) -> str:
     """Return a text as a template in which nothing is filled."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _refuse(options: LoadOptions, factors: Container[str]) -> None:
     name = options.driver
-    known = [OWN, *map(str, load_workload(shipped(OTHERS)).parameters["tool"].choices or [])]
-    if name not in known:
-        raise no_such("--driver", f"{name[:40]!r}", name, known)
+    drivers = [OWN, *map(str, load_workload(shipped_workload(OTHERS)).parameters["tool"].choices or [])]
+    if name not in drivers:
+        raise unknown_name_error("--driver", f"{name[:40]!r}", name, drivers)
     for option in _OWN_OPTIONS:
         if getattr(options, option) != getattr(LoadOptions, option):
             raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)
@@ -130,7 +130,7 @@ def load_study(options: LoadOptions) -> LoadStudy:
         StudyError: an option has another form, or does not go with another one.
     """
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
-    if options.pid is not None and (beside := _of_started(options)):
+    if options.pid is not None and (beside := _server_option(options)):
         raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
     if options.keep and not options.serve:
         raise StudyError.one("--keep", "no server to keep up", "--serve COMMAND", "leave it out")
@@ -143,7 +143,7 @@ def load_study(options: LoadOptions) -> LoadStudy:
         ready=_ready(options.ready or port),
         ports="1" if port == "{port}" else f"[{port}]",
         driver=driver,
-        parameters={"targets": target, "path": literal(path), **parameters},
+        parameters={"targets": target, "path": escape_braces(path), **parameters},
         factors=factors,
         protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
                   "timeout": options.timeout},
@@ -155,16 +155,16 @@ def load_study(options: LoadOptions) -> LoadStudy:
     )  # fmt: skip
 
 
-def load_text(study: LoadStudy) -> str:
+def load_study_text(study: LoadStudy) -> str:
     """Write the study as `scalograph check` accepts and `scalograph run` repeats it."""
     text = " ".join(study.serve) or study.called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
     head = [
         "# What `scalograph load` ran. Repeat it from the folder where that was: scalograph run study.toml",
         "version = 1",
-        f"name = {quoted(name((study.called,), 'load'))}",
-        f"title = {quoted(f'How much does `{shown}` carry?')}",
-        f"question = {quoted(QUESTION)}",
+        f"name = {quote(study_name((study.called,), 'load'))}",
+        f"title = {quote(f'How much does `{shown}` carry?')}",
+        f"question = {quote(QUESTION)}",
         'work = "total"',
         "seed = 1",
     ]
@@ -172,7 +172,7 @@ def load_text(study: LoadStudy) -> str:
     return "\n".join([*head, *_workload(study), *_levels(study), *_responses(study), *protocol]) + "\n"
 
 
-def load_options(error: ScalographError) -> ScalographError:
+def map_load_error(error: ScalographError) -> ScalographError:
     """Tell what is wrong with the study, or with this host, of the options: nobody has seen the file."""
     problems = [
         Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
@@ -184,12 +184,12 @@ def load_options(error: ScalographError) -> ScalographError:
 def _option(where: str) -> str:
     key = _WHERE.sub("", where)
     for pattern, option in _OPTIONS:
-        if found := re.fullmatch(pattern, key):
-            return found.expand(option).replace("_", "-")
+        if match := re.fullmatch(pattern, key):
+            return match.expand(option).replace("_", "-")
     return key
 
 
-def _of_started(options: LoadOptions) -> str:
+def _server_option(options: LoadOptions) -> str:
     """Return the first option that is of a server that we start; empty where none is given."""
     given = (f"--{name}" for name in ("serve", "keep", "ready", "copies", "cpus", "remote") if getattr(options, name))
     return next(given, "")
@@ -197,10 +197,10 @@ def _of_started(options: LoadOptions) -> str:
 
 def _address(options: LoadOptions) -> tuple[str, str, str]:
     """Host, port and path of --get."""
-    found = _URL.fullmatch(options.get)
-    if found is None:
+    match = _URL.fullmatch(options.get)
+    if match is None:
         raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
-    host, port, path = found[1], found[2] or "80", found[3] or "/"
+    host, port, path = match[1], match[2] or "80", match[3] or "/"
     if port == "{port}" and not options.serve:
         raise StudyError.one("--get", "{port} of no server", "a number, or --serve", "add --serve COMMAND")
     if port != "{port}" and not 1 <= int(port) <= 65_535:
@@ -233,26 +233,26 @@ def _workload(study: LoadStudy) -> Iterator[str]:
     if study.keep:
         yield 'keep = "block"'
     if study.env:
-        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
+        yield f"env = {{ {', '.join(f'{quote(key)} = {quote(value)}' for key, value in study.env.items())} }}"
     if study.serve:
         form, text = study.ready
-        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"')
+        yield from ("", "[[workload.process]]", f"name = {quote(SERVER)}", 'role = "service"')
         yield f"argv = {argv_text(study.serve)}"
         yield f"ports = {study.ports}"
-        yield f"ready = {{ {form} = {text if text.isdecimal() and form == 'port' else quoted(text)} }}"
-        yield f"ready_timeout = {quoted(study.ready_timeout)}"
+        yield f"ready = {{ {form} = {text if text.isdecimal() and form == 'port' else quote(text)} }}"
+        yield f"ready_timeout = {quote(study.ready_timeout)}"
         if "copies" in study.factors:
             yield 'copies = "{copies}"'
     if study.pid is not None:
-        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"', f"pid = {study.pid}")
-    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"')
-    yield f"use = {quoted(study.driver)}"
+        yield from ("", "[[workload.process]]", f"name = {quote(SERVER)}", 'role = "service"', f"pid = {study.pid}")
+    yield from ("", "[[workload.process]]", f"name = {quote(DRIVER)}", 'role = "driver"')
+    yield f"use = {quote(study.driver)}"
     yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
 
 
 def _levels(study: LoadStudy) -> Iterator[str]:
     for factor, levels in study.factors.items():
-        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        yield from ("", f"[factors.{factor}]", f"levels = {quote(levels)}")
         if factor == "cpus":
             yield from ('control = "cpus"', 'title = "CPUs"')
         if factor == "rate":
@@ -265,8 +265,8 @@ def _levels(study: LoadStudy) -> Iterator[str]:
 def _responses(study: LoadStudy) -> Iterator[str]:
     for response, source, unit, better, title in _RESPONSES:
         if study.serve or study.pid is not None or not source.startswith("process."):
-            yield from ("", f"[responses.{response}]", f"from = {quoted(source)}", f"unit = {quoted(unit)}")
-            yield from (f"better = {quoted(better)}", f"title = {quoted(title)}")
+            yield from ("", f"[responses.{response}]", f"from = {quote(source)}", f"unit = {quote(unit)}")
+            yield from (f"better = {quote(better)}", f"title = {quote(title)}")
 
 
 def _counts(text: str) -> list[int]:
@@ -280,4 +280,4 @@ def _counts(text: str) -> list[int]:
 
 
 def _value(value: str | int | float) -> str:
-    return quoted(value) if isinstance(value, str) else str(value)
+    return quote(value) if isinstance(value, str) else str(value)

@@ -12,7 +12,7 @@ from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors
-from scalograph.run.caller_environment import of_caller
+from scalograph.run.caller_environment import caller_variables
 from scalograph.study.reader_names import HARNESS_UNITS
 
 T = TypeVar("T")
@@ -74,11 +74,11 @@ def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
     Raises:
         StudyError: another form, a name twice, or one of what is read of every command.
     """
-    found = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
-    if taken := next((name for name, *_ in OWN if name in found), None):
+    printed = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
+    if taken := next((name for name, *_ in OWN if name in printed), None):
         expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
         raise StudyError.one("--response", f'"{taken}"', expected, f"name it printed_{taken}, say")
-    return tuple(found.values())
+    return tuple(printed.values())
 
 
 def variables(texts: Iterable[str] | None) -> dict[str, str]:
@@ -96,12 +96,12 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     Raises:
         StudyError: a name was given twice.
     """
-    found: dict[str, T] = {}
+    table: dict[str, T] = {}
     for name, value in pairs:
-        if name in found:
+        if name in table:
             raise StudyError.one(option, f'"{name}" twice', "each name once")
-        found[name] = value
-    return found
+        table[name] = value
+    return table
 
 
 def read_response(text: str) -> PrintedFigure:
@@ -113,17 +113,17 @@ def read_response(text: str) -> PrintedFigure:
     >>> read_response("ops:higher: ([0-9.]+) ops/s")
     PrintedFigure(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
     """
-    found = _RESPONSE.fullmatch(text)
-    if found and not found[3] and (word := _NO_DIRECTION.match(text)):
-        fix = f"a pattern that begins with it has a space before: '{found[1]}: {word[1]}:...'"
+    match = _RESPONSE.fullmatch(text)
+    if match and not match[3] and (word := _NO_DIRECTION.match(text)):
+        fix = f"a pattern that begins with it has a space before: '{match[1]}: {word[1]}:...'"
         raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
-    if found is None:
+    if match is None:
         expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
         fix = "the place is a pattern, a JSON pointer, or @ and the name of a harness"
         raise StudyError.one("--response", f"{text[:80]!r}", expected, fix)
-    better, place = found[3] or "none", found[4].strip()
-    unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(place) else ""
-    return PrintedFigure(found[1], found[2] or unit, better, place)
+    better, source = match[3] or "none", match[4].strip()
+    unit = _UNIT_OF.get(better, "") if HARNESS.fullmatch(source) else ""
+    return PrintedFigure(match[1], match[2] or unit, better, source)
 
 
 def read_factor(text: str) -> tuple[str, str]:
@@ -132,10 +132,10 @@ def read_factor(text: str) -> tuple[str, str]:
     Raises:
         StudyError: it has another form.
     """
-    found = _FACTOR.fullmatch(text)
-    if found is None:
+    match = _FACTOR.fullmatch(text)
+    if match is None:
         raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def counts(option: str, text: str | None) -> str | None:
@@ -161,7 +161,7 @@ def read_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name:
         raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE, or NAME")
-    here = of_caller(os.environ)
+    here = caller_variables(os.environ)
     if not equals and name not in here:
         raise StudyError.one("--env", f"{name[:80]}, which is not set here", "NAME=VALUE, or a variable that is set")
     return name, value if equals else here[name]
@@ -181,7 +181,7 @@ def read_exits(text: str) -> list[int]:
     return sorted(set(map(int, text.split(","))))
 
 
-def swept_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
+def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     """Make the study of `measure`: every level, as often as asked.
 
     Raises:
@@ -203,7 +203,7 @@ def swept_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
     )
 
 
-def searched_study(question: str, factors: AskedFactors, options: SearchOptions) -> CommandStudy:
+def search_study(question: str, factors: AskedFactors, options: SearchOptions) -> CommandStudy:
     """Make the study of `find QUESTION`.
 
     Raises:
@@ -211,7 +211,7 @@ def searched_study(question: str, factors: AskedFactors, options: SearchOptions)
     """
     runs = {"budget_runs": options.max_runs} if options.max_runs else {}
     runs |= {"runs": factors.runs} if factors.runs else {}
-    return _study(options, factors, runs, question=question, asked=f"find {question}")
+    return _study(options, factors, runs, question=question, subcommand=f"find {question}")
 
 
 def _study(
@@ -219,7 +219,7 @@ def _study(
     factors: AskedFactors,
     runs: dict[str, int],
     question: str = "sweep",
-    asked: str = "measure",
+    subcommand: str = "measure",
     copies: int = 1,
 ) -> CommandStudy:
     precision = {"precision": factors.precision} if factors.precision else {}
@@ -229,7 +229,7 @@ def _study(
         "timeout": options.timeout,
     }
     return CommandStudy(
-        command=_with_place(argv(options.command, options.shell), factors.fills),
+        command=_insert_placeholder(argv(options.command, options.shell), factors.fills),
         factors=factors.levels,
         copies=copies,
         per_worker=factors.per_worker,
@@ -241,7 +241,7 @@ def _study(
         ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,
-        asked=asked,
+        subcommand=subcommand,
         roles=factors.roles,
         baseline=factors.baseline,
         lists=factors.lists,
@@ -252,10 +252,10 @@ def _study(
     )
 
 
-def _with_place(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:
+def _insert_placeholder(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:
     """Put what the command is to hold behind the program, where it is nowhere."""
-    place = f"{{{name}}}"
-    return command if name is None or place in command else (command[0], place, *command[1:])
+    placeholder = f"{{{name}}}"
+    return command if name is None or placeholder in command else (command[0], placeholder, *command[1:])
 
 
 def _is_count(text: str | None) -> bool:

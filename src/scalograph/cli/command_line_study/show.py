@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import NO_LAW, Estimate
-from scalograph.analysis.versus import said
+from scalograph.analysis.versus import classify_ratio
 from scalograph.protocol.findings import Cell, Column, Curve, FactorDoc, Findings, Point, StudyDoc, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.text.quantities import percents
 
 
-def ordered(curve: Curve) -> list[Point]:
+def sort_points(curve: Curve) -> list[Point]:
     """Give the points by size where the levels count something, else as they were declared."""
     counted = all(point.speedup for point in curve.points)
     return sorted(curve.points, key=lambda point: int(point.level)) if counted else list(curve.points)
@@ -25,15 +25,15 @@ def primary(study: StudyDoc) -> str:
 
 def scores(point: Point, response: str) -> list[float]:
     """Give the scores that count, in order."""
-    found = point.responses[response]
-    return [score for score, run in zip(found.scores, found.runs, strict=True) if run not in found.left_out]
+    sample = point.responses[response]
+    return [score for score, run in zip(sample.scores, sample.runs, strict=True) if run not in sample.left_out]
 
 
 def efficiency(study: StudyDoc, point: Point) -> Estimate | None:
     """Give the speedup over the growth of the workers: per worker, also beyond the last CPU."""
     if point.speedup is None or study.baseline is None:
         return None
-    return point.speedup.scaled(int(study.baseline.level) / int(point.level))
+    return point.speedup.rescale(int(study.baseline.level) / int(point.level))
 
 
 def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Level, Estimate]:
@@ -45,14 +45,14 @@ def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Le
         cost: of a CPU for an hour, in any money.
     """
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
-    found = {}
-    for before, now in pairwise(ordered(curve)):
-        if cost and now.gain and (more := _paid(factor, now) - _paid(factor, before)) > 0:
-            found[now.level] = now.gain.scaled(100 / (cost * more))
-    return found
+    gains = {}
+    for before, now in pairwise(sort_points(curve)):
+        if cost and now.gain and (more := _count_cpus(factor, now) - _count_cpus(factor, before)) > 0:
+            gains[now.level] = now.gain.rescale(100 / (cost * more))
+    return gains
 
 
-def _paid(factor: FactorDoc, point: Point) -> int:
+def _count_cpus(factor: FactorDoc, point: Point) -> int:
     """CPUs that a level needs: as many as it is given, or has workers for."""
     n_cpus = point.n_cpus or 1
     return n_cpus if factor.control == "cpus" else min(int(point.level), n_cpus)
@@ -74,37 +74,39 @@ def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
         target: efficiency per worker that is worth having.
     """
     where = ", ".join(f"{name} {level}" for name, level in curve.group.items())
-    parts = [part for part in (_uses(curve), _serial(curve), _next(curve), _take(study, curve, target)) if part]
+    parts = [part for part in (_cpu_usage(curve), _serial(curve), _next(curve), _take(study, curve, target)) if part]
     text = "; ".join(parts)
     return f"{where}: {text}." if where and text else f"{text[:1].upper()}{text[1:]}{'.' * bool(text)}"
 
 
-def unused(study: StudyDoc, curve: Curve) -> str:
+def ask_if_unused(study: StudyDoc, curve: Curve) -> str:
     """Ask about a command that is shown to take the same time at all levels that it was given; else empty."""
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
-    compared = [point.speedup for point in ordered(curve) if point.speedup][1:]
+    compared = [point.speedup for point in sort_points(curve) if point.speedup][1:]
     given = factor.name != "copies" and factor.control is None
-    same = all(said(speedup) == "same" for speedup in compared)
-    used = [_used(point) for point in curve.points if _used(point)]
+    same = all(classify_ratio(speedup) == "same" for speedup in compared)
+    used = [_cpus_used(point) for point in curve.points if _cpus_used(point)]
     if not compared or not given or not same or (used and max(used) > (1 + NO_RISE) * used[0]):
         return ""
     name = factor.name
     return f"All levels of {name} take the same time, and CPUs used do not rise: does the command use {{{name}}}?"
 
 
-def _uses(curve: Curve) -> str:
-    used = [point for point in ordered(curve) if point.cpus_used and point.cpus_used.value is not None]
+def _cpu_usage(curve: Curve) -> str:
+    used = [point for point in sort_points(curve) if point.cpus_used and point.cpus_used.value is not None]
     if not used:
         return ""
-    most = max(_used(point) for point in used)
+    most = max(_cpus_used(point) for point in used)
     # One CPU is used up by a program that has a hundred and uses one: the most that it was given tells.
-    most_given = max((point for point in used if _used(point) >= ALIKE * most), key=lambda point: point.n_cpus or 0)
+    most_given = max(
+        (point for point in used if _cpus_used(point) >= ALIKE * most), key=lambda point: point.n_cpus or 0
+    )
     n_cpus = most_given.n_cpus or 0
-    shown = f"{_used(most_given):.2f}".rstrip("0").rstrip(".")
+    shown = f"{_cpus_used(most_given):.2f}".rstrip("0").rstrip(".")
     return f"uses {shown} of {n_cpus} CPU{'s' * (n_cpus != 1)}"
 
 
-def _used(point: Point) -> float:
+def _cpus_used(point: Point) -> float:
     return (point.cpus_used.value if point.cpus_used else None) or 0.0
 
 
@@ -133,7 +135,7 @@ def _next(curve: Curve) -> str:
 
 def _take(study: StudyDoc, curve: Curve, target: float) -> str:
     """The last level before efficiency falls below the target."""
-    points = ordered(curve)
+    points = sort_points(curve)
     shares = [efficiency(study, point) for point in points]
     n_worth = next((i for i, share in enumerate(shares) if share is None or not _reaches(share, target)), len(points))
     if not n_worth:
@@ -164,16 +166,16 @@ class StepRow(NamedTuple):
     figures: tuple[Estimate | None, ...]
 
 
-def steps_table(found: Findings, cost: float | None) -> TableDoc:
+def steps_table(findings: Findings, cost: float | None) -> TableDoc:
     """Lay out a row for each level.
 
     Args:
-        found: of the study of a command.
+        findings: of the study of a command.
         cost: of a CPU for an hour, in any money.
     """
-    study, names = found.study, shown(found.study)
-    labels = _labels(found)
-    rows = [row for curve in found.curves for row in _rows(study, curve, labels, cost)]
+    study, names = findings.study, table_responses(findings.study)
+    labels = _labels(findings)
+    rows = [row for curve in findings.curves for row in _rows(study, curve, labels, cost)]
     kept = [i for i in range(len(_FIGURES)) if any(row.figures[i] for row in rows)]
     responses = {response.name: response for response in study.responses}
     columns = [Column(name=factor.title, unit=factor.unit, kind="label") for factor in labels]
@@ -189,22 +191,22 @@ def steps_table(found: Findings, cost: float | None) -> TableDoc:
         ]
         for row in rows
     ]
-    note = _NOTE.format(100 * _confidence(found)) if study.baseline else ""
+    note = _NOTE.format(100 * _confidence(findings)) if study.baseline else ""
     return TableDoc(id="steps", title=study.title, note=note, columns=columns, rows=cells)
 
 
-def shown(study: StudyDoc) -> list[str]:
+def table_responses(study: StudyDoc) -> list[str]:
     """Name the responses of the table, the one that the study is about first; CPUs used have a column of their own."""
     first = primary(study)
     others = (response.name for response in study.responses)
     return [first, *(name for name in others if name not in (first, "cpu", "cpu_percent", "wall"))]
 
 
-def _labels(found: Findings) -> list[FactorDoc]:
+def _labels(findings: Findings) -> list[FactorDoc]:
     """Factors that have more than one level, that of the curves last."""
-    along = found.curves[0].factor
-    groups = [name for name in found.curves[0].group if len({curve.group[name] for curve in found.curves}) > 1]
-    factors = {factor.name: factor for factor in found.study.factors}
+    along = findings.curves[0].factor
+    groups = [name for name in findings.curves[0].group if len({curve.group[name] for curve in findings.curves}) > 1]
+    factors = {factor.name: factor for factor in findings.study.factors}
     return [factors[name] for name in (*groups, along)]
 
 
@@ -215,9 +217,9 @@ def _rows(study: StudyDoc, curve: Curve, labels: Sequence[FactorDoc], cost: floa
         StepRow(
             [*group, point.level],
             point,
-            (point.speedup, point.cpus_used, point.gain and point.gain.scaled(100), dear.get(point.level)),
+            (point.speedup, point.cpus_used, point.gain and point.gain.rescale(100), dear.get(point.level)),
         )
-        for point in ordered(curve)
+        for point in sort_points(curve)
     ]
 
 
@@ -226,28 +228,28 @@ def _runs(point: Point) -> str:
     return f"{n}, {point.n_failed} failed" if point.n_failed else str(n)
 
 
-def _confidence(found: Findings) -> float:
-    return found.curves[0].points[0].responses[primary(found.study)].estimate.confidence
+def _confidence(findings: Findings) -> float:
+    return findings.curves[0].points[0].responses[primary(findings.study)].estimate.confidence
 
 
-def document(found: Findings, said: Sequence[str], cost: float | None) -> dict[str, Any]:
+def document(findings: Findings, answer: Sequence[str], cost: float | None) -> dict[str, Any]:
     """Give one document: of the first curve its largest level and its law by themselves, of all curves every step."""
-    first = found.curves[0]
+    first = findings.curves[0]
     law = first.law
     estimates = {
-        "speedup": ordered(first)[-1].speedup,
+        "speedup": sort_points(first)[-1].speedup,
         "sigma": law.sigma if law else None,
         "kappa": law.kappa if law else None,
         "gamma": law.gamma if law else None,
         "serial_share": first.serial,
     }
     return {
-        "verdict": found.trust.level,
-        "sentence": found.trust.sentence,
-        "answer": list(said),
+        "verdict": findings.trust.level,
+        "sentence": findings.trust.sentence,
+        "answer": list(answer),
         **{name: _plain(estimate) for name, estimate in estimates.items()},
-        "runs": found.runs.model_dump(mode="json"),
-        "curves": [_curve(found.study, curve, cost) for curve in found.curves],
+        "runs": findings.runs.model_dump(mode="json"),
+        "curves": [_curve(findings.study, curve, cost) for curve in findings.curves],
     }
 
 
@@ -257,9 +259,9 @@ def _curve(study: StudyDoc, curve: Curve, cost: float | None) -> dict[str, Any]:
         "group": dict(curve.group),
         "factor": curve.factor,
         "law": {name: _plain(getattr(law, name)) for name in ("sigma", "kappa", "gamma", "optimum")} if law else None,
-        "flags": [*(flag.text for flag in (law.flags if law else ())), *filter(None, [unused(study, curve)])],
+        "flags": [*(flag.text for flag in (law.flags if law else ())), *filter(None, [ask_if_unused(study, curve)])],
         "next": {"size": curve.next_size, **asdict(curve.next)} if curve.next else None,
-        "steps": [_step(study, point, dear.get(point.level)) for point in ordered(curve)],
+        "steps": [_step(study, point, dear.get(point.level)) for point in sort_points(curve)],
     }
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
-from scalograph.cli.overrides import overridden
+from scalograph.cli.overrides import override_protocol
 from scalograph.cli.pipeline import StudyStart, run_declared
 from scalograph.cli.reproduce.reproduce_plan import LONGEST, is_finished, run_again, seconds_at_most, spent_s
-from scalograph.cli.reproduce.reproduce_results import Reproducing
+from scalograph.cli.reproduce.reproduce_results import ReproductionRun
 from scalograph.errors import Exit, ScalographError
 from scalograph.protocol import results
 from scalograph.study.catalogue import claims_of
@@ -18,11 +18,11 @@ from scalograph.study.identity import MORE_RUNS
 from scalograph.text.units import format_duration
 
 
-def run_parts(made: Reproducing, budget_s: float | None) -> int:
+def run_parts(reproduction: ReproductionRun, budget_s: float | None) -> int:
     """Run what is left, and read what is done.
 
     Args:
-        made: the reproduction.
+        reproduction: the reproduction.
         budget_s: seconds that all parts together may take; None is no limit.
 
     Returns:
@@ -31,87 +31,98 @@ def run_parts(made: Reproducing, budget_s: float | None) -> int:
     Raises:
         KeyboardInterrupt: a signal came; all that is finished is kept.
     """
-    began, n, is_over = time.monotonic(), len(made.parts), False
-    for i, (name, part) in enumerate(list(made.parts.items())):
+    began, n, is_over = time.monotonic(), len(reproduction.parts), False
+    for i, (name, part) in enumerate(list(reproduction.parts.items())):
         label = f"part {i + 1} of {n}"
         if part.state in ("skipped", "failed"):
             continue
         left = None if budget_s is None else budget_s - (time.monotonic() - began)
-        if not is_over and name in made.left() and left is not None and (short := _too_short(made, name, left)):
+        if (
+            not is_over
+            and name in reproduction.parts_left()
+            and left is not None
+            and (short := _too_short(reproduction, name, left))
+        ):
             is_over = True
-            _end(made, name, short)
+            _end(reproduction, name, short)
             say(f"{label}: {name}: {short}; it ends here", "yellow")
         if is_over and part.state != "done":
             continue
-        _carry_out(made, name, label, left)
-        made.keep()
-    return _code(made)
+        _carry_out(reproduction, name, label, left)
+        reproduction.save()
+    return _code(reproduction)
 
 
-def _end(made: Reproducing, name: str, short: str) -> None:
+def _end(reproduction: ReproductionRun, name: str, short: str) -> None:
     """Begin nothing more: this part would take too long."""
-    made.again.clear()
-    made.further.clear()
-    for other in made.left():
-        made.tell(other, why=short if other == name else "the budget ended before")
+    reproduction.again.clear()
+    reproduction.further.clear()
+    for other in reproduction.parts_left():
+        reproduction.update_part(other, why=short if other == name else "the budget ended before")
 
 
-def _too_short(made: Reproducing, name: str, left: float) -> str:
+def _too_short(reproduction: ReproductionRun, name: str, left: float) -> str:
     """Why the budget does not allow a part; empty where it does."""
-    needed = seconds_at_most(made, name) or 0.0
+    needed = seconds_at_most(reproduction, name) or 0.0
     if left > needed and left > 0:
         return ""
     rest = f"has {format_duration(round(left))} left" if left >= 1 else "is used up"
     return f"the budget {rest}, it takes at most {format_duration(max(round(needed), 1))}"
 
 
-def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> None:
+def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float | None) -> None:
     """Run one part, or go on with it, and read what it found; what fails is told, and the others go on."""
-    declared, folder = made.catalogue.declared[name], made.folder / name
-    row = next(row for _, row in made.catalogue.parts if row.study == name)
+    declared, folder = reproduction.catalogue.declared[name], reproduction.folder / name
+    row = next(row for _, row in reproduction.catalogue.parts if row.study == name)
     try:
-        if made.parts[name].state != "done" or name in made.further:
-            made.tell(name, state="begun", why="")
-            made.keep()
-            _run(made, made.further.pop(name, declared), folder, label, left)
-            made.tell(name, state="done")
-        elif name in made.again:
-            said = run_again(
-                folder, lambda new: _run(made, declared, new, label, left), lambda new: is_finished(new, declared)
+        if reproduction.parts[name].state != "done" or name in reproduction.further:
+            reproduction.update_part(name, state="begun", why="")
+            reproduction.save()
+            _run(reproduction, reproduction.further.pop(name, declared), folder, label, left)
+            reproduction.update_part(name, state="done")
+        elif name in reproduction.again:
+            outcome = run_again(
+                folder,
+                lambda new: _run(reproduction, declared, new, label, left),
+                lambda new: is_finished(new, declared),
             )
-            made.again.remove(name)
-            say(f"{label}: {name}: {said}")
+            reproduction.again.remove(name)
+            say(f"{label}: {name}: {outcome}")
         if row.profile:
-            _profile(made, declared, folder, row.profile, label)
-        found, _ = analyze_steps.report(folder, claims_of(declared))
+            _profile(reproduction, declared, folder, row.profile, label)
+        findings, _ = analyze_steps.report(folder, claims_of(declared))
     except ScalographError as error:
-        made.tell(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
+        reproduction.update_part(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
         say(f"{label}: {name} failed: {error}", "red")
         return
-    made.found[name] = found
-    made.tell(
-        name, code=int(analyze_steps.exit_code(found)), page=f"{name}/report.html", trust=found.trust, runs=found.runs
+    reproduction.findings[name] = findings
+    reproduction.update_part(
+        name,
+        code=int(analyze_steps.exit_code(findings)),
+        page=f"{name}/report.html",
+        trust=findings.trust,
+        runs=findings.runs,
     )
-    say(f"{label}: {name}: {found.trust.sentence}")
+    say(f"{label}: {name}: {findings.trust.sentence}")
 
 
-def _run(made: Reproducing, declared: Declared, folder: Path, label: str, left: float | None) -> None:
+def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label: str, left: float | None) -> None:
     """All runs of a part. Raises KeyboardInterrupt where a signal ended it."""
-    from scalograph.run.interrupts import interruption
+    from scalograph.run.interrupts import make_interrupt
 
     begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
     if left is not None and declared.study.protocol.budget_s is None:
         spent = spent_s(folder / "journal.jsonl") if begun else 0.0
-        declared = overridden(declared, f"{left + spent:.0f}s")
-    consent = made.consent.within(declared.study)
+        declared = override_protocol(declared, f"{left + spent:.0f}s")
+    consent = reproduction.consent.restrict_to(declared.study)
     accepted = [MORE_RUNS] if begun else None
     start = StudyStart(folder=folder, accepted=accepted, label=label, consent=consent)
     session = run_declared(declared, start)
     if session.reason == "interrupted":
-        raise interruption(session.signal)
+        raise make_interrupt(session.signal)
 
 
-def _profile(made: Reproducing, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
+def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
     from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
@@ -120,18 +131,18 @@ def _profile(made: Reproducing, declared: Declared, folder: Path, where: Sequenc
         return
     try:
         say(f"{label}: {declared.study.name}: its profile")
-        consent = made.consent.within(declared.study)
+        consent = reproduction.consent.restrict_to(declared.study)
         keep_profile(results.at(folder), declared.file, where, LEAST_S, consent=consent)
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 
 
-def _code(made: Reproducing) -> int:
+def _code(reproduction: ReproductionRun) -> int:
     """That of the first part that failed; else of a configuration without a result, or with too few; else 0."""
-    codes: Sequence[int] = [part.code for part in made.parts.values() if part.code is not None]
-    failed = [part.code for part in made.parts.values() if part.state == "failed" and part.code is not None]
+    codes: Sequence[int] = [part.code for part in reproduction.parts.values() if part.code is not None]
+    failed = [part.code for part in reproduction.parts.values() if part.state == "failed" and part.code is not None]
     if failed:
         return failed[0]
     if Exit.TREATMENT_FAILED in codes:
         return Exit.TREATMENT_FAILED
-    return Exit.SHORT_OF_RUNS if Exit.SHORT_OF_RUNS in codes or made.left() else Exit.DONE
+    return Exit.SHORT_OF_RUNS if Exit.SHORT_OF_RUNS in codes or reproduction.parts_left() else Exit.DONE

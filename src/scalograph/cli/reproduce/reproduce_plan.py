@@ -10,8 +10,8 @@ from typing import Any
 
 from scalograph.cli import analyze_steps
 from scalograph.cli.console import say
-from scalograph.cli.overrides import overridden
-from scalograph.cli.reproduce.reproduce_results import Reproducing
+from scalograph.cli.overrides import override_protocol
+from scalograph.cli.reproduce.reproduce_results import ReproductionRun
 from scalograph.design.replay import seconds_per_block
 from scalograph.errors import ProtocolError, ScalographError
 from scalograph.protocol import journal, results, saved_documents
@@ -22,7 +22,7 @@ from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.study.catalogue import CataloguedPart, PublishedStudy
 from scalograph.study.declare import Declared
-from scalograph.study.identity import journaled
+from scalograph.study.identity import parse_journaled_study
 
 # A part of which a larger share of runs was disturbed is worth another try.
 BUSY = 0.1
@@ -30,21 +30,21 @@ BUSY = 0.1
 
 def is_busy(folder: Path) -> bool:
     """Tell whether more runs of a finished part were disturbed than one would leave it at."""
-    return disturbed(folder) > BUSY
+    return disturbed_share(folder) > BUSY
 
 
-def disturbed(folder: Path) -> float:
+def disturbed_share(folder: Path) -> float:
     """Return the share of a part's runs that were disturbed or failed, 0 to 1; 1 where its results cannot be read."""
     try:
-        found = saved_documents.read_findings(results.at(folder).findings)
+        findings = saved_documents.read_findings(results.at(folder).findings)
     except ProtocolError:
         return 1.0
-    return _share(found)
+    return _share(findings)
 
 
-def _share(found: Findings) -> float:
-    n_done, verdicts = found.runs.n_done, found.runs.verdicts
-    bad = sum(verdicts.get(name, 0) for name in ("contaminated", "impossible")) + found.runs.n_failed
+def _share(findings: Findings) -> float:
+    n_done, verdicts = findings.runs.n_done, findings.runs.verdicts
+    bad = sum(verdicts.get(name, 0) for name in ("contaminated", "impossible")) + findings.runs.n_failed
     return bad / n_done if n_done else 1.0
 
 
@@ -61,12 +61,12 @@ def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Pa
     Returns:
         Which of both stays, and why, in words.
     """
-    new = again_at(folder)
+    new = rerun_folder(folder)
     run(new)
     if not has_ended(new):
         return "the earlier result stays: the new one is not finished, and goes on with --resume --again"
     analyze_steps.analyze(new)
-    if disturbed(new) >= disturbed(folder):
+    if disturbed_share(new) >= disturbed_share(folder):
         shutil.rmtree(new)
         return "the earlier result stays: the new one was disturbed as much"
     folder.rename(_old(folder))
@@ -87,7 +87,7 @@ def end_reason(file: Path) -> str | None:
     return str(last.get("reason")) if last.get("event") == "end" else None
 
 
-def again_at(folder: Path) -> Path:
+def rerun_folder(folder: Path) -> Path:
     """Return where a part is run once more."""
     return folder.with_name(f"{folder.name}.again")
 
@@ -109,7 +109,7 @@ def _old(folder: Path) -> Path:
 MOST_RUNS = 10_000
 
 
-def unresolved(folder: Path) -> list[str]:
+def inconclusive_claims(folder: Path) -> list[str]:
     """Return the ids of the claims of a finished part that are not resolved; none where its results cannot be read."""
     try:
         return _open(saved_documents.read_findings(results.at(folder).findings))
@@ -117,16 +117,16 @@ def unresolved(folder: Path) -> list[str]:
         return []
 
 
-def may_decide(found: Findings, declared: Declared) -> bool:
+def may_decide(findings: Findings, declared: Declared) -> bool:
     """Tell whether further runs of a part may decide a claim of it."""
-    return _is_in_blocks(declared) and bool(_open(found))
+    return _is_in_blocks(declared) and bool(_open(findings))
 
 
-def _open(found: Findings) -> list[str]:
-    return [claim.id for claim in found.published_claims if claim.decision == "not resolved"]
+def _open(findings: Findings) -> list[str]:
+    return [claim.id for claim in findings.published_claims if claim.decision == "not resolved"]
 
 
-def as_begun(folder: Path, declared: Declared) -> Declared:
+def restore_extension(folder: Path, declared: Declared) -> Declared:
     """Return a part with the runs and the time that its latest start gave it, if that was further.
 
     Raises:
@@ -138,12 +138,12 @@ def as_begun(folder: Path, declared: Declared) -> Declared:
     for number, event in enumerate(journal.read(folder / "journal.jsonl"), 1):
         with journal.understood(event, number):
             if event["event"] in ("study", "resume") and "study" in event:
-                study = journaled(event["study"])
+                study = parse_journaled_study(event["study"])
     begun = study.protocol
     is_longer = begun.budget_s is not None and begun.budget_s > (now.budget_s or 0)
     if begun.runs <= now.runs and not (now.budget_s and is_longer):
         return declared
-    return overridden(declared, f"{begun.budget_s:.0f}s" if is_longer else None, runs=max(begun.runs, now.runs))
+    return override_protocol(declared, f"{begun.budget_s:.0f}s" if is_longer else None, runs=max(begun.runs, now.runs))
 
 
 def _is_in_blocks(declared: Declared) -> bool:
@@ -151,7 +151,7 @@ def _is_in_blocks(declared: Declared) -> bool:
     return not is_search(declared.study.question) and declared.study.protocol.precision is None
 
 
-def further(folder: Path, declared: Declared, seconds: float) -> Declared | None:
+def extend_part(folder: Path, declared: Declared, seconds: float) -> Declared | None:
     """Return a part as it is to go on.
 
     Args:
@@ -163,7 +163,7 @@ def further(folder: Path, declared: Declared, seconds: float) -> Declared | None
         The study with as many blocks more as take that long, by those that were made, and one at least; None where no
         claim of it is unresolved, or what it runs next is decided by its runs.
     """
-    if not _is_in_blocks(declared) or not unresolved(folder):
+    if not _is_in_blocks(declared) or not inconclusive_claims(folder):
         return None
     spent = seconds_per_block(journal.read(folder / "journal.jsonl"))
     blocks = [took for block, took in spent.items() if block >= 0]
@@ -173,18 +173,20 @@ def further(folder: Path, declared: Declared, seconds: float) -> Declared | None
     n_more = max(1, min(round(seconds / each), MOST_RUNS - len(blocks))) if each else 1
     # So that none of these is cut off by what the loop itself takes.
     budget = ceil(sum(spent.values()) + (n_more + 0.5) * each) + 1
-    return overridden(declared, f"{budget}s", runs=max(declared.study.protocol.runs, len(blocks) + n_more))
+    return override_protocol(declared, f"{budget}s", runs=max(declared.study.protocol.runs, len(blocks) + n_more))
 
 
 # Of a text that a document may hold.
 LONGEST = 2000
 
 
-def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: float | None = None) -> dict[str, Plan]:
+def look_ahead(
+    reproduction: ReproductionRun, host: Host, busy_again: bool = False, more_s: float | None = None
+) -> dict[str, Plan]:
     """Plan and prepare every part that is left, so that nothing is missing when nobody looks on.
 
     Args:
-        made: the reproduction; a part that this machine cannot carry out is skipped.
+        reproduction: the reproduction; a part that this machine cannot carry out is skipped.
         host: where they will run.
         busy_again: whether those that were run on a busy machine are left, too.
         more_s: seconds more for each of those whose claims are not resolved; None leaves them as they are.
@@ -192,54 +194,56 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False, more_s: 
     Returns:
         The plans of the others.
     """
-    made.machine, plans = host.facts().machine(), dict[str, Plan]()
-    for study, row in made.catalogue.parts:
-        made.parts[row.study] = _declared_part(study, row, made)
+    reproduction.machine, plans = host.facts().machine(), dict[str, Plan]()
+    for study, row in reproduction.catalogue.parts:
+        reproduction.parts[row.study] = _declared_part(study, row, reproduction)
         try:
-            if not made.is_new and not _is_left(made, row.study, busy_again, more_s):
+            if not reproduction.is_new and not _is_left(reproduction, row.study, busy_again, more_s):
                 continue
-            if made.parts[row.study].state == "begun":
-                made.further[row.study] = as_begun(made.folder / row.study, made.declared(row.study))
-            declared = made.declared(row.study)
-            planned = plan(declared, host.facts(), consent=made.consent.within(declared.study))
+            if reproduction.parts[row.study].state == "begun":
+                reproduction.further[row.study] = restore_extension(
+                    reproduction.folder / row.study, reproduction.current_study(row.study)
+                )
+            declared = reproduction.current_study(row.study)
+            planned = plan(declared, host.facts(), consent=reproduction.consent.restrict_to(declared.study))
             plans[row.study] = host.ready(planned, say)
         except ScalographError as error:
-            made.further.pop(row.study, None)
-            made.again.discard(row.study)
-            if made.parts[row.study].state == "done":
+            reproduction.further.pop(row.study, None)
+            reproduction.again.discard(row.study)
+            if reproduction.parts[row.study].state == "done":
                 say(f"{row.study} stays as it is: {error}", "yellow")
             else:
-                made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
+                reproduction.update_part(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
 
 
-def _is_left(made: Reproducing, name: str, busy_again: bool, more_s: float | None) -> bool:
+def _is_left(reproduction: ReproductionRun, name: str, busy_again: bool, more_s: float | None) -> bool:
     """Find out how far a part has come, and tell whether there is more to do."""
-    folder = made.folder / name
+    folder = reproduction.folder / name
     settle(folder)
     if folder.exists() and results.is_begun(results.at(folder).journal):
-        made.tell(name, state="begun")
-    if not is_finished(folder, made.catalogue.declared[name]):
+        reproduction.update_part(name, state="begun")
+    if not is_finished(folder, reproduction.catalogue.declared[name]):
         return True
-    made.tell(name, state="done")
-    return _has_more_to_do(made, name, busy_again, more_s)
+    reproduction.update_part(name, state="done")
+    return _has_more_to_do(reproduction, name, busy_again, more_s)
 
 
-def _has_more_to_do(made: Reproducing, name: str, busy_again: bool, more_s: float | None) -> bool:
+def _has_more_to_do(reproduction: ReproductionRun, name: str, busy_again: bool, more_s: float | None) -> bool:
     """Tell whether a part that is done is run once more, or goes on, and remember it."""
-    folder = made.folder / name
+    folder = reproduction.folder / name
     if busy_again and is_busy(folder):
-        made.again.add(name)
-    elif more_s and (declared := further(folder, made.catalogue.declared[name], more_s)):
-        made.further[name] = declared
-    return name in made.again or name in made.further
+        reproduction.again.add(name)
+    elif more_s and (declared := extend_part(folder, reproduction.catalogue.declared[name], more_s)):
+        reproduction.further[name] = declared
+    return name in reproduction.again or name in reproduction.further
 
 
-def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing) -> ReproducedPart:
-    declared = made.catalogue.declared[row.study]
-    started = "study" if made.catalogue.is_shipped else "run"
-    named = row.study if made.catalogue.is_shipped else str(declared.file)
-    words = ["--quick"] * made.quick + made.consent.within(declared.study).words()
+def _declared_part(study: PublishedStudy, row: CataloguedPart, reproduction: ReproductionRun) -> ReproducedPart:
+    declared = reproduction.catalogue.declared[row.study]
+    started = "study" if reproduction.catalogue.is_shipped else "run"
+    named = row.study if reproduction.catalogue.is_shipped else str(declared.file)
+    words = ["--quick"] * reproduction.quick + reproduction.consent.restrict_to(declared.study).words()
     command = shlex.join(["scalograph", started, named, *words])
     return ReproducedPart(study=row.study, title=declared.study.title, of=study.id, state="not run", command=command)
 
@@ -252,13 +256,15 @@ def is_finished(folder: Path, declared: Declared) -> bool:
     ended = end_reason(file)
     if ended != "budget" or declared.study.protocol.budget_s is not None:
         return ended in ("complete", "budget")
-    return as_begun(folder, declared) is not declared  # further runs have a time of their own
+    return restore_extension(folder, declared) is not declared  # further runs have a time of their own
 
 
-def seconds_at_most(made: Reproducing, name: str) -> float | None:
+def seconds_at_most(reproduction: ReproductionRun, name: str) -> float | None:
     """Return the seconds that a part may still take: its time less what its finished blocks took; None is no limit."""
-    most = made.declared(name).study.protocol.budget_s
-    file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
+    most = reproduction.current_study(name).study.protocol.budget_s
+    file = (
+        rerun_folder(reproduction.folder / name) if name in reproduction.again else reproduction.folder / name
+    ) / "journal.jsonl"
     if most is None or not file.exists() or not results.is_begun(file):
         return most
     return max(0.0, most - spent_s(file))

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scalograph.cli.answer_output import short
+from scalograph.cli.answer_output import short_path
 from scalograph.cli.console import out
 from scalograph.control.consent import NO_CONSENT, Consent
-from scalograph.findings.published.reproduced_claims import reproduced_studies
+from scalograph.findings.published.reproduced_claims import collect_reproduced_studies
 from scalograph.protocol import journal, saved_documents
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.reproduction import ReproducedPart, Reproduction
@@ -16,7 +16,7 @@ from scalograph.study.declare import Declared
 
 
 @dataclass
-class Reproducing:
+class ReproductionRun:
     """A reproduction under way.
 
     Attributes:
@@ -27,7 +27,7 @@ class Reproducing:
         consent: what its parts may do to the whole machine.
         machine: what the host is.
         parts: what became of each part so far.
-        found: findings of those that are done.
+        findings: of those that are done.
         again: the parts that are done and are to be run once more, for the machine was busy.
         further: those that go on with other runs or another time than their studies declare, as they are to be run.
         is_new: whether it has no folder yet: whatever lies where we are is not of it.
@@ -40,56 +40,56 @@ class Reproducing:
     consent: Consent = NO_CONSENT
     machine: dict[str, Any] = field(default_factory=dict)
     parts: dict[str, ReproducedPart] = field(default_factory=dict)
-    found: dict[str, Findings] = field(default_factory=dict)
+    findings: dict[str, Findings] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
     further: dict[str, Declared] = field(default_factory=dict)
     is_new: bool = False
 
-    def declared(self, name: str) -> Declared:
+    def current_study(self, name: str) -> Declared:
         """Return a part as it is to be run."""
         return self.further.get(name, self.catalogue.declared[name])
 
     def document(self) -> Reproduction:
         """Return what is known so far."""
         is_over = all(part.state in ("done", "failed", "skipped") for part in self.parts.values())
-        used = [found.machine for found in self.found.values()]
-        jvms = {name: build for one in used for name, build in (one.get("jvms_used") or {}).items()}
+        used = [findings.machine for findings in self.findings.values()]
+        jvms = {name: build for facts in used for name, build in (facts.get("jvms_used") or {}).items()}
         machine = {**self.machine, **(used[-1] if used else {}), **({"jvms_used": jvms} if jvms else {})}
-        why = {name: _why(part) for name, part in self.parts.items()}
+        reasons = {name: _skip_reason(part) for name, part in self.parts.items()}
         return Reproduction(
             quick=self.quick, started=self.started, ended=journal.now() if is_over else None, machine=machine,
-            parts=list(self.parts.values()), studies=reproduced_studies(self.catalogue, self.found, why, machine),
+            parts=list(self.parts.values()), studies=collect_reproduced_studies(self.catalogue, self.findings, reasons, machine),
         )  # fmt: skip
 
-    def keep(self) -> Reproduction:
+    def save(self) -> Reproduction:
         """Write the document and its page. Raises HostError where the disk refuses."""
         from scalograph.report.reproduction_page import write
 
-        made = self.document()
-        saved_documents.write_reproduction(made, self.folder)
-        write(made, self.folder / saved_documents.PAGE)
-        return made
+        document = self.document()
+        saved_documents.write_reproduction(document, self.folder)
+        write(document, self.folder / saved_documents.PAGE)
+        return document
 
-    def left(self) -> list[str]:
+    def parts_left(self) -> list[str]:
         """Return the parts that are still to be run, in order."""
         once_more = {*self.again, *self.further}
         return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in once_more]
 
-    def tell(self, name: str, **changes: Any) -> None:
+    def update_part(self, name: str, **changes: Any) -> None:
         """Change what is said of a part."""
         self.parts[name] = self.parts[name].model_copy(update=changes)
 
 
-def _why(part: ReproducedPart) -> str:
-    said = {"skipped": "was skipped", "failed": "failed", "begun": "was interrupted"}.get(part.state, "has not run")
-    return f"{said}: {part.why}" if part.why else said
+def _skip_reason(part: ReproducedPart) -> str:
+    state = {"skipped": "was skipped", "failed": "failed", "begun": "was interrupted"}.get(part.state, "has not run")
+    return f"{state}: {part.why}" if part.why else state
 
 
-def show(made: Reproduction, folder: Path, next_: tuple[str, str] | None = None, page: Path | None = None) -> None:
+def show(document: Reproduction, folder: Path, next_: tuple[str, str] | None = None, page: Path | None = None) -> None:
     """Print what became of the claims, and where the rest is.
 
     Args:
-        made: the reproduction.
+        document: the reproduction.
         folder: its results.
         next_: what may be done next, and the command for it.
         page: where it was made elsewhere.
@@ -98,9 +98,9 @@ def show(made: Reproduction, folder: Path, next_: tuple[str, str] | None = None,
 
     latest = folder.parent / "latest"
     folder = latest if latest.is_symlink() and latest.resolve() == folder.resolve() else folder
-    places = [("page", short(page or folder / saved_documents.PAGE))]
-    places += [("parts", f"scalograph report {short(folder)}/NAME")]
-    render_reproduction(made, out(), [*places, *([next_] if next_ else [])])
+    places = [("page", short_path(page or folder / saved_documents.PAGE))]
+    places += [("parts", f"scalograph report {short_path(folder)}/NAME")]
+    render_reproduction(document, out(), [*places, *([next_] if next_ else [])])
 
 
 def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:
@@ -112,7 +112,7 @@ def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproducti
     """
     from scalograph.report.reproduction_page import write
 
-    made = saved_documents.read_reproduction(folder)
+    document = saved_documents.read_reproduction(folder)
     if keep:
-        write(made, to or folder / saved_documents.PAGE)
-    return made
+        write(document, to or folder / saved_documents.PAGE)
+    return document

@@ -1,1 +1,1 @@
-"""Results beside each other: is the second one faster, slower, the same, or is that not measurable?"""
+"""Compare results: is the other one faster, slower or equivalent, or can the data not tell?"""

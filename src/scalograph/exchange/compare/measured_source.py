@@ -1,4 +1,4 @@
-"""What can be compared: treatments with their scores, whatever they were read from."""
+"""What can be compared: configurations with their scores, whatever they were read from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
-from scalograph.study.scalars import as_text, meant
+from scalograph.study.scalars import format_value, suggest
 
 # What a response may be divided by.
 PER = ("clock", "cpu")
@@ -16,7 +16,7 @@ _MOST_CLOCK = 1e12
 
 
 class SourceTreatment(NamedTuple):
-    """One treatment of a source.
+    """One configuration of a source.
 
     Attributes:
         levels: of all factors.
@@ -36,7 +36,7 @@ class SourceTreatment(NamedTuple):
 
 
 class FailedTreatment(NamedTuple):
-    """A treatment without a measurement: every run of it failed, or more than half did.
+    """A configuration without a measurement: more than half of its runs failed.
 
     Attributes:
         levels: of all factors.
@@ -85,24 +85,24 @@ class MeasuredSource:
 
     @property
     def is_printed(self) -> bool:
-        """Tell whether its figures are those of a paper, without runs."""
+        """Return whether the values are a paper's, without runs."""
         return self.trust is None
 
     def levels_of(self, factor: str) -> list[Level]:
-        """Return the levels that its treatments have, failed ones too, each once."""
+        """Return the distinct levels of a factor, those of failed configurations included."""
         return list(dict.fromkeys(levels[factor] for levels in self.every_levels()))
 
     def every_levels(self) -> list[Mapping[str, Level]]:
-        """Return the levels of each treatment, those that failed last."""
-        return [*(one.levels for one in self.treatments), *(one.levels for one in self.failed)]
+        """Return the levels of each configuration, failed ones last."""
+        return [*(row.levels for row in self.treatments), *(row.levels for row in self.failed)]
 
-    def called(self, label: str) -> "MeasuredSource":
-        """Return the same under another name."""
+    def relabel(self, label: str) -> "MeasuredSource":
+        """Return a copy with another label."""
         return replace(self, label=label)
 
 
-def narrowed(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[MeasuredSource]:
-    """Return sources with the treatments of some levels; a source that lacks a factor is not narrowed by it.
+def select_levels(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[MeasuredSource]:
+    """Return sources with only the given levels; a factor that a source lacks does not filter it.
 
     Args:
         sources: one or more.
@@ -111,51 +111,51 @@ def narrowed(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[Me
     Raises:
         StudyError: no source has such a factor, or one has no such treatment, or none at all.
     """
-    wanted = _wanted(list(dict.fromkeys(name for source in sources for name in source.factors)), where)
-    return [_narrowed(source, wanted, where) for source in sources]
+    wanted = _parse_levels(list(dict.fromkeys(name for source in sources for name in source.factors)), where)
+    return [_select_levels(source, wanted, where) for source in sources]
 
 
-def _narrowed(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Sequence[str]) -> MeasuredSource:
+def _select_levels(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Sequence[str]) -> MeasuredSource:
     def is_wanted(levels: Mapping[str, Level]) -> bool:
-        return all(name not in source.factors or as_text(levels[name]) in texts for name, texts in wanted.items())
+        return all(name not in source.factors or format_value(levels[name]) in texts for name, texts in wanted.items())
 
-    kept = [one for one in source.treatments if is_wanted(one.levels)]
-    failed = [one for one in source.failed if is_wanted(one.levels)]
+    kept = [row for row in source.treatments if is_wanted(row.levels)]
+    failed = [row for row in source.failed if is_wanted(row.levels)]
     if not kept and not failed:
-        why = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
-        raise StudyError.one(source.label, why, "one or more")
-    cut = [one for one in source.curves if one.factor in wanted]
-    whole = tuple(one for one in source.curves if one.factor not in wanted and _is_of(one, wanted))
-    return replace(without_laws(source, cut), treatments=tuple(kept), failed=tuple(failed), curves=whole)
+        reason = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
+        raise StudyError.one(source.label, reason, "one or more")
+    cut = [curve for curve in source.curves if curve.factor in wanted]
+    whole = tuple(curve for curve in source.curves if curve.factor not in wanted and _is_of(curve, wanted))
+    return replace(drop_laws(source, cut), treatments=tuple(kept), failed=tuple(failed), curves=whole)
 
 
 def mostly_failed(n_failed: int, n_runs: int) -> bool:
-    """Tell whether a treatment has no measurement: no run succeeded, or more than half of its runs failed."""
+    """Return whether more than half of the runs failed."""
     return 2 * n_failed > n_runs
 
 
-def without_laws(source: MeasuredSource, curves: Sequence[Curve]) -> MeasuredSource:
-    """Return a source that remembers that laws of these curves are not of what is compared."""
+def drop_laws(source: MeasuredSource, curves: Sequence[Curve]) -> MeasuredSource:
+    """Return a source that records that laws of these curves are not comparable."""
     return replace(source, laws_left_out=source.laws_left_out or any(curve.law is not None for curve in curves))
 
 
 def _is_of(curve: Curve, wanted: Mapping[str, set[str]]) -> bool:
-    return all(as_text(level) in wanted.get(name, {as_text(level)}) for name, level in curve.group.items())
+    return all(format_value(level) in wanted.get(name, {format_value(level)}) for name, level in curve.group.items())
 
 
-def _wanted(known: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+def _parse_levels(factors: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
+    wanted: dict[str, set[str]] = {}
     for text in where:
         name, equals, level = text.partition("=")
-        if not equals or name not in known:
-            expected = f"factor=level, of the factors {', '.join(known)}"
-            raise StudyError.one("--where", f'"{text}"', expected, meant(name, known))
-        found.setdefault(name, set()).add(level)
-    return found
+        if not equals or name not in factors:
+            expected = f"factor=level, of the factors {', '.join(factors)}"
+            raise StudyError.one("--where", f'"{text}"', expected, suggest(name, factors))
+        wanted.setdefault(name, set()).add(level)
+    return wanted
 
 
-def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> MeasuredSource:
-    """Return a source whose figures are per clock or per CPU: times become cycles or CPU seconds, rates a share.
+def divide_scores(source: MeasuredSource, per: str, mhz: float | None = None) -> MeasuredSource:
+    """Return a source per clock or per CPU: times become cycles or CPU seconds, rates a share.
 
     Args:
         source: any.
@@ -166,27 +166,27 @@ def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> Measu
         StudyError: the source does not tell its clock, or its CPUs.
     """
     is_rate = source.response.better == "higher"
-    by = [_clock(source, mhz) if per == "clock" else _cpus(source, one) for one in source.treatments]
+    by = [_clock(source, mhz) if per == "clock" else _cpus(source, row) for row in source.treatments]
     factors = [1 / x if is_rate else x for x in by]
-    made = [
-        one._replace(
-            scores=tuple(score * f for score in one.scores), estimate=one.estimate.scaled(f) if one.estimate else None
+    divided = [
+        row._replace(
+            scores=tuple(score * f for score in row.scores), estimate=row.estimate.rescale(f) if row.estimate else None
         )
-        for one, f in zip(source.treatments, factors, strict=True)
+        for row, f in zip(source.treatments, factors, strict=True)
     ]
-    return replace(without_laws(source, source.curves), treatments=tuple(made), curves=())
+    return replace(drop_laws(source, source.curves), treatments=tuple(divided), curves=())
 
 
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
-    """In MHz: the highest that its CPUs have, else the one that was read."""
+    """Return the clock in MHz: the given one, else the highest of the CPUs, else the recorded one."""
     highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
-    known = [khz / 1e3 for khz in highest if is_number(khz) and 0 < khz < _MOST_CLOCK]
-    told = source.machine.get("clock_mhz")
-    found = mhz or (max(known) if known else told)
-    if not is_number(found) or not 0 < found < _MOST_CLOCK:
+    clocks = [khz / 1e3 for khz in highest if is_number(khz) and 0 < khz < _MOST_CLOCK]
+    recorded = source.machine.get("clock_mhz")
+    clock = mhz or (max(clocks) if clocks else recorded)
+    if not is_number(clock) or not 0 < clock < _MOST_CLOCK:
         fix = "give it for each source: --mhz 2000,2330"
         raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
-    return float(found)
+    return float(clock)
 
 
 def _cpus(source: MeasuredSource, treatment: SourceTreatment) -> int:

@@ -1,4 +1,4 @@
-"""Two versions that one study ran in pairs: what a block shares cancels, so a machine that changes changes no ratio."""
+"""Compare two versions that one study ran in pairs: effects that a block shares cancel in each ratio."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import versus
 from scalograph.exchange.compare.matched_treatments import MatchedPair, treatment_names
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import answered, lost_text, margin_of, ratio_of_treatment
+from scalograph.exchange.compare.result_answer import answer_fields, lost_text, margin_of, ratio_of_treatment
 from scalograph.protocol.compared_results import LostTreatment, ResultComparison, ResultComparisons
 from scalograph.protocol.plain import Level
 
@@ -33,23 +33,23 @@ def paired_versions(
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     (least, origin), is_rate = margin_of(margin), source.response.better == "higher"
-    ratios = [replace(_ratio(one, two, single), confidence=confidence) for _, one, two in pairs]
+    ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
     treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
-    words = [one.shown for one in treatments if not one.doubt]
+    words = [row.shown for row in treatments if not row.doubt]
     lost = list(_lost(source, factor, names))
-    found = ResultComparison(
+    comparison = ResultComparison(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
-        along=_along(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
+        along=_curve_factor(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
-        **answered((source.refused,), treatments, words, margin, lost_text(lost, "this study")),
+        **answer_fields((source.refused,), treatments, words, margin, lost_text(lost, "this study")),
         treatments=treatments, lost=lost,
     )  # fmt: skip
-    return ResultComparisons(answer=found.answer, results=[found])
+    return ResultComparisons(answer=comparison.answer, results=[comparison])
 
 
-def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> str:
-    """Say why no run of one version can be paired with one of the other; empty where some can.
+def explain_unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> str:
+    """Return why no run of one version can be paired with one of the other; empty where some can.
 
     Args:
         source: a study that was to run both in each block.
@@ -59,23 +59,25 @@ def unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) ->
     first, second = names
     if _pairs(source, factor, first, second):
         return ""
-    known = [one.levels[factor] for one in source.treatments]
-    if lost := [name for level, name in names.items() if level not in known]:
+    levels = [row.levels[factor] for row in source.treatments]
+    if lost := [name for level, name in names.items() if level not in levels]:
         return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
     return "no configuration has a run of both that succeeded"
 
 
 def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> Iterator[LostTreatment]:
-    """What one version has at some levels, and the other does not: both were to run there."""
-    have = {_key(one.levels): one.levels for one in source.treatments if one.levels[factor] in names}
-    failed = {_key(one.levels): one for one in source.failed}
-    wanted = {_key({**one, factor: version}): {**one, factor: version} for one in have.values() for version in names}
-    for key, levels in {**wanted, **{key: one.levels for key, one in failed.items()}}.items():
+    """Yield the configurations that one version has and the other lacks."""
+    have = {_key(row.levels): row.levels for row in source.treatments if row.levels[factor] in names}
+    failed = {_key(row.levels): row for row in source.failed}
+    wanted = {
+        _key({**levels, factor: version}): {**levels, factor: version} for levels in have.values() for version in names
+    }
+    for key, levels in {**wanted, **{key: row.levels for key, row in failed.items()}}.items():
         if key not in have:
             n, of = failed[key].runs if key in failed else (0, 0)
-            why: Literal["failed", "missing"] = "failed" if key in failed else "missing"
+            reason: Literal["failed", "missing"] = "failed" if key in failed else "missing"
             (name,) = treatment_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
-            yield LostTreatment(name=name, levels=levels, why=why, n_failed=n, n_runs=of)
+            yield LostTreatment(name=name, levels=levels, why=reason, n_failed=n, n_runs=of)
 
 
 def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:
@@ -84,20 +86,22 @@ def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:
 
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:
     by_rest: dict[tuple[tuple[str, Level], ...], dict[Level, SourceTreatment]] = {}
-    for one in source.treatments:
-        rest = tuple((name, level) for name, level in one.levels.items() if name != factor)
-        by_rest.setdefault(rest, {})[one.levels[factor]] = one
+    for row in source.treatments:
+        rest = tuple((name, level) for name, level in row.levels.items() if name != factor)
+        by_rest.setdefault(rest, {})[row.levels[factor]] = row
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(one: SourceTreatment, two: SourceTreatment, single: float) -> Estimate:
-    """The second over the first, from the blocks that hold both."""
-    ours, theirs = dict(zip(one.blocks, one.scores, strict=True)), dict(zip(two.blocks, two.scores, strict=True))
+def _ratio(before: SourceTreatment, after: SourceTreatment, single: float) -> Estimate:
+    """Return the ratio of the second to the first over the blocks that hold both."""
+    ours, theirs = (
+        dict(zip(before.blocks, before.scores, strict=True)),
+        dict(zip(after.blocks, after.scores, strict=True)),
+    )
     blocks = sorted(ours.keys() & theirs.keys())
     return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
 
 
-def _along(source: MeasuredSource, factor: str) -> str:
-    """The other factor with the most levels."""
+def _curve_factor(source: MeasuredSource, factor: str) -> str:
     others = [name for name in source.factors if name != factor]
     return max(others, key=lambda name: len(source.levels_of(name)), default="")

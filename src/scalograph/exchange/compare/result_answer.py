@@ -1,4 +1,4 @@
-"""Is a result faster than the one before it, slower, the same, or is that not measurable?
+"""Is a result faster than the one before it, slower, equivalent, or inconclusive?
 
 Faster and slower need an interval that excludes 1 beside those of all other treatments, and that does not lie within
 the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in more than
@@ -19,7 +19,7 @@ from scalograph.analysis.versus import SAME
 from scalograph.exchange.compare.matched_treatments import (
     MatchedPair,
     MatchedTreatments,
-    matched,
+    match_sources,
     treatment_names,
 )
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
@@ -35,14 +35,14 @@ from scalograph.protocol.compared_results import (
 )
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
-from scalograph.study.scalars import no_such
-from scalograph.text.quantities import counted, inverse, percent_at_most
+from scalograph.study.scalars import unknown_name_error
+from scalograph.text.quantities import count_noun, inverse, percent_at_most
 
 COEFFICIENTS = ("sigma", "kappa", "gamma")
 
 
 def law_changes(reference: MeasuredSource, other: MeasuredSource, names: Mapping[str, object]) -> list[LawChange]:
-    """Return the coefficients whose intervals have nothing in common.
+    """Return the coefficients whose intervals do not overlap.
 
     Two intervals of 95 % that do not touch differ by chance in less than one of a hundred cases, so that three of them
     need no correction.
@@ -65,19 +65,23 @@ def _key(curve: Curve, names: Mapping[str, object]) -> tuple[str, tuple[tuple[st
     return curve.factor, tuple((name, level) for name, level in sorted(curve.group.items()) if name in names)
 
 
-def _changes(one: Curve, two: Curve) -> Iterator[LawChange]:
-    if one.law is None or two.law is None or any(f.code in NO_LAW for law in (one.law, two.law) for f in law.flags):
+def _changes(before_curve: Curve, after_curve: Curve) -> Iterator[LawChange]:
+    if (
+        before_curve.law is None
+        or after_curve.law is None
+        or any(f.code in NO_LAW for law in (before_curve.law, after_curve.law) for f in law.flags)
+    ):
         return
     for name in COEFFICIENTS:
-        before, after = getattr(one.law, name), getattr(two.law, name)
+        before, after = getattr(before_curve.law, name), getattr(after_curve.law, name)
         if _are_apart(before, after):
-            yield LawChange(coefficient=name, group=one.group, reference=before, other=after)
+            yield LawChange(coefficient=name, group=before_curve.group, reference=before, other=after)
 
 
-def _are_apart(one: Estimate, two: Estimate) -> bool:
-    if one.low is None or one.high is None or two.low is None or two.high is None:
+def _are_apart(before: Estimate, after: Estimate) -> bool:
+    if before.low is None or before.high is None or after.low is None or after.high is None:
         return False
-    return one.high < two.low or two.high < one.low
+    return before.high < after.low or after.high < before.low
 
 
 # A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
@@ -93,7 +97,7 @@ _NO_FLOOR = (
 )
 
 
-def compared(
+def compare_sources(
     reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95,
     floor: float = 0.0, allow_missing: Collection[str] = (),
 ) -> ResultComparisons:  # fmt: skip
@@ -110,17 +114,17 @@ def compared(
     Raises:
         StudyError: two of them have nothing in common, or the first has no treatment of such a name.
     """
-    known = treatment_names(reference, reference.every_levels())
-    if unknown := next((name for name in allow_missing if name not in known), None):
-        raise no_such("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, known)
+    names = treatment_names(reference, reference.every_levels())
+    if unknown := next((name for name in allow_missing if name not in names), None):
+        raise unknown_name_error("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, names)
     each = 1 - (1 - confidence) / len(others)
-    made = [_compared(reference, other, margin, each, floor, allow_missing) for other in others]
-    worst = min((one.answer for one in made), key=_WORST.index)
-    return ResultComparisons(answer=worst, results=made)
+    comparisons = [_compare_result(reference, other, margin, each, floor, allow_missing) for other in others]
+    worst = min((comparison.answer for comparison in comparisons), key=_WORST.index)
+    return ResultComparisons(answer=worst, results=comparisons)
 
 
 def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFrom]:
-    """Return the least difference that is one, as a share, and where it is from.
+    """Return the smallest difference that counts, as a share, and where it comes from.
 
     Args:
         asked: as a share; None where none was.
@@ -134,36 +138,40 @@ def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFro
     return (floor, "noise floor") if floor > SAME else (SAME, "default")
 
 
-def _compared(
+def _compare_result(
     reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float, floor: float,
     allow_missing: Collection[str],
 ) -> ResultComparison:  # fmt: skip
-    pairs = matched(reference, other)
-    lost = [one.model_copy(update={"allowed": one.name in allow_missing}) for one in pairs.lost]
+    pairs = match_sources(reference, other)
+    lost = [row.model_copy(update={"allowed": row.name in allow_missing}) for row in pairs.lost]
     ranks = _ranks(reference, pairs)
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
     least, origin = margin_of(margin, floor)
-    told = zip(pairs.pairs, _told(pairs, ratios, confidence), strict=True)
-    treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
-    shift = _of_all(ratios.shift, ratios.single, confidence) if ratios and len(ratios.treatments) > 1 else None
-    upper = _of_all(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
-    words = [one.shown for one in treatments if not one.doubt]
-    words += [shown(mean, least, is_rate) for mean in (shift, upper) if mean]
+    estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
+    treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in estimates]
+    shift = (
+        _simultaneous_estimate(ratios.shift, ratios.single, confidence)
+        if ratios and len(ratios.treatments) > 1
+        else None
+    )
+    upper = _simultaneous_estimate(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
+    words = [row.shown for row in treatments if not row.doubt]
+    words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
-    found = answered(refused, treatments, words, margin, lost_text(lost, other.label))
+    fields = answer_fields(refused, treatments, words, margin, lost_text(lost, other.label))
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        margin=least, margin_from=origin, **found, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
+        margin=least, margin_from=origin, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         treatments=treatments, shift=shift, upper=upper,
-        upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
-        doubts=[*_doubts((reference, other)), *_without_floor((reference, other), found["answer"], margin, floor)],
+        upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
+        doubts=[*_doubts((reference, other)), *_floor_flags((reference, other), fields["answer"], margin, floor)],
         laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
@@ -171,31 +179,32 @@ def _compared(
 
 
 def lost_text(lost: Sequence[LostTreatment], label: str) -> str:
-    """Say what failed in a result, or is missing there, and was not allowed to; empty where nothing is."""
-    told = [one for one in lost if not one.allowed]
+    """List what failed or is missing in a result and was not allowed to; empty where nothing is."""
+    unexpected = [row for row in lost if not row.allowed]
     parts = [
-        f"{one.name} " + (f"failed in {one.n_failed:,} of {counted(one.n_runs, 'run')}" if one.n_runs else "is missing")
-        for one in told[:MOST_NAMED]
+        f"{row.name} "
+        + (f"failed in {row.n_failed:,} of {count_noun(row.n_runs, 'run')}" if row.n_runs else "is missing")
+        for row in unexpected[:MOST_NAMED]
     ]
-    more = [f"and {len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
-    return f"in {label} {', '.join([*parts, *more])}" if told else ""
+    more = [f"and {len(unexpected) - MOST_NAMED} more"] if len(unexpected) > MOST_NAMED else []
+    return f"in {label} {', '.join([*parts, *more])}" if unexpected else ""
 
 
 def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
-    """What each says against itself; what several say alike, once."""
-    found: dict[str, list[str]] = {}
+    """List the caveats of the sources; shared ones once."""
+    by_sentence: dict[str, list[str]] = {}
     for source in sources:
         if source.trust and source.trust.level == "doubt":
-            found.setdefault(source.trust.sentence, []).append(source.label)
-    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in found.items()]
+            by_sentence.setdefault(source.trust.sentence, []).append(source.label)
+    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
 
 
-def _without_floor(
+def _floor_flags(
     sources: Sequence[MeasuredSource], answer: ComparisonAnswer, margin: float | None, floor: float
 ) -> list[str]:
-    """A difference of runs of ours, which nothing says to be more than what the machine does in between."""
-    known = margin is not None or floor > 0 or not all(one.machine for one in sources)
-    return [] if known or answer not in ("slower", "faster") else [_NO_FLOOR]
+    """Flag a difference between times for which no noise floor is known."""
+    is_known = margin is not None or floor > 0 or not all(source.machine for source in sources)
+    return [] if is_known or answer not in ("slower", "faster") else [_NO_FLOOR]
 
 
 def _causes(source: MeasuredSource) -> list[str]:
@@ -205,58 +214,62 @@ def _causes(source: MeasuredSource) -> list[str]:
 def _ratios(
     reference: MeasuredSource, pairs: MatchedTreatments, confidence: float, ranks: Mapping[Level, int]
 ) -> CurveRatios | None:
-    """Of the treatments that decide; None where there is none."""
+    """Return the ratios of the configurations that decide; None where there are none."""
     kept = [pair for pair in pairs.pairs if _decides(*pair[1:])]
     if not kept:
         return None
     upper = [ranks.get(levels[reference.along], 0) for levels, *_ in kept] if ranks else []
-    return curve_ratios([logs_of(one) for _, one, _ in kept], [logs_of(two) for *_, two in kept], confidence, upper)
+    return curve_ratios(
+        [logs_of(before) for _, before, _ in kept], [logs_of(after) for *_, after in kept], confidence, upper
+    )
 
 
 def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
-    """The upper half of a curve's levels, ranked; none where there are few, or they are no numbers."""
+    """Rank the upper half of a curve's levels; empty for few levels or non-numeric ones."""
     levels = {levels.get(reference.along, "") for levels, *_ in pairs.pairs}
     numbers = sorted(level for level in levels if is_number(level))
     upper = numbers[len(numbers) // 2 :] if len(numbers) == len(levels) >= FEWEST_LEVELS else []
     return {level: rank for rank, level in enumerate(upper, 1)}
 
 
-def _decides(one: SourceTreatment, two: SourceTreatment) -> bool:
-    return not (one.doubt or two.doubt) and have_logs((*one.scores, *two.scores))
+def _decides(before: SourceTreatment, after: SourceTreatment) -> bool:
+    return not (before.doubt or after.doubt) and have_logs((*before.scores, *after.scores))
 
 
 def have_logs(scores: Sequence[float]) -> bool:
-    """Tell whether ratios of scores mean something: all are above 0, and none is beyond what is measured."""
+    """Return whether all scores are positive and within the measurable range."""
     return all(score > 0 and abs(math.log(score)) <= MOST_LOG for score in scores)
 
 
 def logs_of(treatment: SourceTreatment) -> BlockedLogs:
-    """Return the logs of a treatment's scores, which are above zero, with their blocks."""
+    """Return the logs of a configuration's scores, with their blocks."""
     return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
 
 
-def _of_all(contrast: Contrast, single: float, confidence: float) -> Estimate:
-    """Its ratio with an interval that holds beside all others; its confidence is that of all of them."""
+def _simultaneous_estimate(contrast: Contrast, single: float, confidence: float) -> Estimate:
+    """Return a ratio whose interval holds together with all others."""
     return replace(contrast.estimate(single), confidence=confidence)
 
 
-def _told(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
-    """The ratio of each pair; of one that does not decide, without an interval."""
+def _pair_ratios(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
+    """Return the ratio of each pair; without an interval for pairs that do not decide."""
     deciding = iter(ratios.treatments if ratios else ())
     return [
-        _of_all(next(deciding), ratios.single, confidence) if ratios and _decides(one, two) else _alone(one, two)
-        for _, one, two in pairs.pairs
+        _simultaneous_estimate(next(deciding), ratios.single, confidence)
+        if ratios and _decides(before, after)
+        else _alone(before, after)
+        for _, before, after in pairs.pairs
     ]
 
 
-def _alone(one: SourceTreatment, two: SourceTreatment) -> Estimate:
-    known = have_logs((*one.scores, *two.scores))
-    value = float(np.exp(np.log(two.scores).mean() - np.log(one.scores).mean())) if known else None
-    return Estimate(value, n=len(one.scores) + len(two.scores), method="ratio of typical runs")
+def _alone(before: SourceTreatment, after: SourceTreatment) -> Estimate:
+    is_defined = have_logs((*before.scores, *after.scores))
+    value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
+    return Estimate(value, n=len(before.scores) + len(after.scores), method="ratio of typical runs")
 
 
 def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> TreatmentRatio:
-    """Return what is known of one treatment in both.
+    """Return values, ratio and outcome of one configuration in both results.
 
     Args:
         pair: it, in each.
@@ -264,24 +277,24 @@ def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate
         least: the least difference that is one, as a share.
         is_rate: whether more is better.
     """
-    levels, one, two = pair
-    doubt = one.doubt or two.doubt
-    figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (one, two)]
+    levels, before, after = pair
+    doubt = before.doubt or after.doubt
+    figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (before, after)]
     return TreatmentRatio(
         levels=dict(levels), reference=figures[0], other=figures[1], ratio=ratio,
-        shown=shown(ratio, least, is_rate), doubt=doubt,
+        shown=classify_ratio(ratio, least, is_rate), doubt=doubt,
     )  # fmt: skip
 
 
-def shown(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
-    """Return what an interval carries, given the least difference that is one.
+def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
+    """Return what an interval shows, given the smallest difference that counts.
 
     Args:
         ratio: of the response over that of the reference.
         least: as a share; 0.02 is 2 %.
         is_rate: whether more is better.
 
-    >>> [shown(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
+    >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
     ['same', 'slower', 'not shown', 'not shown']
     """
     cost = inverse(ratio) if is_rate else ratio
@@ -292,8 +305,8 @@ def shown(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
     return "slower" if cost.low > 1 else "faster" if cost.high < 1 else "not shown"
 
 
-def _alike(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
-    """How near the ratios of single treatments lie to the shift; None where one is shown to be apart."""
+def _shape_distance(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
+    """Return how far single ratios lie from the shift, as a share; None where one differs."""
     if ratios is None or shift is None or not shift.value or any(c.df <= 0 for c in ratios.shape):
         return None
     ends = [contrast.estimate(ratios.single_shape) for contrast in ratios.shape]
@@ -303,22 +316,22 @@ def _alike(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
 
 
 def _farthest(estimates: Sequence[Estimate]) -> float | None:
-    """The largest difference that intervals allow, as a share; None where one is missing."""
+    """Return the largest difference that intervals allow, as a share; None where one is missing."""
     if any(e.low is None or e.high is None or e.low <= 0 for e in estimates) or not estimates:
         return None
     return max(max(e.high or 0.0, 1 / (e.low or 1.0)) for e in estimates) - 1
 
 
 def _floor(ratio: Estimate) -> float:
-    """The whole width of an interval: a difference that is not shown is smaller."""
+    """Return the width of an interval, as a share: a smaller difference stays unseen."""
     return ratio.high / ratio.low - 1 if ratio.low and ratio.high and ratio.low > 0 else math.inf
 
 
-def answered(
+def answer_fields(
     refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None,
     lost: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the answer, why there is none, and what the intervals would have shown, as fields of the document.
+    """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
     Args:
         refused: why nothing may be said, whatever the figures are; empty texts are no reason.
@@ -327,14 +340,14 @@ def answered(
         margin: that was asked for, as a share; None where none was.
         lost: what failed or is missing in one of them: beside it nothing is the same, and nothing faster.
     """
-    answer, why = _answer([text for text in refused if text], treatments, words, margin)
+    answer, reason = _answer([text for text in refused if text], treatments, words, margin)
     if lost and answer != "slower":
-        answer, why = "not measurable", lost
+        answer, reason = "not measurable", lost
     # Within a margin that was asked for lies every interval, however wide it is.
     widest = math.inf if margin is not None and answer == "same" else BLIND
-    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= widest]
+    seen = [row.ratio for row in treatments if not row.doubt and _floor(row.ratio) <= widest]
     return {
-        "answer": answer, "why": why, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
+        "answer": answer, "why": reason, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
         "noise_floor": max(map(_floor, seen), default=None),
     }  # fmt: skip
 
@@ -346,25 +359,25 @@ def _answer(
         return "not measurable", refused[0]
     if "slower" in words or "faster" in words:
         return ("slower" if "slower" in words else "faster"), ""
-    floors = [_floor(one.ratio) for one in treatments if not one.doubt]
+    floors = [_floor(row.ratio) for row in treatments if not row.doubt]
     return _same(floors, treatments, margin)
 
 
 def _same(
     floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None
 ) -> tuple[ComparisonAnswer, str]:
-    """Where no difference is shown: what is possible nevertheless."""
-    why = ""
+    """Decide between equivalent and inconclusive where no difference is shown."""
+    reason = ""
     if not floors or min(floors) == math.inf:
         return "not measurable", "too few runs for an interval"
     blind = len(treatments) - sum(floor <= BLIND for floor in floors)
     if blind > HALF * len(treatments):
-        many = f"{blind} of {counted(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
-        why = f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
+        many = f"{blind} of {count_noun(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
+        reason = f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
     if margin is None:
-        return ("not measurable", why) if why else ("same", "")
-    reach = _farthest([one.ratio for one in treatments if not one.doubt])
+        return ("not measurable", reason) if reason else ("same", "")
+    reach = _farthest([row.ratio for row in treatments if not row.doubt])
     if reach is not None and reach <= margin:
-        return ("not measurable", why) if why else ("same", "")
+        return ("not measurable", reason) if reason else ("same", "")
     possible = "any difference is" if reach is None else f"differences up to {percent_at_most(reach)} are"
     return "not measurable", f"{possible} possible, and the margin is {percent_at_most(margin)}"

@@ -1,1 +1,1 @@
-"""Readers of the files of other instruments: one module per format."""
+"""Readers of the files of other benchmark tools: one module per format."""

@@ -1,4 +1,4 @@
-"""Results that Criterion keeps in target/criterion: a folder for each benchmark, one process. Executes nothing."""
+"""Results of Criterion in target/criterion: a folder for each benchmark, one process. Executes nothing."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,7 +9,7 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadFigure, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadValue, Text, document
 
 _KIND = "a folder of Criterion (target/criterion)"
 _FIX = "make it anew with: cargo bench"
@@ -18,25 +18,23 @@ _NEW = "new"
 
 
 class _Names(ForeignPart):
-    """benchmark.json: what it is called; the value is the level of an input."""
-
     group_id: Text
     function_id: Text | None = None
     value_str: Text | None = None
 
 
 class _Sample(ForeignPart):
-    """sample.json: iterations of each shot, and the nanoseconds that it took."""
+    """sample.json: iterations of each sample, and the nanoseconds that it took."""
 
     iters: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(min_length=1), FailFast()]
-    times: Annotated[list[ReadFigure], Field(min_length=1), FailFast()]
+    times: Annotated[list[ReadValue], Field(min_length=1), FailFast()]
 
 
 _NAMES, _SAMPLE = TypeAdapter(_Names), TypeAdapter(_Sample)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a folder in the order of their names: time of an iteration; a sample is one fork.
+    """Read the benchmarks of a folder in order of their names: time per iteration, one fork.
 
     Args:
         file: target/criterion, or the folder of one group or one benchmark in it.
@@ -55,7 +53,7 @@ def read(file: Path) -> list[Benchmark]:
 
 
 def _homes(folder: Path) -> Iterator[Path]:
-    """Folders of benchmarks; a link may lead anywhere, and is not followed; a pipe is not waited for."""
+    """Yield folders of benchmarks; links are not followed, pipes not waited for."""
     for file in folder.glob(f"**/{_NEW}/benchmark.json"):
         if file.is_file() and not any(part.is_symlink() for part in (file, file.parent)):
             yield file.parent
@@ -67,8 +65,8 @@ def _benchmark(home: Path) -> Benchmark:
         raise StudyError.one(str(file), "no plain file", _KIND, _FIX)
     sample = document(file, _SAMPLE, _KIND, _FIX)
     if len(sample.iters) != len(sample.times):
-        found = f"{len(sample.iters)} iters and {len(sample.times)} times"
-        raise StudyError.one(str(file), found, "as many of both", _FIX)
+        lengths = f"{len(sample.iters)} iters and {len(sample.times)} times"
+        raise StudyError.one(str(file), lengths, "as many of both", _FIX)
     name = "/".join(part for part in (names.group_id, names.function_id) if part)
     params = {} if names.value_str is None else {"value": names.value_str}
     shots = [took / n for took, n in zip(sample.times, sample.iters, strict=True)]

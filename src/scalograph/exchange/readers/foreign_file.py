@@ -1,4 +1,4 @@
-"""The file of another instrument as a text or a checked document: bounded, and refused in one message."""
+"""Read the file of another tool as text or checked document: bounded, and refused in one message."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +21,13 @@ MAX_BENCHMARKS = 10_000
 # become gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
-ReadFigure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(max_length=1000)]
 Amount = Annotated[int, Field(ge=1, le=1 << 53)]
 
 
-def few(most: int) -> BeforeValidator:
-    """Refuse a table with more entries before any is checked: each that is wrong would be kept until the end."""
+def limit_entries(most: int) -> BeforeValidator:
+    """Refuse a table with too many entries before any is checked: errors of each would be kept."""
 
     def check(value: Any) -> Any:
         if isinstance(value, dict) and len(value) > most:
@@ -37,18 +37,18 @@ def few(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Params = Annotated[dict[Text, Text], few(MAX_PARAMS)]
+Params = Annotated[dict[Text, Text], limit_entries(MAX_PARAMS)]
 
 
 class ForeignPart(BaseModel):
-    """A part of a document that others define; keys that are not read here may hold anything."""
+    """A part of a foreign document; unread keys may hold anything."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 @dataclass
 class _Left:
-    """What the files that are read together may still have."""
+    """The budget left of the files that are read together."""
 
     n_bytes: int
     n_parts: int
@@ -58,8 +58,8 @@ _LEFT: ContextVar[_Left | None] = ContextVar("left", default=None)
 
 
 @contextmanager
-def together() -> Iterator[None]:
-    """Limit the files that are read within to MAX_TOGETHER bytes and MAX_PARTS values in all."""
+def shared_limits() -> Iterator[None]:
+    """Limit the files read within to MAX_TOGETHER bytes and MAX_PARTS values in all."""
     before = _LEFT.set(_Left(MAX_TOGETHER, MAX_PARTS))
     try:
         yield
@@ -82,11 +82,11 @@ def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
     try:
         return adapter.validate_json(content(file, kind, (b",", b"[", b"{")))
     except ValidationError as error:
-        raise _refused(file, error, kind, fix) from error
+        raise _study_error(file, error, kind, fix) from error
 
 
 def text(file: Path, kind: str) -> str:
-    """Read what an instrument printed.
+    """Read the printed output of a tool.
 
     Raises:
         StudyError: it is missing, too large, or no text.
@@ -98,7 +98,7 @@ def text(file: Path, kind: str) -> str:
 
 
 def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
-    """Read the bytes of a file, and count them.
+    """Read the bytes of a file, and charge them to the shared limits.
 
     Args:
         file: what the instrument wrote.
@@ -116,14 +116,14 @@ def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
     left.n_bytes -= len(data)
     left.n_parts -= sum(map(data.count, signs))
     if left.n_bytes < 0:
-        found = f"with the files before it larger than {MAX_TOGETHER >> 20} MiB"
-        raise StudyError.one(str(file), found, kind, "read fewer files at once")
+        size = f"with the files before it larger than {MAX_TOGETHER >> 20} MiB"
+        raise StudyError.one(str(file), size, kind, "read fewer files at once")
     if left.n_parts < 0:
         raise StudyError.one(str(file), f"more than {MAX_PARTS} values", kind, "read fewer benchmarks at once")
     return data
 
 
-def _refused(file: Path, error: ValidationError, kind: str, fix: str) -> StudyError:
+def _study_error(file: Path, error: ValidationError, kind: str, fix: str) -> StudyError:
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
     steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
     where = f"{file.name}: {steps[:200].lstrip('.')}" if steps else file.name

@@ -1,4 +1,4 @@
-"""What `go test -bench` printed: a line for each benchmark and count, all by one process. Executes nothing."""
+"""Output of `go test -bench`: a line for each benchmark and count, all by one process. Executes nothing."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, Kind, failed_run, fork, one_process
+from scalograph.exchange.benchmark import Benchmark, Kind, failed_run, fork, join_process
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
 
 _KIND = "the output of go test -bench"
@@ -23,7 +23,7 @@ _MAX_LINE = 1000
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of an output, in its order: ns/op; the counts of one process are shots of one fork.
+    """Read the benchmarks of an output in order: ns/op; the counts of one process are one fork.
 
     Raises:
         StudyError: the file is missing, too large, or holds no line of a benchmark with its ns/op.
@@ -33,37 +33,36 @@ def read(file: Path) -> list[Benchmark]:
         raise StudyError.one(str(file), "no line of a benchmark", _KIND, _FIX)
     if len(lines) > MAX_BENCHMARKS:
         raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} lines", _KIND, "import its packages one by one")
-    return one_process(lines)
+    return join_process(lines)
 
 
 def _lines(file: Path) -> Iterator[Benchmark]:
     package = ""
-    for number, one in enumerate(_LINES.finditer(text(file, _KIND)), 1):
-        line = one[0].rstrip()
+    for number, matched in enumerate(_LINES.finditer(text(file, _KIND)), 1):
+        line = matched[0].rstrip()
         if line.startswith("pkg: "):
             package = line[5:].strip()[:_MAX_LINE]
         elif len(line) <= _MAX_LINE and (failed := _FAILED.match(line)):
-            yield failed_run(*_named(package, failed[1]))
-        elif len(line) <= _MAX_LINE and (found := _LINE.match(line)):
-            if not (took := _TIME.search(found[3])):
+            yield failed_run(*_benchmark_fields(package, failed[1]))
+        elif len(line) <= _MAX_LINE and (match := _LINE.match(line)):
+            if not (took := _TIME.search(match[3])):
                 raise StudyError.one(f"{file.name}:{number}", f'"{line[:80]}"', "a time in ns/op", _FIX)
-            yield Benchmark(*_named(package, found[1]), (fork([float(took[1])], 1e-9),))
+            yield Benchmark(*_benchmark_fields(package, match[1]), (fork([float(took[1])], 1e-9),))
 
 
-def _named(package: str, full: str) -> tuple[str, str, dict[str, str], Kind]:
-    """Name, mode, params and unit of a benchmark."""
+def _benchmark_fields(package: str, full: str) -> tuple[str, str, dict[str, str], Kind]:
     name, params = _parts(full)
     return f"{package}.{name}" if package else name, "op", params, "s"
 
 
 def _parts(full: str) -> tuple[str, dict[str, str]]:
-    """Return the name of a benchmark without its named parts, and these; with GOMAXPROCS, which is 1 if left out.
+    """Return name and named parts of a benchmark, with GOMAXPROCS, which is 1 if omitted.
 
     >>> _parts("Sort/size=8/radix-4")
     ('Sort/radix', {'size': '8', 'gomaxprocs': '4'})
     """
-    found = _PROCS.fullmatch(full)
-    name, procs = (found[1], found[2] or "1") if found else (full, "1")
+    match = _PROCS.fullmatch(full)
+    name, procs = (match[1], match[2] or "1") if match else (full, "1")
     first, *rest = name.split("/")
     named = dict(part.split("=", 1) for part in rest if "=" in part)
     return "/".join([first, *(part for part in rest if "=" not in part)]), {**named, "gomaxprocs": procs}

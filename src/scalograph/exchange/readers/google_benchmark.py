@@ -1,4 +1,4 @@
-"""Results that Google Benchmark wrote with `--benchmark_format=json`: one process, so one fork. Executes nothing."""
+"""Results of Google Benchmark (`--benchmark_format=json`): one process, so one fork. Executes nothing."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, FailFast, Field, TypeAdapter
 
-from scalograph.exchange.benchmark import Benchmark, failed_run, fork, one_process
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, ForeignPart, ReadFigure, Text, document
+from scalograph.exchange.benchmark import Benchmark, failed_run, fork, join_process
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, ForeignPart, ReadValue, Text, document
 
 _KIND = "a result of Google Benchmark (--benchmark_format=json)"
 _FIX = "write it anew with: --benchmark_out=FILE --benchmark_out_format=json"
@@ -19,50 +19,48 @@ _NAMED = re.compile(r"([A-Za-z_]\w*):(.+)")
 
 
 class _Repetition(ForeignPart):
-    """One repetition of a benchmark."""
-
     name: Text
     threads: Amount = 1
-    real_time: ReadFigure = 0.0
+    real_time: ReadValue = 0.0
     time_unit: Literal["ns", "us", "ms", "s"] = "ns"
     error_occurred: bool = False
     skipped: bool = False
 
 
-def _without_aggregates(listed: Any) -> Any:
-    """Leave out aggregates before they are checked: those of complexity have other keys, and figures of any sign."""
+def _drop_aggregates(listed: Any) -> Any:
+    """Drop aggregates before the check: those of complexity have other keys and signs."""
     if not isinstance(listed, list):
         return listed
-    return [one for one in listed if not (isinstance(one, dict) and one.get("run_type") == "aggregate")]
+    return [entry for entry in listed if not (isinstance(entry, dict) and entry.get("run_type") == "aggregate")]
 
 
 _Repetitions = Annotated[list[_Repetition], Field(min_length=1, max_length=MAX_BENCHMARKS), FailFast()]
 
 
 class _Report(ForeignPart):
-    benchmarks: Annotated[_Repetitions, BeforeValidator(_without_aggregates)]
+    benchmarks: Annotated[_Repetitions, BeforeValidator(_drop_aggregates)]
 
 
 _DOCUMENT = TypeAdapter(_Report)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file, in its order: real time of an iteration; repetitions are shots of a fork.
+    """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork.
 
     Raises:
         StudyError: the file is missing, too large, or no such result.
     """
-    return one_process(_repetitions(file))
+    return join_process(_repetitions(file))
 
 
 def _repetitions(file: Path) -> Iterator[Benchmark]:
-    for one in document(file, _DOCUMENT, _KIND, _FIX).benchmarks:
-        name, params = _parts(one.name)
-        if one.error_occurred:
-            yield failed_run(name, "iteration", params, "s", one.threads)
-        elif not one.skipped:
-            shot = fork([one.real_time], _SECONDS[one.time_unit])
-            yield Benchmark(name, "iteration", params, "s", (shot,), one.threads)
+    for repetition in document(file, _DOCUMENT, _KIND, _FIX).benchmarks:
+        name, params = _parts(repetition.name)
+        if repetition.error_occurred:
+            yield failed_run(name, "iteration", params, "s", repetition.threads)
+        elif not repetition.skipped:
+            shot = fork([repetition.real_time], _SECONDS[repetition.time_unit])
+            yield Benchmark(name, "iteration", params, "s", (shot,), repetition.threads)
 
 
 def _parts(text: str) -> tuple[str, dict[str, str]]:
@@ -73,5 +71,5 @@ def _parts(text: str) -> tuple[str, dict[str, str]]:
     """
     first, *rest = text.split("/")
     what = [part for part in rest if not _HOW.fullmatch(part)]
-    named = {found[1]: found[2] for part in what if (found := _NAMED.fullmatch(part))}
+    named = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
     return "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))]), named

@@ -1,4 +1,4 @@
-"""Results that hyperfine wrote with `--export-json`: each run of a command is a fork of one shot. Executes nothing."""
+"""Results of hyperfine (`--export-json`): each run of a command is a fork of one iteration. Executes nothing."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, Params, ReadFigure, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, Params, ReadValue, Text, document
 
 _KIND = "a result of hyperfine (--export-json)"
 _FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
@@ -15,7 +15,7 @@ _FIX = "write it anew with: hyperfine --export-json FILE COMMAND"
 
 class _Timed(ForeignPart):
     command: Text
-    times: Annotated[list[ReadFigure], Field(min_length=1), FailFast()]
+    times: Annotated[list[ReadValue], Field(min_length=1), FailFast()]
     exit_codes: Annotated[list[int | None], FailFast()] = Field(default=[])
     parameters: Params = Field(default={})
 
@@ -28,7 +28,7 @@ _DOCUMENT = TypeAdapter(_Exported)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the commands of a result file, in its order; a run that ended with another exit code than 0 has no time.
+    """Read the commands of a result file in order; a run with a non-zero exit code failed.
 
     Raises:
         StudyError: the file is missing, too large, or no such result; says where and what was expected.

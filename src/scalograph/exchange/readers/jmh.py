@@ -1,4 +1,4 @@
-"""Results that JMH wrote with `-rf json`: the shots of each fork, in seconds or per second. Executes nothing."""
+"""Results of JMH (`-rf json`): the iterations of each fork, in seconds or per second. Executes nothing."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -14,7 +14,7 @@ from scalograph.exchange.readers.foreign_file import (
     Amount,
     ForeignPart,
     Params,
-    ReadFigure,
+    ReadValue,
     Text,
     document,
 )
@@ -23,12 +23,12 @@ from scalograph.text.units import unit_of
 _KIND = "a result of JMH (-rf json)"
 _FIX = "write it anew with: java -jar benchmarks.jar -rf json"
 
-Bin = tuple[ReadFigure, Amount]
+Bin = tuple[ReadValue, Amount]
 
 
 class _Metric(ForeignPart):
     unit: Text = Field(alias="scoreUnit")
-    forks: Annotated[list[Annotated[list[ReadFigure], Field(min_length=1), FailFast()]], FailFast()] = Field(
+    forks: Annotated[list[Annotated[list[ReadValue], Field(min_length=1), FailFast()]], FailFast()] = Field(
         default=[], alias="rawData"
     )
     histograms: Annotated[
@@ -49,13 +49,13 @@ _DOCUMENT = TypeAdapter(Annotated[list[_Result], Field(min_length=1, max_length=
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file, in its order.
+    """Read the benchmarks of a result file in order.
 
     Raises:
         StudyError: the file is missing, too large, or not a JMH result; says where and what was expected.
     """
-    found = document(file, _DOCUMENT, _KIND, _FIX)
-    return [_benchmark(file, index, result) for index, result in enumerate(found)]
+    results = document(file, _DOCUMENT, _KIND, _FIX)
+    return [_benchmark(file, index, result) for index, result in enumerate(results)]
 
 
 def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
@@ -65,7 +65,7 @@ def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
     if unit != expected:
         want = "ops/s or ops/ms" if result.mode == "thrpt" else "s/op, ms/op, us/op or ns/op"
         raise StudyError.one(f"{where}.scoreUnit", f'"{result.metric.unit[:40]}" in mode {result.mode}', want)
-    forks = tuple(_scaled(fork, factor) for fork in _forks(result))
+    forks = tuple(_scale_fork(fork, factor) for fork in _forks(result))
     if not all(isfinite(value) for fork in forks for value in fork.values):
         raise StudyError.one(where, f'a shot in "{result.metric.unit[:40]}" that is no number of seconds', _KIND)
     if not forks:
@@ -75,12 +75,12 @@ def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
 
 
 def _forks(result: _Result) -> list[list[Bin]]:
-    """Return the bins of each fork; those of its iterations are one sample."""
+    """Return the bins of each fork, pooled over its iterations."""
     if result.mode != "sample":
         return [[(value, 1) for value in fork] for fork in result.metric.forks]
     pooled = ([part for iteration in fork for part in iteration] for fork in result.metric.histograms)
     return [fork for fork in pooled if fork]
 
 
-def _scaled(fork: Sequence[Bin], factor: float) -> Fork:
+def _scale_fork(fork: Sequence[Bin], factor: float) -> Fork:
     return Fork([value * factor for value, _ in fork], [count for _, count in fork])

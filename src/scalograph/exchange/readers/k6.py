@@ -1,4 +1,4 @@
-"""Summaries that k6 wrote: one run, so one fork; right answers per second. Executes nothing.
+"""Summaries of k6: one run, so one fork; successful requests per second. Executes nothing.
 
 Three forms: `--summary-export`, the object that handleSummary gets, and the one that it gets since k6 1.5.
 """
@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, failed_run, fork
-from scalograph.exchange.readers.foreign_file import ForeignPart, ReadFigure, Text, document, few
+from scalograph.exchange.readers.foreign_file import ForeignPart, ReadValue, Text, document, limit_entries
 from scalograph.protocol.plain import is_number
 
 _KIND = "a summary of k6"
@@ -30,17 +30,17 @@ class _Results(ForeignPart):
 
 
 class _State(ForeignPart):
-    ms: ReadFigure = Field(default=0.0, alias="testRunDurationMs")
+    ms: ReadValue = Field(default=0.0, alias="testRunDurationMs")
 
 
 class _Config(ForeignPart):
-    duration: ReadFigure | None = None
+    duration: ReadValue | None = None
 
 
 class _Written(ForeignPart):
-    """`metrics` by name, or `results` with a list of them; a metric by name may hold its values one step deeper."""
+    """`metrics` by name, perhaps with their values one step deeper, or `results` with a list of them."""
 
-    metrics: Annotated[dict[Text, dict[Text, Any]], few(10_000)] = Field(default={})
+    metrics: Annotated[dict[Text, dict[Text, Any]], limit_entries(10_000)] = Field(default={})
     results: _Results | None = None
     state: _State = _State()
     config: _Config = _Config()
@@ -50,14 +50,14 @@ _DOCUMENT = TypeAdapter(_Written)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of requests that did not fail; it failed where all of them did.
+    """Read the one run of a file: its rate of successful requests; it failed where there are none.
 
     Raises:
         StudyError: the file is missing, too large, no such summary, or tells of no request.
     """
-    found = document(file, _DOCUMENT, _KIND, _FIX)
-    asked, failed = _values(found, "http_reqs"), _values(found, "http_req_failed")
-    count, seconds = _number(asked.get("count")), found.config.duration or found.state.ms / 1000
+    summary = document(file, _DOCUMENT, _KIND, _FIX)
+    asked, failed = _values(summary, "http_reqs"), _values(summary, "http_req_failed")
+    count, seconds = _number(asked.get("count")), summary.config.duration or summary.state.ms / 1000
     # --summary-export has no duration, but the rate over it.
     rate = count / seconds if seconds else _number(asked.get("rate"))
     share = _number(failed.get("rate", failed.get("value", 0.0)))
@@ -68,10 +68,10 @@ def read(file: Path) -> list[Benchmark]:
     return [Benchmark("k6", "requests", {}, "1/s", (fork([rate * (1 - share)]),))]
 
 
-def _values(found: _Written, name: str) -> _Values:
-    if found.results:
-        return next((one.values for one in found.results.metrics if one.name == name), {})
-    metric = found.metrics.get(name, {})
+def _values(summary: _Written, name: str) -> _Values:
+    if summary.results:
+        return next((metric.values for metric in summary.results.metrics if metric.name == name), {})
+    metric = summary.metrics.get(name, {})
     values = metric.get("values", metric)
     return values if isinstance(values, dict) else {}
 

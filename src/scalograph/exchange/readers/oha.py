@@ -1,4 +1,4 @@
-"""What oha 1 wrote with `--output-format json`: one run, so one fork; right answers per second. Executes nothing."""
+"""Results of oha 1 (`--output-format json`): one run, so one fork; requests per second. Executes nothing."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, failed_run, fork
-from scalograph.exchange.readers.foreign_file import ForeignPart, Text, document, few
+from scalograph.exchange.readers.foreign_file import ForeignPart, Text, document, limit_entries
 
 _KIND = "a result of oha 1 (--output-format json)"
 _FIX = "write it anew with: oha --no-tui --output-format json URL > FILE"
@@ -22,24 +22,24 @@ class _Times(ForeignPart):
 
 class _Summary(ForeignPart):
     summary: _Times
-    statuses: Annotated[dict[Text, _Count], few(1000)] = Field(alias="statusCodeDistribution")
+    statuses: Annotated[dict[Text, _Count], limit_entries(1000)] = Field(alias="statusCodeDistribution")
 
 
 _DOCUMENT = TypeAdapter(_Summary)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of answers with a status below 400; it failed where there is none.
+    """Read the one run of a file: its rate of statuses below 400; it failed where there are none.
 
     Raises:
         StudyError: the file is missing, too large, or no such result.
     """
-    found = document(file, _DOCUMENT, _KIND, _FIX)
-    if strange := [status for status in found.statuses if not (status.isascii() and status.isdecimal())]:
+    summary = document(file, _DOCUMENT, _KIND, _FIX)
+    if strange := [status for status in summary.statuses if not (status.isascii() and status.isdecimal())]:
         raise StudyError.one(
             f"{file.name}: statusCodeDistribution", f'"{strange[0][:40]}"', "a status such as 200", _FIX
         )
-    right = sum(n for status, n in found.statuses.items() if int(status) < _WRONG)
+    right = sum(n for status, n in summary.statuses.items() if int(status) < _WRONG)
     if not right:
         return [failed_run("oha", "requests", {}, "1/s")]
-    return [Benchmark("oha", "requests", {}, "1/s", (fork([right / found.summary.total]),))]
+    return [Benchmark("oha", "requests", {}, "1/s", (fork([right / summary.summary.total]),))]

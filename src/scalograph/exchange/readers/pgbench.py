@@ -1,4 +1,4 @@
-"""What pgbench printed: each run is a fork, its figure the transactions per second. Executes nothing."""
+"""Output of pgbench: each run is a fork, its score the transactions per second. Executes nothing."""
 
 import re
 from pathlib import Path

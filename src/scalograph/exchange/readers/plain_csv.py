@@ -1,4 +1,4 @@
-"""A table of measured values as CSV: one value in each row, with what it belongs to. Executes nothing.
+"""A table of measured values as CSV: one value per row, with what it belongs to. Executes nothing.
 
 Columns: `value` with its `unit`, `run` for the process that it comes from, `benchmark` or `response` for what it is;
 every other column is a param. What `scalograph export` writes is such a table: of it the runs count that count there.
@@ -47,7 +47,7 @@ class _Failed(NamedTuple):
 
 @dataclass
 class _Table:
-    """Values by benchmark and run, the runs that were disturbed, and the units of what is neither time nor rate."""
+    """Values by benchmark and run, disturbed runs, and units that are neither time nor rate."""
 
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
     # A table of several benchmarks may number the runs of each anew.
@@ -59,7 +59,7 @@ class _Table:
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the values of a table; those of one run are shots of a fork, and without a column `run` each row is one.
+    """Read the values of a table; values of one run share a fork; without a column `run` each row is one.
 
     Rows without a value and of warm-up are left out; so are those of runs that the column `verdict` calls disturbed,
     unless fewer than two others are left, and responses that are neither times nor rates. A run whose `status` is not
@@ -69,14 +69,14 @@ def read(file: Path) -> list[Benchmark]:
         StudyError: the file is missing or too large, lacks a column, or has a value that is no number; with the line.
     """
     try:
-        found = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
+        table = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise StudyError.one(str(file), f"cannot be read: {error}", _KIND, _FIX) from error
-    _add_failed(file, found)
-    if not found.values:
+    _add_failed(file, table)
+    if not table.values:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
-    first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
-    lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in islice(found.left_out.items(), _MOST_NAMED))
+    first, *others = [_benchmark(key, runs, table) for key, runs in table.values.items()]
+    lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in islice(table.left_out.items(), _MOST_NAMED))
     notes = (*first.notes, f"neither times nor rates, left out: {lost}") if lost else first.notes
     return [replace(first, notes=notes), *others]
 
@@ -87,8 +87,8 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
     for name in ("value", "unit"):
         if names.count(name) != 1:
             have = ", ".join(names)[:200] or "none"
-            found = f'{names.count(name)} columns "{name}" (columns: {have})'
-            raise StudyError.one(str(file), found, _KIND, _FIX)
+            problem = f'{names.count(name)} columns "{name}" (columns: {have})'
+            raise StudyError.one(str(file), problem, _KIND, _FIX)
     if (n_params := len(set(names) - {*_OWN})) > MAX_PARAMS:
         raise StudyError.one(str(file), f"{n_params} columns of params", f"at most {MAX_PARAMS}", "leave some out")
     table = _Table(is_judged="verdict" in names)
@@ -99,7 +99,7 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
         if row.get(None):
             raise StudyError.one(where, "more fields than the header has", f"{len(names)}", "quote texts with commas")
         if _has_failed(row):
-            named = _written(row.get("benchmark") or "") or _written(row.get("response") or "")
+            named = _unquote(row.get("benchmark") or "") or _unquote(row.get("response") or "")
             table.failed.setdefault(_Failed(named, _params(row)), set()).add(row.get("run") or f"row {n}")
         elif _counts(row):
             _take(table, where, row, row.get("run") or f"row {n}")
@@ -121,24 +121,24 @@ def _has_failed(row: Row) -> bool:
 
 
 def _add_failed(file: Path, table: _Table) -> None:
-    """Give each response that has a time or a rate its configurations of which every run failed."""
+    """Add the configurations of which every run failed to each response that is a time or a rate."""
     kinds = list(dict.fromkeys((key.name, key.mode, key.unit) for key in table.values)) or [("value", "value", "s")]
-    known, by_name = {(key.name, key.params) for key in table.values}, {kind[0]: kind for kind in kinds}
-    n_unnamed = sum(not one.name for one in table.failed)
+    seen, by_name = {(key.name, key.params) for key in table.values}, {kind[0]: kind for kind in kinds}
+    n_unnamed = sum(not key.name for key in table.failed)
     if n_unnamed * len(kinds) > MAX_BENCHMARKS:
-        found = f"{n_unnamed} configurations with failed runs, of {len(kinds)} benchmarks"
-        raise StudyError.one(str(file), found, f"at most {MAX_BENCHMARKS} in all", "import it in several files")
+        problem = f"{n_unnamed} configurations with failed runs, of {len(kinds)} benchmarks"
+        raise StudyError.one(str(file), problem, f"at most {MAX_BENCHMARKS} in all", "import it in several files")
     for name, params in table.failed:
         # A run that failed has no response of its own: each of the table lacks its configuration.
         for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
-            if (called, params) not in known:
+            if (called, params) not in seen:
                 table.values[_Key(called, mode, params, unit)] = {}
 
 
 def _take(table: _Table, where: str, row: Row, run: str) -> None:
     response, unit = row.get("response") or "", row["unit"] or ""
     if response and unit_of(unit) is None:
-        table.left_out[_written(response)[:80]] = unit[:40]
+        table.left_out[_unquote(response)[:80]] = unit[:40]
         return
     key = _key(where, row)
     table.values.setdefault(key, {}).setdefault(run, []).append(_value(where, row))
@@ -150,23 +150,23 @@ def _key(where: str, row: Row) -> _Key:
     kind = unit_of(row["unit"] or "")
     if kind is None:
         raise StudyError.one(where, f"unit {(row['unit'] or '')[:40]!r}", "a time or a rate, such as ms or 1/s", _FIX)
-    response = _written(row.get("response") or "")
-    return _Key(_written(row.get("benchmark") or "") or response or "value", response or "value", _params(row), kind[0])
+    response = _unquote(row.get("response") or "")
+    return _Key(_unquote(row.get("benchmark") or "") or response or "value", response or "value", _params(row), kind[0])
 
 
 def _params(row: Row) -> tuple[tuple[str, str], ...]:
-    named = ((name, _written(text or "")) for name, text in row.items() if name and name not in _OWN)
+    named = ((name, _unquote(text or "")) for name, text in row.items() if name and name not in _OWN)
     return tuple((_factor(name), text) for name, text in named)
 
 
 def _factor(column: str) -> str:
-    """The factor of a column: `factor.run` is one that is called `run`."""
+    """Return the factor of a column: `factor.run` is one called `run`."""
     name = column.removeprefix(_FACTOR)
     return name if name in _OWN else column
 
 
-def _written(text: str) -> str:
-    """A text without the quote that keeps a spreadsheet from running it."""
+def _unquote(text: str) -> str:
+    """Remove the quote that keeps a spreadsheet from running a text."""
     return text[1:] if text.startswith("'") and text[1:].startswith(DANGEROUS) else text
 
 
@@ -183,7 +183,7 @@ def _value(where: str, row: Row) -> float:
 
 
 def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
-    """As in a study, disturbed runs count where fewer than two others are left."""
+    """Use disturbed runs only where fewer than two others are left, as a study does."""
     clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())

@@ -1,4 +1,4 @@
-"""Runs of a load tool, each printed as a text for people: how outputs in one file are told apart, and read."""
+"""Split the printed outputs of a load tool, of which one file may hold several, and read each."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark, joined
+from scalograph.exchange.benchmark import Benchmark, join_same
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
 
 
@@ -26,22 +26,22 @@ def printed_runs(
         StudyError: the file is missing, too large, or holds an output without its figures.
     """
     whole = text(file, kind)
-    starts = [found.start() for found in islice(start.finditer(whole), MAX_BENCHMARKS + 1)]
+    starts = [match.start() for match in islice(start.finditer(whole), MAX_BENCHMARKS + 1)]
     if not starts:
         raise StudyError.one(str(file), "no such output", kind, fix)
     if len(starts) > MAX_BENCHMARKS:
         raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} outputs", kind, "import them in several files")
-    found = []
+    runs = []
     for begin, end in zip(starts, [*starts[1:], len(whole)], strict=True):
-        one = read_one(whole[begin:end])
-        if one is None:
+        run = read_one(whole[begin:end])
+        if run is None:
             line = whole.count("\n", 0, begin) + 1
             raise StudyError.one(f"{file.name}:{line}", "an output without its rate", kind, "leave it out: it failed")
-        found.append(one)
-    return joined(found)
+        runs.append(run)
+    return join_same(runs)
 
 
 def number(pattern: re.Pattern[str], output: str) -> str:
-    """Return what a pattern captures first in an output; empty where it is not there."""
-    found = pattern.search(output)
-    return found[1] if found else ""
+    """Return the first capture of a pattern in an output; empty where there is none."""
+    match = pattern.search(output)
+    return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""Results that pyperf wrote with `-o`: each of its worker processes is a fork. Executes nothing."""
+"""Results of pyperf (`-o`): each of its worker processes is a fork. Executes nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from pydantic import FailFast, Field, TypeAdapter
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadFigure, Text, document
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart, ReadValue, Text, document
 
 _KIND = "a result of pyperf (-o FILE)"
 _FIX = "write it anew with: pyperf timeit -o FILE, or with another command of pyperf"
@@ -20,9 +20,9 @@ class _Metadata(ForeignPart):
 
 
 class _Worker(ForeignPart):
-    """A process; one that only found how many loops a value needs has no values."""
+    """A process; one that only calibrated loops has no values."""
 
-    values: Annotated[list[ReadFigure], FailFast()] = Field(default=[])
+    values: Annotated[list[ReadValue], FailFast()] = Field(default=[])
 
 
 class _Timing(ForeignPart):
@@ -40,7 +40,7 @@ _DOCUMENT = TypeAdapter(_Suite)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file, in its order; warm-up values and calibration are left out.
+    """Read the benchmarks of a result file in order, without warm-up values and calibration.
 
     Raises:
         StudyError: the file is missing, too large, or no such result; says where and what was expected.

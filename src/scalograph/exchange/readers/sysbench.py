@@ -1,4 +1,4 @@
-"""What sysbench 1 printed: each run is a fork, its figure the events per second. Executes nothing."""
+"""Output of sysbench 1: each run is a fork, its score the events per second. Executes nothing."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ _HEADINGS = {
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the runs of a file that holds one output or several: rate of events; the param is the number of threads.
+    """Read the runs of a file that holds one output or several: events per second, by threads.
 
     A run without an event failed.
 

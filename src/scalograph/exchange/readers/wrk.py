@@ -1,4 +1,4 @@
-"""What wrk 4 printed: each run is a fork, its figure the right answers per second. Executes nothing."""
+"""Output of wrk 4: each run is a fork, its score the successful requests per second. Executes nothing."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ _LATE = re.compile(r"^ +Socket errors: .*timeout ([0-9]{1,18})$", re.MULTILINE)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the runs of a file that holds one output or several: rate of right answers; params connections, threads.
+    """Read the runs of a file that holds one output or several: successful requests per second.
 
     A run without a right answer failed.
 

@@ -1,63 +1,71 @@
-"""What the figures of a claim are, in words."""
+"""Texts about claims: what their values are, and why a claim is inconclusive or not testable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any
 
-from scalograph.findings.names import short, title, varying
-from scalograph.findings.published.measured_values import FigureHere, claim_levels, spell
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.names import short_levels, title, varying_levels
+from scalograph.findings.published.measured_values import MeasuredValue, claim_levels, resolve_level
+from scalograph.findings.row import Row
+from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.study_verdict import count_disturbed, worst_cause
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
+from scalograph.protocol.published_claim import ClaimFigure
+from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import PublishedClaim
-from scalograph.text.short_names import is_counted
+from scalograph.text.quantities import count_noun
+from scalograph.text.short_names import is_counted, join_names
 
 
-def figures_in_words(table: Table, claim: PublishedClaim, figures: Sequence[FigureHere]) -> str:
-    """Say of what the figures are: "wall time of 1 thread over that of n threads, 1 CPU, lock none".
+def describe_values(table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue]) -> str:
+    """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none".
 
     Levels of which the claim says nothing are named as they were taken.
     """
-    response, along = title(table, claim.response or primary(table)), claim.along
+    response, along = title(table, claim.response or primary_response(table)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
-    free = {name: level for name, level in _common(figures).items() if name not in named}
-    where = [_named(table, {name: level}) for name, level in {**claim.where, **varying(table, free)}.items()]
-    how, on_side = _how(table, claim)
+    free = {name: level for name, level in _common_levels(figures).items() if name not in named}
+    where = [
+        _level_names(table, {name: level}) for name, level in {**claim.where, **varying_levels(table, free)}.items()
+    ]
+    how, on_side = _describe_comparison(table, claim)
     each = [_each(title(table, along))] if along and not on_side and claim.kind in ("ratio", "value") else []
     return ", ".join([f"{response}{how}", *where, *each])
 
 
-def groups_in_words(claim: PublishedClaim) -> str:
-    """Say what is compared with what: "mean change by the factors of caches over that by those of swapping"."""
+def describe_groups(claim: PublishedClaim) -> str:
+    """Describe a contrast of two groups of factors."""
     first, second = claim.groups
     return f"mean change by the factors of {first} over that by those of {second}"
 
 
-def profile_words(claim: PublishedClaim) -> str:
-    """Say what a profile is asked for: "share of the samples in Thread.yield < ForkJoinPool.scan"."""
+def describe_profile(claim: PublishedClaim) -> str:
+    """Describe a claim on a profile: "share of the samples in Thread.yield < ForkJoinPool.scan"."""
     stack = " < ".join(".".join(method.split(".")[-2:]) for method in claim.stack)
     return f"share of the samples in {stack}"
 
 
-def _how(table: Table, claim: PublishedClaim) -> tuple[str, bool]:
-    """What is over what, and whether that names the levels along which the figures are."""
+def _describe_comparison(table: Table, claim: PublishedClaim) -> tuple[str, bool]:
+    """Return what is over what, and whether that names the levels of the curve's factor."""
     if claim.kind == "value":
-        return (f" of {_named(table, claim.of)}" if claim.of else ""), False
+        return (f" of {_level_names(table, claim.of)}" if claim.of else ""), False
     if claim.kind == "ratio":
         along = claim.along
         sides = [_side(table, selection, along) for selection in (claim.of, claim.over)]
         return f" of {sides[0]} over that of {sides[1]}", along in claim.of or along in claim.over
     assert claim.along is not None
     first = next((level for level in claim_levels(table, claim) if level is not None), None)
-    base = "the one before" if claim.kind == "order" or first is None else _named(table, {claim.along: first})
+    base = "the one before" if claim.kind == "order" or first is None else _level_names(table, {claim.along: first})
     return f" of {_any(table, claim.along)} over that of {base}", True
 
 
 def _side(table: Table, selection: Mapping[str, Level], along: str | None) -> str:
-    return _named(table, selection) if selection else _any(table, along) if along else "the same"
+    return _level_names(table, selection) if selection else _any(table, along) if along else "the same"
 
 
-def _named(table: Table, levels: Mapping[str, Level]) -> str:
-    """Levels as they were measured: `all` CPUs are so many."""
-    return short(table, {name: spell(table, name, level) for name, level in levels.items()})
+def _level_names(table: Table, levels: Mapping[str, Level]) -> str:
+    return short_levels(table, {name: resolve_level(table, name, level) for name, level in levels.items()})
 
 
 def _each(named: str) -> str:
@@ -65,12 +73,161 @@ def _each(named: str) -> str:
 
 
 def _any(table: Table, factor: str) -> str:
-    """Any level of a factor: "n threads", "each lock"."""
     named = title(table, factor)
     return f"n {named}" if is_counted(named) else f"each {named}"
 
 
-def _common(figures: Sequence[FigureHere]) -> dict[str, Level]:
-    """Levels that all figures share."""
+def _common_levels(figures: Sequence[MeasuredValue]) -> dict[str, Level]:
     groups = [dict(figure.group) for figure in figures if figure.group]
     return {n: v for n, v in groups[0].items() if all(g.get(n) == v for g in groups)} if groups else {}
+
+
+Bounds = tuple[float | None, float | None]
+# Beyond that no number is told: the figure lies at the very end of the range.
+MAX_FACTOR = 100.0
+
+
+def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
+    """Return how many times as many runs may decide a claim; intervals narrow with the root of the number.
+
+    One figure outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
+    outside, all have to be wholly inside.
+
+    Args:
+        figures: all of the claim, each decided.
+        bounds: the range that bears it out, None at an end that is open.
+
+    Returns:
+        1 or more; None where a figure that is not resolved has no whole interval, or all are resolved.
+    """
+    crossing = [_value_run_factor(figure, bounds) for figure in figures if figure.decision == "not resolved"]
+    factors = [factor for factor in crossing if factor is not None]
+    if not factors or len(factors) < len(crossing):
+        return None
+    outside = [times for times, is_inside in factors if not is_inside]
+    return min(outside) if outside else max(times for times, _ in factors)
+
+
+def runs_needed_text(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
+    """Say how many times as many runs may decide a claim; empty if that is unknown.
+
+    Args:
+        figures: all of the claim, each decided.
+        bounds: the range that bears it out, None at an end that is open.
+    """
+    times = run_factor(figures, bounds)
+    if times is None:
+        return ""
+    if times > MAX_FACTOR:
+        return f"more than {MAX_FACTOR:.0f} times as many runs may be needed"
+    n = ceil(times)
+    return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
+
+
+def _value_run_factor(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
+    """Return the factor for one value, and whether it is inside the range."""
+    here = figure.here
+    if here is None or here.value is None or here.low is None or here.high is None:
+        return None
+    low, high = bounds
+    if low is not None and here.value < low:
+        return _squared_ratio(here.high - here.value, low - here.value), False
+    if high is not None and here.value > high:
+        return _squared_ratio(here.value - here.low, here.value - high), False
+    return max(_end_factors(here.value, here.low, here.high, bounds)), True
+
+
+def _end_factors(value: float, here_low: float, here_high: float, bounds: Bounds) -> Iterator[float]:
+    yield 1.0
+    low, high = bounds
+    if low is not None:
+        yield _squared_ratio(value - here_low, value - low)
+    if high is not None:
+        yield _squared_ratio(here_high - value, high - value)
+
+
+def _squared_ratio(half: float, room: float) -> float:
+    return max(1.0, (half / room) ** 2) if room > 0 else float("inf")
+
+
+def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
+    """Say what the machine lacks to test a claim; empty if nothing.
+
+    Args:
+        claim: of a study.
+        machine: `machine` of a journal's first event.
+    """
+    n_cpus = machine.get("n_cpus")
+    if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
+        return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
+    here = machine.get("architecture") or "unknown"
+    if claim.needs_architecture and here != claim.needs_architecture:
+        return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
+    if claim.needs_smt and machine.get("smt") is not True:
+        return "it needs hardware threads that share a core, this machine shows none"
+    return ""
+
+
+def why_not_measured(missing: Sequence[str]) -> str:
+    """Join the reasons why values were not measured: distinct ones, the first three.
+
+    Args:
+        missing: what each of them lacks.
+    """
+    reasons = [*dict.fromkeys(reason for reason in missing if reason)] or ["no run counts"]
+    return "; ".join([*reasons[:3], *([f"and {len(reasons) - 3} more"] if reasons[3:] else [])])
+
+
+def why_inconclusive(
+    table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
+) -> str:
+    """Say why a claim is inconclusive, and how many times as many runs may decide it.
+
+    Args:
+        table: the runs.
+        claim: it.
+        figures: those that decide it.
+        decided: the same, each decided.
+
+    Returns:
+        Disturbed runs, no interval, or one that crosses an end of the range.
+    """
+    both = [
+        (value, figure) for value, figure in zip(figures, decided, strict=True) if figure.decision == "not resolved"
+    ]
+    busy = [row for value, _ in both for row in value.disturbed]
+    left = [figure for value, figure in both if not value.disturbed]
+    bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
+    crossing = [figure.label for figure in left if figure not in bare]
+    parts = [
+        _disturbance_text(busy) if busy else "",
+        _crossing_text(crossing, len(decided)) if crossing else "",
+        _no_interval_text(bare) if bare else "",
+        # Of a search more runs are other runs, and what a question offers need not narrow with their number.
+        "" if busy or claim.quantity or is_search(table.study.question) else runs_needed_text(decided, claim.bounds),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _crossing_text(labels: Sequence[str], n_figures: int) -> str:
+    who = "" if n_figures == 1 else f" of {join_names(_first_three(labels))}"
+    is_single = len(labels) == 1
+    return f"the interval{'' if is_single else 's'}{who} {'crosses' if is_single else 'cross'} an end of the range"
+
+
+def _no_interval_text(figures: Sequence[ClaimFigure]) -> str:
+    warned = [text for figure in figures if figure.here for text in figure.here.warnings]
+    return "; ".join(dict.fromkeys(warned)) or "no interval"
+
+
+def _disturbance_text(runs: Iterable[Row]) -> str:
+    each = {row.run: row for row in runs}.values()
+    n, cause = count_disturbed(each), worst_cause(each)
+    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
+    did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
+    text = f"{n:,} of {count_noun(len(each), 'run')} {did}"
+    return f"{text}: {cause}" if cause and not is_wrong else text
+
+
+def _first_three(labels: Sequence[str]) -> list[str]:
+    return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]

@@ -12,19 +12,19 @@ from itertools import pairwise
 import numpy as np
 
 from scalograph.analysis.baseline import NEEDED_PAIRS, block_logs
-from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.modes import widened
+from scalograph.analysis.modes import widen_for_rounding
 from scalograph.analysis.ratios import ratio
-from scalograph.analysis.variance_moderation import borrowed
-from scalograph.findings.answer import Taken
-from scalograph.findings.curves import is_count, known_count
-from scalograph.findings.doubts import n_disturbed
-from scalograph.findings.names import short
+from scalograph.analysis.variance_moderation import moderate_variances
+from scalograph.findings.answer import Samples
+from scalograph.findings.curves import exact_count, is_count
+from scalograph.findings.names import short_levels
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.study_verdict import count_disturbed
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.published_claim import PublishedClaim
@@ -33,8 +33,8 @@ WantedLevels = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
-class FigureHere:
-    """One figure of a claim.
+class MeasuredValue:
+    """One value of a claim, as measured here.
 
     Attributes:
         label: what it is of, among the figures of its claim.
@@ -61,61 +61,62 @@ class FigureHere:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Numerator and denominator of one figure."""
 
     label: str
     top: WantedLevels
     bottom: WantedLevels
 
 
-Lenders = Mapping[str, Sequence[Contrast]]
+ModerationContrasts = Mapping[str, Sequence[Contrast]]
 
 
-def lenders(table: Table, taken: Taken, claims: Iterable[PublishedClaim]) -> Lenders:
-    """Return, by response, what claims compare, each two configurations once.
+def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[PublishedClaim]) -> ModerationContrasts:
+    """Collect the contrasts of all claims by response, each pair of configurations once.
 
     Args:
         table: the runs.
-        taken: the sample of each treatment.
+        samples: the sample of each treatment.
         claims: all of the study.
     """
-    found: dict[str, dict[object, Contrast]] = {}
+    contrasts_of: dict[str, dict[object, Contrast]] = {}
     for claim in claims:
         if claim.quantity or claim.stack or claim.kind == "value":
             continue
-        response = claim.response or primary(table)
-        for pair in pairs_of(table, claim, claim_levels(table, claim)):
-            one = _compared(table, taken, response, pair)
-            if isinstance(one, _Known) and one.contrast:
-                found.setdefault(response, {}).setdefault(one.configurations, one.contrast)
-    return {response: [*contrasts.values()] for response, contrasts in found.items()}
+        response = claim.response or primary_response(table)
+        for pair in claim_pairs(table, claim, claim_levels(table, claim)):
+            paired_samples = _compare_pair(table, samples, response, pair)
+            if isinstance(paired_samples, _PairedSamples) and paired_samples.contrast:
+                contrasts_of.setdefault(response, {}).setdefault(paired_samples.configurations, paired_samples.contrast)
+    return {response: [*contrasts.values()] for response, contrasts in contrasts_of.items()}
 
 
-def measured_figures(table: Table, taken: Taken, claim: PublishedClaim, lending: Lenders) -> list[FigureHere]:
-    """Estimate the figures of a claim that is about responses.
+def measure_values(
+    table: Table, samples: Samples, claim: PublishedClaim, lending: ModerationContrasts
+) -> list[MeasuredValue]:
+    """Estimate the values of a claim about responses.
 
     Args:
         table: the runs.
-        taken: the sample of each treatment.
+        samples: the sample of each treatment.
         claim: of kind value, ratio, flat or order.
         lending: what the claims of the study compare, by response.
     """
     levels = claim_levels(table, claim)
     if claim.kind == "value":
-        return [_value(table, taken, claim, level) for level in levels]
-    return _ratios(table, taken, claim, [*pairs_of(table, claim, levels)], lending)
+        return [_single_value(table, samples, claim, level) for level in levels]
+    return _ratio_values(table, samples, claim, [*claim_pairs(table, claim, levels)], lending)
 
 
 def claim_levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
-    """Levels along which there is one figure each; a single None where there is one figure in all."""
+    """Return the levels with one value each; [None] if the claim has a single value."""
     if claim.along is None:
         return [None]
     planned = dict.fromkeys(treatment[claim.along] for treatment in table.treatments if claim.along in treatment)
     return list(claim.levels) or list(planned) or [None]
 
 
-def pairs_of(table: Table, claim: PublishedClaim, levels: Sequence[Level | None]) -> list[_Pair]:
-    """What is compared with what, in the order of the levels."""
+def claim_pairs(table: Table, claim: PublishedClaim, levels: Sequence[Level | None]) -> list[_Pair]:
+    """Return numerator and denominator of each value, in the order of the levels."""
     if claim.kind == "ratio":
         return [_Pair(_label(table, claim, level), *_sides(claim, level)) for level in levels]
     steps = pairwise(levels) if claim.kind == "order" else [(levels[0], level) for level in levels[1:]]
@@ -123,50 +124,52 @@ def pairs_of(table: Table, claim: PublishedClaim, levels: Sequence[Level | None]
 
 
 def _sides(claim: PublishedClaim, level: Level | None) -> tuple[WantedLevels, WantedLevels]:
-    """Selections of numerator and denominator; the level is of the side, or both, that does not name its factor."""
+    """Select numerator and denominator; the level applies to a side that does not name its factor."""
     along = {} if claim.along is None or level is None else {claim.along: level}
     return {**along, **claim.where, **claim.of}, {**along, **claim.where, **claim.over}
 
 
 def _label(table: Table, claim: PublishedClaim, level: Level | None) -> str:
-    return short(table, {claim.along: level}) if claim.along and level is not None else ""
+    return short_levels(table, {claim.along: level}) if claim.along and level is not None else ""
 
 
-def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | None) -> FigureHere:
-    response, wanted = claim.response or primary(table), _sides(claim, level)[0]
-    sample, label = find_sample(table, taken, wanted), _label(table, claim, level)
+def _single_value(table: Table, samples: Samples, claim: PublishedClaim, level: Level | None) -> MeasuredValue:
+    response, wanted = claim.response or primary_response(table), _sides(claim, level)[0]
+    sample, label = find_sample(table, samples, wanted), _label(table, claim, level)
     if sample is None or not sample.scores(response):
         return replace(why_missing(table, wanted, sample), label=label)
     scores = sample.scores(response)
-    return FigureHere(
+    return MeasuredValue(
         label,
         partial(_center, scores, is_count=not table.study.responses[response].unit),
-        doubt=_doubt(response, sample),
+        doubt=_fallback_text(response, sample),
         group=sample.treatment,
         disturbed=mostly_disturbed(table, response, [sample]),
     )
 
 
 def _center(scores: Sequence[float], confidence: float, is_count: bool) -> Estimate:
-    """The typical score; a count that is the same in every run is known exactly, a time on a coarse clock is not."""
-    known = known_count(scores, confidence) if is_count else None
-    return known or widened(summarize(scores, confidence), scores)
+    """Know a count exactly if it is the same in every run; a time on a coarse clock is not."""
+    exact = exact_count(scores, confidence) if is_count else None
+    return exact or widen_for_rounding(summarize(scores, confidence), scores)
 
 
-def _ratios(
-    table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair], lending: Lenders
-) -> list[FigureHere]:
-    response = claim.response or primary(table)
-    found = [_compared(table, taken, response, pair) for pair in pairs]
-    contrasts = [one for one in found if isinstance(one, _Known) and one.contrast]
-    lent = borrowed([one.contrast for one in contrasts if one.contrast], lending.get(response, ()))
-    known = {id(one): replace(one, contrast=contrast) for one, contrast in zip(contrasts, lent, strict=True)}
-    return [one if isinstance(one, FigureHere) else known.get(id(one), one).figure() for one in found]
+def _ratio_values(
+    table: Table, samples: Samples, claim: PublishedClaim, pairs: Sequence[_Pair], lending: ModerationContrasts
+) -> list[MeasuredValue]:
+    response = claim.response or primary_response(table)
+    pairs_or_reasons = [_compare_pair(table, samples, response, pair) for pair in pairs]
+    contrasts = [item for item in pairs_or_reasons if isinstance(item, _PairedSamples) and item.contrast]
+    lent = moderate_variances([item.contrast for item in contrasts if item.contrast], lending.get(response, ()))
+    moderated = {id(item): replace(item, contrast=contrast) for item, contrast in zip(contrasts, lent, strict=True)}
+    return [
+        item if isinstance(item, MeasuredValue) else moderated.get(id(item), item).value() for item in pairs_or_reasons
+    ]
 
 
 @dataclass(frozen=True)
-class _Known:
-    """Two samples that have scores; `contrast` is None where a score has no log."""
+class _PairedSamples:
+    """Two samples with scores; `contrast` is None where a score has no log."""
 
     label: str
     response: str
@@ -177,83 +180,85 @@ class _Known:
 
     @property
     def configurations(self) -> frozenset[tuple[Level, ...]]:
-        """Which two are compared: one over the other is as spread as the other over the one."""
+        """Return the unordered pair: a ratio and its inverse have the same spread."""
         return frozenset(tuple(side.treatment.values()) for side in (self.top, self.bottom))
 
-    def figure(self) -> FigureHere:
+    def value(self) -> MeasuredValue:
         common = dict(self.top.treatment.items() & self.bottom.treatment.items())
-        doubt = _doubt(self.response, self.top, self.bottom)
-        return FigureHere(self.label, self._estimate, doubt=doubt, group=common, disturbed=self.disturbed)
+        doubt = _fallback_text(self.response, self.top, self.bottom)
+        return MeasuredValue(self.label, self._estimate, doubt=doubt, group=common, disturbed=self.disturbed)
 
     def _estimate(self, confidence: float) -> Estimate:
         scores = self.top.scores(self.response), self.bottom.scores(self.response)
-        found = self.contrast.estimate(confidence) if self.contrast else ratio(*scores, confidence)
-        return widened(found, *scores)
+        estimate = self.contrast.estimate(confidence) if self.contrast else ratio(*scores, confidence)
+        return widen_for_rounding(estimate, *scores)
 
 
-def _compared(table: Table, taken: Taken, response: str, pair: _Pair) -> "_Known | FigureHere":
-    top, bottom = (find_sample(table, taken, side) for side in (pair.top, pair.bottom))
+def _compare_pair(table: Table, samples: Samples, response: str, pair: _Pair) -> "_PairedSamples | MeasuredValue":
+    top, bottom = (find_sample(table, samples, side) for side in (pair.top, pair.bottom))
     for wanted, sample in ((pair.top, top), (pair.bottom, bottom)):
         if sample is None or not sample.scores(response):
             return replace(why_missing(table, wanted, sample), label=pair.label)
     assert top and bottom
     disturbed = [row for side in (top, bottom) for row in mostly_disturbed(table, response, [side])]
-    return _Known(pair.label, response, top, bottom, _contrast(table, response, top, bottom), tuple(disturbed))
+    return _PairedSamples(pair.label, response, top, bottom, _contrast(table, response, top, bottom), tuple(disturbed))
 
 
 def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contrast | None:
-    """Within blocks where the two share some; as independent runs else."""
+    """Pair within blocks if the samples share enough, else compare as independent runs."""
     scores = [sample.scores(response) for sample in (top, bottom)]
     if min(map(min, scores)) <= 0:
         return None
     if table.study.protocol.order == "blocks":
         blocks = [sample.blocks(response) for sample in (top, bottom)]
-        one, two = (block_logs(0, s, {0: b}) for s, b in zip(scores, blocks, strict=True))
-        shared = [block for block in one if block in two]
+        first, second = (block_logs(0, s, {0: b}) for s, b in zip(scores, blocks, strict=True))
+        shared = [block for block in first if block in second]
         if len(shared) >= NEEDED_PAIRS:
-            return paired(np.array([one[block] for block in shared]), np.array([two[block] for block in shared]))
-    return welch(np.log(scores[0]), np.log(scores[1]))
+            return paired_contrast(
+                np.array([first[block] for block in shared]), np.array([second[block] for block in shared])
+            )
+    return welch_contrast(np.log(scores[0]), np.log(scores[1]))
 
 
 def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> tuple[Row, ...]:
-    """Return the runs that figures of some samples rest on, where more than half of them were disturbed.
+    """Return the runs behind a value if more than half of them were disturbed.
 
     None of a CPU time that the study goes by, nor of a count: disturbance leaves both as they are.
     """
     if is_count(table.study.responses[response]):
         return ()
-    rows = [row for sample in samples if response not in sample.by_cpu for row in sample.rows(response)]
-    return tuple(rows) if 2 * n_disturbed(rows) > len(rows) else ()
+    rows = [row for sample in samples if response not in sample.cpu_responses for row in sample.rows(response)]
+    return tuple(rows) if 2 * count_disturbed(rows) > len(rows) else ()
 
 
-def _doubt(response: str, *samples: Sample) -> str:
-    rests = any(sample.falls_back and response not in sample.by_cpu for sample in samples)
+def _fallback_text(response: str, *samples: Sample) -> str:
+    rests = any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
     return "rests on disturbed runs" if rests else ""
 
 
-def find_sample(table: Table, taken: Taken, wanted: WantedLevels) -> Sample | None:
-    """Find the first treatment, in declared order, that has the levels; `all` CPUs are as many as were planned."""
-    spelled = {name: spell(table, name, level) for name, level in wanted.items()}
-    fitting = partial(_has, spelled)
-    return next(filter(fitting, taken.values()), None)
+def find_sample(table: Table, samples: Samples, wanted: WantedLevels) -> Sample | None:
+    """Find the first configuration, in declared order, that has the levels."""
+    spelled = {name: resolve_level(table, name, level) for name, level in wanted.items()}
+    fitting = partial(_has_levels, spelled)
+    return next(filter(fitting, samples.values()), None)
 
 
-def _has(wanted: WantedLevels, sample: Sample) -> bool:
+def _has_levels(wanted: WantedLevels, sample: Sample) -> bool:
     return all(name in sample.treatment and sample.treatment[name] == level for name, level in wanted.items())
 
 
-def spell(table: Table, name: str, level: Level) -> Level:
-    """Spell a level out: `all` CPUs are as many as were planned."""
+def resolve_level(table: Table, name: str, level: Level) -> Level:
+    """Return the number of CPUs that `all` stands for; other levels as they are."""
     planned = [treatment[name] for treatment in table.treatments if name in treatment]
     return max((n for n in planned if type(n) is int), default=level) if level == "all" not in planned else level
 
 
-def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> FigureHere:
-    """Say why there is no figure of these levels."""
-    wanted = {name: spell(table, name, level) for name, level in wanted.items()}
+def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> MeasuredValue:
+    """Explain why there is no value for these levels."""
+    wanted = {name: resolve_level(table, name, level) for name, level in wanted.items()}
     if sample is not None:
-        named = short(table, wanted)
-        return FigureHere(
+        named = short_levels(table, wanted)
+        return MeasuredValue(
             "", missing=f"no run of {named} succeeded" if sample.n_failed else f"no run of {named} counts"
         )
     for name, level in wanted.items():
@@ -262,21 +267,21 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Fi
         n_cpus = table.machine.get("n_cpus")
         counts = table.study.factors[name].control == "cpus" and type(level) is int and isinstance(n_cpus, int)
         if counts and isinstance(level, int) and isinstance(n_cpus, int) and level > n_cpus:
-            return FigureHere("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
+            return MeasuredValue("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
         by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
         if level in table.study.factors[name].if_granted and not by_quick:
-            return FigureHere("", missing=f"this machine does not grant {short(table, {name: level})}", lacks=True)
-        return FigureHere("", missing=_left_out(table, by_quick, {name: level}))
-    return FigureHere("", missing=_left_out(table, _is_quick(table), wanted))
+            return MeasuredValue(
+                "", missing=f"this machine does not grant {short_levels(table, {name: level})}", lacks=True
+            )
+        return MeasuredValue("", missing=_why_not_planned(table, by_quick, {name: level}))
+    return MeasuredValue("", missing=_why_not_planned(table, _is_quick(table), wanted))
 
 
 def _is_quick(table: Table) -> bool:
-    """Whether the exclusions of the quick form are in force."""
     return any(entry in table.study.exclude for entry in table.study.quick.exclude)
 
 
-def _left_out(table: Table, by_quick: bool, levels: WantedLevels) -> str:
-    """The levels that were not planned; those of the quick form are checked against the study in full."""
+def _why_not_planned(table: Table, by_quick: bool, levels: WantedLevels) -> str:
     if by_quick:
-        return f"the quick form leaves out {short(table, levels)}: run the full form"
-    return f"{short(table, levels)} was not planned"
+        return f"the quick form leaves out {short_levels(table, levels)}: run the full form"
+    return f"{short_levels(table, levels)} was not planned"

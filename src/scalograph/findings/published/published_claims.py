@@ -1,4 +1,4 @@
-"""The claims of a paper, each decided on the runs of this study: it holds, or not, or that is not resolved.
+"""Decide the claims of a paper by the runs of this study: each holds, does not hold, or is inconclusive.
 
 A claim names a range that bears it out. A figure whose whole interval lies inside it holds, one whose interval lies
 wholly outside does not, and any other is not resolved; nor is one that rests on configurations more than half of whose
@@ -6,64 +6,154 @@ runs were disturbed. A claim of several figures holds if each does, at the confi
 needs no correction), and does not hold if one fails at a confidence that is shared among them (Bonferroni).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import exp, hypot, log
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import short
-from scalograph.findings.published.claim_reasons import of_missing, of_open, unseen
-from scalograph.findings.published.claim_texts import figures_in_words, groups_in_words, profile_words
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import short_levels, title, varying_levels
+from scalograph.findings.published.claim_texts import (
+    describe_groups,
+    describe_profile,
+    describe_values,
+    missing_capability,
+    why_inconclusive,
+    why_not_measured,
+)
 from scalograph.findings.published.measured_values import (
-    FigureHere,
-    Lenders,
+    MeasuredValue,
+    ModerationContrasts,
     WantedLevels,
     claim_levels,
-    lenders,
-    measured_figures,
-    pairs_of,
-    spell,
+    claim_pairs,
+    measure_values,
+    moderation_contrasts,
+    mostly_disturbed,
+    resolve_level,
+    why_missing,
 )
-from scalograph.findings.published.offered_quantities import Offered, group_figures, offered_figures
 from scalograph.findings.published.published_quantities import Lookup
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.row import Row
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
+from scalograph.protocol.plain import Level
+from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
+from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
+from scalograph.text.short_names import join_first
+
+# Factors that a reason names; of more, how many there are.
+MAX_IDLE = 3
+
+
+class OfferedQuantity(NamedTuple):
+    """A quantity that a question offers to claims under a name.
+
+    Attributes:
+        words: what the figures are.
+        figures: none where it has decided that there is none.
+        silent: why it says nothing of this study; empty where it does.
+    """
+
+    words: str
+    figures: Sequence[OfferedFigure] = ()
+    silent: str = ""
+
+
+QuantityLookup = Callable[[str], OfferedQuantity]
+
+
+def select_values(table: Table, samples: Samples, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
+    """Select the values of a question that match the levels of a claim.
+
+    Args:
+        table: the runs.
+        samples: the sample of each treatment.
+        offer: what the question says under the claim's name.
+        claim: of kind `location` or `count`.
+    """
+    if offer.silent:
+        return [MeasuredValue("", missing=offer.silent)]
+    where = {name: resolve_level(table, name, level) for name, level in claim.where.items()}
+    if absent := {name: level for name, level in where.items() if all(t.get(name) != level for t in table.treatments)}:
+        return [why_missing(table, absent, None)]
+    if not offer.figures:
+        return [MeasuredValue("", none="none", disturbed=_mostly_disturbed_rows(table, samples, where))]
+    fitting = [figure for figure in offer.figures if where.items() <= {**where, **figure.group}.items()]
+    values = []
+    for figure in fitting:
+        rest = {name: level for name, level in figure.group.items() if name not in claim.where}
+        label = short_levels(table, varying_levels(table, rest))
+        if figure.unseen:
+            values.append(MeasuredValue(label, missing=figure.unseen, unseen=True))
+            continue
+        missing = "" if figure.estimate.value is not None else "; ".join(figure.estimate.warnings)
+        disturbed = _mostly_disturbed_rows(table, samples, {**where, **figure.group})
+        values.append(MeasuredValue(label, lambda _, e=figure.estimate: e, missing, disturbed=disturbed))  # type: ignore[misc]
+    return values or [MeasuredValue("", missing=f"no figure of {short_levels(table, claim.where)}")]
+
+
+def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
+    """Return the first group of a claim over the second, if all factors of both were varied.
+
+    Args:
+        table: the runs.
+        offer: what the question says of groups.
+        claim: of kind `contrast`.
+    """
+    factors = table.study.factors
+    idle = [name for name, item in factors.items() if item.group in claim.groups and len(item.levels) < 2]
+    if idle:
+        named = join_first([title(table, name) for name in idle], MAX_IDLE)
+        return [MeasuredValue("", missing=f"the quick form leaves out settings of {named}: run the full form")]
+    estimate = next((item.estimate for item in offer.figures if item.of_groups == (*claim.groups,)), None)
+    if estimate is None:
+        return [MeasuredValue("", missing=offer.silent or "nothing is known of these groups")]
+    return [MeasuredValue("", lambda _: estimate)]
+
+
+def _mostly_disturbed_rows(table: Table, samples: Samples, levels: Mapping[str, Level]) -> tuple[Row, ...]:
+    """Return none for a search: it uses clean runs only."""
+    if is_search(table.study.question):
+        return ()
+    fitting = [sample for sample in samples.values() if levels.items() <= {**levels, **sample.treatment}.items()]
+    return mostly_disturbed(table, primary_response(table), fitting)
+
 
 METHOD = "surface of all pairs"
 
 
-def surface_figures(table: Table, at_levels: Lookup, claim: PublishedClaim) -> list[FigureHere]:
-    """Estimate the figures of a claim about ratios; its levels need not have been measured.
+def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> list[MeasuredValue]:
+    """Estimate the values of a ratio claim from a fitted surface; its levels need not have been measured.
 
     Args:
         table: the study.
         at_levels: the speedup of a treatment over the baseline, as the surface has it.
         claim: of kind ratio, flat or order; its selections name all factors, the version included.
     """
-    made = []
-    for pair in pairs_of(table, claim, claim_levels(table, claim)):
-        top, bottom = (_speedup(table, at_levels, side) for side in (pair.top, pair.bottom))
-        lost = next((side for side, one in ((pair.top, top), (pair.bottom, bottom)) if one is None), None)
+    values = []
+    for pair in claim_pairs(table, claim, claim_levels(table, claim)):
+        top, bottom = (_surface_speedup(table, at_levels, side) for side in (pair.top, pair.bottom))
+        lost = next((side for side, estimate in ((pair.top, top), (pair.bottom, bottom)) if estimate is None), None)
         if top is None or bottom is None:
-            made.append(FigureHere(pair.label, missing=f"nothing is known of {short(table, lost or {})}"))
+            values.append(MeasuredValue(pair.label, missing=f"nothing is known of {short_levels(table, lost or {})}"))
         else:
-            made.append(FigureHere(pair.label, partial(_over, top, bottom)))
-    return made
+            values.append(MeasuredValue(pair.label, partial(_surface_ratio, top, bottom)))
+    return values
 
 
-def _speedup(table: Table, at_levels: Lookup, side: WantedLevels) -> Estimate | None:
-    spelled = {name: spell(table, name, level) for name, level in side.items()}
-    found = at_levels(spelled).get("speedup")
-    return found if found is not None and found.value else None
+def _surface_speedup(table: Table, at_levels: Lookup, side: WantedLevels) -> Estimate | None:
+    spelled = {name: resolve_level(table, name, level) for name, level in side.items()}
+    speedup = at_levels(spelled).get("speedup")
+    return speedup if speedup is not None and speedup.value else None
 
 
-def _over(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
-    """Time over time is speedup over speedup, turned round; half-widths of both add up as those of logs do.
+def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
+    """A ratio of times is the inverse ratio of speedups; half-widths add up as those of logs.
 
     The surface has one confidence, 95 %.
     """
@@ -81,22 +171,24 @@ NO_PROFILE = "no profile of it: take one with `scalograph profile`"
 Bounds = tuple[float | None, float | None]
 
 
-def decided_claims(table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None = None) -> list[DecidedClaim]:
+def decide_claims(
+    table: Table, samples: Samples, offered: QuantityLookup, at_levels: Lookup | None = None
+) -> list[DecidedClaim]:
     """Decide each claim that the study declares.
 
     Args:
         table: its runs.
-        taken: the sample of each treatment.
+        samples: the sample of each treatment.
         offered: what its question has to offer for claims of kinds `location` and `count`.
         at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
     """
     claims = table.study.published.claims if table.study.published else []
-    figures = _Figures(table, taken, offered, at_levels, lenders(table, taken, claims))
-    return [decided_by(table, claim, *figures.of(claim)) for claim in claims]
+    figures = _ClaimValues(table, samples, offered, at_levels, moderation_contrasts(table, samples, claims))
+    return [decide_claim(table, claim, *figures.find(claim)) for claim in claims]
 
 
-def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequence[FigureHere]) -> DecidedClaim:
-    """Decide a claim by its figures.
+def decide_claim(table: Table, claim: PublishedClaim, words: str, figures: Sequence[MeasuredValue]) -> DecidedClaim:
+    """Decide a claim by its values.
 
     Args:
         table: the runs.
@@ -105,76 +197,77 @@ def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequenc
         figures: one, or one for each level of the claim.
     """
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
-    decided = [_figure(table, claim, i, one, bounds, len(figures)) for i, one in enumerate(figures)]
-    decision, why = _whole(table, claim, figures, decided)
-    response = table.study.responses.get(claim.response or primary(table))
+    decided = [_decide_value(table, claim, i, value, bounds, len(figures)) for i, value in enumerate(figures)]
+    decision, reason = _decide_whole(table, claim, figures, decided)
+    response = table.study.responses.get(claim.response or primary_response(table))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
-        low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=why,
-        doubt=_doubt([figure for one, figure in zip(figures, decided, strict=True) if not one.disturbed]),
+        low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
+        doubt=_claim_doubt([figure for value, figure in zip(figures, decided, strict=True) if not value.disturbed]),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Figures:
-    """The figures of the claims of one study."""
+class _ClaimValues:
+    """The values of the claims of one study."""
 
     table: Table
-    taken: Taken
-    offered: Offered
+    samples: Samples
+    offered: QuantityLookup
     at_levels: Lookup | None
-    lending: Lenders
+    lending: ModerationContrasts
 
-    def of(self, claim: PublishedClaim) -> tuple[str, Sequence[FigureHere]]:
-        """Return what decides a claim, and what that is in words."""
+    def find(self, claim: PublishedClaim) -> tuple[str, Sequence[MeasuredValue]]:
+        """Return the description and the values of a claim."""
         if claim.stack:
-            return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
+            return describe_profile(claim), [MeasuredValue("", missing=NO_PROFILE)]
         if claim.groups:
-            return groups_in_words(claim), group_figures(self.table, self.offered(CONTRAST), claim)
+            return describe_groups(claim), group_values(self.table, self.offered(CONTRAST), claim)
         if claim.quantity:
             offer = self.offered(claim.quantity)
-            return offer.words, offered_figures(self.table, self.taken, offer, claim)
+            return offer.words, select_values(self.table, self.samples, offer, claim)
         if self.at_levels is not None and claim.kind != "value":
-            figures = surface_figures(self.table, self.at_levels, claim)
+            figures = surface_values(self.table, self.at_levels, claim)
         else:
-            figures = measured_figures(self.table, self.taken, claim, self.lending)
-        return figures_in_words(self.table, claim, figures), figures
+            figures = measure_values(self.table, self.samples, claim, self.lending)
+        return describe_values(self.table, claim, figures), figures
 
 
-def _whole(
-    table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]
+def _decide_whole(
+    table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
 ) -> tuple[Decision, str]:
-    """What became of the claim, and why it is not decided."""
+    """Return the decision, and the reason if it is none."""
     decisions = [figure.decision for figure in decided]
     if claim.unlike:
         return "not comparable", claim.unlike
-    if why := unseen(claim, table.machine):
-        return "cannot be seen here", why
+    if reason := missing_capability(claim, table.machine):
+        return "cannot be seen here", reason
     if "does not hold" in decisions:
         return "does not hold", ""
-    missing = [figure.missing for figure, one in zip(figures, decided, strict=True) if one.decision == "not measured"]
+    missing = [
+        figure.missing for figure, outcome in zip(figures, decided, strict=True) if outcome.decision == "not measured"
+    ]
     if missing:
         if hidden := next((figure for figure in figures if figure.unseen), None):
             return "cannot be seen here", hidden.missing
         lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
-        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", of_missing(missing))
+        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", why_not_measured(missing))
     if "not resolved" in decisions:
-        return "not resolved", of_open(table, claim, figures, decided)
+        return "not resolved", why_inconclusive(table, claim, figures, decided)
     return "holds", ""
 
 
-def _doubt(decided: Sequence[ClaimFigure]) -> str:
-    """What the whole claim rests on."""
+def _claim_doubt(decided: Sequence[ClaimFigure]) -> str:
     n = sum(bool(figure.doubt) for figure in decided)
     if not n:
         return ""
-    who = "" if n == len(decided) else f"{n} of {counted(len(decided), 'figure')} "
+    who = "" if n == len(decided) else f"{n} of {count_noun(len(decided), 'figure')} "
     return f"{who}{'rest' if who and n > 1 else 'rests'} on disturbed runs"
 
 
-def _figure(
-    table: Table, claim: PublishedClaim, index: int, figure: FigureHere, bounds: Bounds, n_figures: int
+def _decide_value(
+    table: Table, claim: PublishedClaim, index: int, figure: MeasuredValue, bounds: Bounds, n_figures: int
 ) -> ClaimFigure:
     printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
     value = printed[0] if printed else None
@@ -182,7 +275,7 @@ def _figure(
     confidence = table.study.protocol.confidence
     here = figure.estimate(confidence) if figure.estimate else None
     shared = figure.estimate(1 - (1 - confidence) / n_figures) if figure.estimate else None
-    decision: Decision = "does not hold" if figure.none else _verdict(here, shared, bounds)
+    decision: Decision = "does not hold" if figure.none else _decide_interval(here, shared, bounds)
     if figure.disturbed and decision != "not measured":
         decision = "not resolved"
     return ClaimFigure(
@@ -193,8 +286,8 @@ def _figure(
     )  # fmt: skip
 
 
-def _verdict(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> Decision:
-    """Inside with its own interval, outside with the one that is shared among all figures of the claim."""
+def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> Decision:
+    """Inside by its own interval, outside by the one that is shared among all values of the claim."""
     if here is None or shared is None or here.value is None:
         return "not measured"
     low = float("-inf") if bounds[0] is None else bounds[0]
@@ -207,7 +300,7 @@ def _verdict(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> 
 
 
 def _inside(here: Estimate, low: float, high: float) -> bool:
-    """Whether the whole interval is inside; an end that is open is inside of an end that is open."""
+    """An open end of the interval is inside an open end of the range."""
     above = low == float("-inf") or (here.low is not None and low <= here.low)
     below = high == float("inf") or (here.high is not None and here.high <= high)
     return above and below

@@ -1,4 +1,4 @@
-"""A paper's figures as curves over the measured ones: only what another machine does not change by its speed."""
+"""Curves and claims of a paper beside the measured ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,20 +7,26 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.findings.names import brief
-from scalograph.findings.published.published_file import PublishedRow, level, locate, number, read_rows
+from scalograph.findings.names import shorten
+from scalograph.findings.published.published_quantities import (
+    PublishedRow,
+    locate,
+    parse_level,
+    parse_number,
+    read_rows,
+)
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, PublishedCurve, PublishedPoint
-from scalograph.text.reproduced import claim_scale, decided, span, telling
+from scalograph.text.reproduced import claim_scale, is_conclusive, select_values, span
 from scalograph.text.scale import SILENT
 
-MOST_CURVES, MOST_POINTS = 256, 1000
+MAX_CURVES, MAX_POINTS = 256, 1000
 
 
-def published_curves(table: Table, curves: Sequence[Curve], folder: Path | None) -> list[PublishedCurve]:
-    """Put the published rows beside the first measured curve that has their levels.
+def make_published_curves(table: Table, curves: Sequence[Curve], folder: Path | None) -> list[PublishedCurve]:
+    """Match published rows to the first measured curve that has their levels.
 
     Args:
         table: of the study that names the published file.
@@ -39,36 +45,37 @@ def published_curves(table: Table, curves: Sequence[Curve], folder: Path | None)
         names, rows = read_rows(published, locate(published, folder))
     except StudyError:
         return []
-    others = _texts(rows, [name for name in names if name not in published.match and name not in published.values])
-    made: dict[tuple[str, int], dict[Level, dict[str, float]]] = {}
+    others = _text_columns(
+        rows, [name for name in names if name not in published.match and name not in published.values]
+    )
+    lines: dict[tuple[str, int], dict[Level, dict[str, float]]] = {}
     for row in rows:
-        values = {name: value for column, name in drawn.items() if (value := number(row[column])) is not None}
-        wanted = {factor: level(published, column, row[column]) for column, factor in published.match.items()}
-        place = _beside(curves, wanted)
-        if values and place is not None:
-            label = ", ".join(brief(row[name]) for name in others if row[name])
-            made.setdefault((label, place[0]), {}).setdefault(place[1], values)
-    return [_curve(curves[i], label, points) for (label, i), points in made.items()][:MOST_CURVES]
+        values = {name: value for column, name in drawn.items() if (value := parse_number(row[column])) is not None}
+        wanted = {factor: parse_level(published, column, row[column]) for column, factor in published.match.items()}
+        position = _find_curve(curves, wanted)
+        if values and position is not None:
+            label = ", ".join(shorten(row[name]) for name in others if row[name])
+            lines.setdefault((label, position[0]), {}).setdefault(position[1], values)
+    return [_curve(curves[i], label, points) for (label, i), points in lines.items()][:MAX_CURVES]
 
 
 def _curve(beside: Curve, label: str, points: Mapping[Level, dict[str, float]]) -> PublishedCurve:
-    told = [PublishedPoint(level=at, values=values) for at, values in points.items()][:MOST_POINTS]
-    return PublishedCurve(label=label, group=beside.group, factor=beside.factor, points=told)
+    shown = [PublishedPoint(level=at, values=values) for at, values in points.items()][:MAX_POINTS]
+    return PublishedCurve(label=label, group=beside.group, factor=beside.factor, points=shown)
 
 
 def _is_comparable(table: Table, name: str) -> bool:
-    """Whether a figure of another machine can stand on the same axis."""
     response = table.study.responses.get(name)
     return name == "speedup" or (response is not None and (response.unit in SILENT or response.unit == "percent"))
 
 
-def _texts(rows: Sequence[PublishedRow], names: Iterable[str]) -> list[str]:
-    """Columns that hold texts: numbers are errors and remarks on single rows, and tell no curves apart."""
-    return [name for name in names if all(row[name] and number(row[name]) is None for row in rows)]
+def _text_columns(rows: Sequence[PublishedRow], names: Iterable[str]) -> list[str]:
+    """Return columns of texts: numbers are errors and remarks, and tell no curves apart."""
+    return [name for name in names if all(row[name] and parse_number(row[name]) is None for row in rows)]
 
 
-def _beside(curves: Sequence[Curve], wanted: Mapping[str, Level | None]) -> tuple[int, Level] | None:
-    """The place of the first curve, in declared order of levels, that measured these levels, and where along it."""
+def _find_curve(curves: Sequence[Curve], wanted: Mapping[str, Level | None]) -> tuple[int, Level] | None:
+    """Return the index of the first curve that measured these levels, and the level along it."""
     for i, curve in enumerate(curves):
         at = wanted.get(curve.factor)
         alike = all(curve.group.get(name) == level for name, level in wanted.items() if name != curve.factor)
@@ -78,7 +85,7 @@ def _beside(curves: Sequence[Curve], wanted: Mapping[str, Level | None]) -> tupl
 
 
 CLAIMS = "published-claims"
-MOST_FIGURES = 64  # of one claim
+MAX_VALUES = 64  # of one claim
 COLUMNS = [
     Column(name="claim", kind="label"),
     Column(name="figure", kind="label"),
@@ -96,14 +103,14 @@ NOTE = (
 
 
 def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
-    """Make the table `published-claims`; None where a study declares no claims.
+    """Make the table `published-claims`; None if the study declares no claims.
 
     Args:
         claims: decided. Figures are told in the unit in which those of their claim read best, named by the label.
     """
     if not claims:
         return None
-    rows = [row for claim in claims for row in _rows(claim)]
+    rows = [row for claim in claims for row in _claim_rows(claim)]
     kept = [i for i, column in enumerate(COLUMNS) if column.name != "why" or any(row[i] for row in rows)]
     return TableDoc(
         id=CLAIMS, title="Published claims, each figure beside the measured one", note=NOTE,
@@ -111,34 +118,40 @@ def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
     )  # fmt: skip
 
 
-def _rows(claim: DecidedClaim) -> Iterator[list[Any]]:
-    """The claim as a whole, then its figures; both in one row where there is one figure, or none."""
+def _claim_rows(claim: DecidedClaim) -> Iterator[list[Any]]:
+    """Put a claim and its value in one row; several values get a row each."""
     beside = "; ".join(part for part in (claim.place, claim.said and f"published: {claim.said}") if part)
     sentence = f"{claim.sentence.rstrip('.')} ({beside})" if beside else claim.sentence
     is_bounded = claim.low is not None or claim.high is not None
     held = span(claim.low, claim.high, claim_scale(claim)) if is_bounded else ""
     whole = [claim.decision, held, sentence, "; ".join(filter(None, [claim.why, claim.doubt]))]
     if len(claim.figures) < 2:
-        yield [claim.id, *_figure(claim, *claim.figures), *whole]
+        yield [claim.id, *_value_cells(claim, *claim.figures), *whole]
         return
     yield [claim.id, "", None, None, *whole]
-    for figure in telling(claim.figures, MOST_FIGURES):
-        yield [claim.id, *_figure(claim, figure), figure.decision if decided(claim) else "", "", "", figure.doubt]
-    if len(claim.figures) > MOST_FIGURES:
-        yield [claim.id, f"{len(claim.figures) - MOST_FIGURES} more", None, None, "", "", "", ""]
+    for figure in select_values(claim.figures, MAX_VALUES):
+        yield [
+            claim.id,
+            *_value_cells(claim, figure),
+            figure.decision if is_conclusive(claim) else "",
+            "",
+            "",
+            figure.doubt,
+        ]
+    if len(claim.figures) > MAX_VALUES:
+        yield [claim.id, f"{len(claim.figures) - MAX_VALUES} more", None, None, "", "", "", ""]
 
 
-def _figure(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]:
-    """Of what it is, with the unit, and both numbers."""
+def _value_cells(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]:
     if figure is None:
         return ["", None, None]
     scale = claim_scale(claim)
     label = f"{figure.label} ({scale.unit})" if scale.unit else figure.label
     published = None if figure.published is None else figure.published * scale.factor
     here = Estimate(warnings=(figure.none,)) if figure.none and figure.here is None else figure.here
-    return [label.strip(), published, here and _scaled(here, scale.factor)]
+    return [label.strip(), published, here and _scale(here, scale.factor)]
 
 
-def _scaled(here: Estimate, factor: float) -> Estimate:
+def _scale(here: Estimate, factor: float) -> Estimate:
     value, low, high = (None if x is None else x * factor for x in (here.value, here.low, here.high))
     return replace(here, value=value, low=low, high=high)

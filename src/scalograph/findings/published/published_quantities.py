@@ -1,19 +1,80 @@
-"""A paper's figures beside the measured ones, and what does not reproduce."""
+"""The published table of a study: read it, compare it with the measured values, judge reproduction."""
 
+import csv
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.physics import Observed, objections
+from scalograph.analysis.physics import ObservedLevel, physics_flags
 from scalograph.errors import StudyError
-from scalograph.findings.names import brief, title
-from scalograph.findings.published.published_file import PublishedRow, level, locate, number, read_rows
+from scalograph.findings.names import shorten, title
 from scalograph.findings.table import Table
+from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level
+from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.model import Published, Study
+from scalograph.study.shipped import inside
 from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, LOWER, NOT_RESOLVED, OTHER_CPUS, REPRODUCES, UNLIKE, YES
+
+MAX_ROWS = 10_000
+
+PublishedRow = Mapping[str, str | None]
+
+
+def locate(published: Published, folder: Path) -> Path:
+    """Return the path that the study names, else the copy beside the journal.
+
+    Raises:
+        StudyError: it leads outside the study's folder.
+    """
+    file = inside(folder, published.file, "published.file")
+    beside = inside(folder, Path(published.file).name, "published.file")
+    return file if file.is_file() or not beside.is_file() else beside
+
+
+def read_rows(published: Published, file: Path) -> tuple[list[str], list[PublishedRow]]:
+    """Read the column names and the rows; a cell that a short row lacks is None.
+
+    Raises:
+        StudyError: the file is missing or unreadable, or lacks a named column.
+    """
+    try:
+        reader = read_csv(file, MAX_BYTES)
+        rows = [row for row, _ in zip(reader, range(MAX_ROWS), strict=False)]
+        names = list(reader.fieldnames or ())
+    except (OSError, ValueError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StudyError.one("published.file", f"{published.file} cannot be read: {reason}", "a CSV file") from error
+    named = [*published.match, *published.values, *(end for ends in published.ranges.values() for end in ends)]
+    if missing := [column for column in named if column not in names]:
+        raise StudyError.one(
+            "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(names)}"
+        )
+    return names, [{name: row.get(name) for name in names} for row in rows]
+
+
+def parse_level(published: Published, column: str, text: str | None) -> Level | None:
+    """Return the level that a published cell stands for; None if the cell is missing."""
+    if text is None or text in published.levels.get(column, {}):
+        return None if text is None else published.levels[column][text]
+    try:
+        return int(text)
+    except ValueError:
+        value = parse_number(text)
+        return text if value is None else value
+
+
+def parse_number(text: str | None) -> float | None:
+    """Return the finite number in a cell, or None."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
 
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
 TOLERANCE = 0.05
@@ -22,10 +83,10 @@ WIDEST = 0.25
 Span = tuple[float | None, float | None]
 
 
-def answer(
+def answer_row(
     table: Table, published: Published, row: PublishedRow, figures: Mapping[str, Estimate], column: str, objection: str
 ) -> str:
-    """Say whether one row is found again.
+    """Return whether a published row is reproduced.
 
     Args:
         table: the runs.
@@ -35,22 +96,24 @@ def answer(
         column: that holds the scaling factor.
         objection: what the physics gates have against the published figures of this row, or empty.
     """
-    wanted = {name: level(published, key, row[key]) for key, name in published.match.items()}
+    wanted = {name: parse_level(published, key, row[key]) for key, name in published.match.items()}
     if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
-    found = reproduces(number(row[column]), figures.get("speedup"), span(published, row, column))
-    if found == "not measured":
-        return found
+    outcome = judge_reproduction(
+        parse_number(row[column]), figures.get("speedup"), published_range(published, row, column)
+    )
+    if outcome == "not measured":
+        return outcome
     if why_unlike(published, row):
         return UNLIKE
-    if found not in (LOWER, HIGHER):
-        return found
+    if outcome not in (LOWER, HIGHER):
+        return outcome
     others = published.machine_cpus not in (None, table.machine.get("n_cpus"))
-    return IMPOSSIBLE if objection else OTHER_CPUS if others else found
+    return IMPOSSIBLE if objection else OTHER_CPUS if others else outcome
 
 
 def why_unlike(published: Published, row: PublishedRow) -> str:
-    """Why a row was built otherwise than what is measured here; empty where it was not."""
+    """Return why a published row is not comparable with what is measured here; else empty."""
     fitting = (u.why for u in published.unlike if all(row.get(name) == _cell(value) for name, value in u.where.items()))
     return next(fitting, "")
 
@@ -59,21 +122,21 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def span(published: Published, row: PublishedRow, column: str) -> Span:
-    """The published range of a figure, where there are columns for it."""
+def published_range(published: Published, row: PublishedRow, column: str) -> Span:
+    """Return the published range of a value; open where there are no columns for it."""
     ends = published.ranges.get(column)
-    return (number(row.get(ends[0])), number(row.get(ends[1]))) if ends else (None, None)
+    return (parse_number(row.get(ends[0])), parse_number(row.get(ends[1]))) if ends else (None, None)
 
 
-def reproduces(published: float | None, here: Estimate | None, within: Span = (None, None)) -> str:
-    """Whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
+def judge_reproduction(published: float | None, here: Estimate | None, within: Span = (None, None)) -> str:
+    """Judge whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
 
     An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing. Nor does a published
     range that overlaps it.
 
-    >>> reproduces(0.53, Estimate(value=0.98, low=0.97, high=0.99))
+    >>> judge_reproduction(0.53, Estimate(value=0.98, low=0.97, high=0.99))
     'no: published lower'
-    >>> reproduces(0.90, Estimate(value=0.98, low=0.97, high=0.99), (0.8, 1.0))
+    >>> judge_reproduction(0.90, Estimate(value=0.98, low=0.97, high=0.99), (0.8, 1.0))
     'not resolved'
     """
     if published is None or here is None or here.value is None:
@@ -92,8 +155,10 @@ def reproduces(published: float | None, here: Estimate | None, within: Span = (N
 HEADING = "physics"
 
 
-def objected(study: Study, published: Published, others: Sequence[str], rows: Sequence[PublishedRow]) -> list[str]:
-    """For each published row what the gates have against it; empty texts where they have nothing.
+def list_objections(
+    study: Study, published: Published, others: Sequence[str], rows: Sequence[PublishedRow]
+) -> list[str]:
+    """Return the violated physics checks of each published row, as text; empty where there are none.
 
     Args:
         study: whose baseline and work the rows share.
@@ -102,47 +167,47 @@ def objected(study: Study, published: Published, others: Sequence[str], rows: Se
         rows: of the file.
     """
     texts = [""] * len(rows)
-    along = _column(published.match, next(iter(study.baseline), None))
+    along = _column_of(published.match, next(iter(study.baseline), None))
     baseline = next(iter(study.baseline.values()), None)
     if along is None or type(baseline) is not int:
         return texts
     curves: dict[tuple[str | None, ...], dict[int, int]] = {}
     for index, row in enumerate(rows):
-        n = level(published, along, row[along])
+        n = parse_level(published, along, row[along])
         if type(n) is int and n >= 1:
             curves.setdefault(tuple(row[name] for name in others if name != along), {})[n] = index
     for curve in curves.values():
-        seen = [found for n, index in curve.items() if (found := _observed(study, published, rows[index], n))]
-        for objection in objections(seen, baseline, study.work):
+        seen = [observed for n, index in curve.items() if (observed := _observe(study, published, rows[index], n))]
+        for objection in physics_flags(seen, baseline, study.work):
             texts[curve[objection.n]] = "; ".join(filter(None, [texts[curve[objection.n]], objection.gate]))
     return texts
 
 
-def _column(meanings: Mapping[str, str], wanted: str | None) -> str | None:
+def _column_of(meanings: Mapping[str, str], wanted: str | None) -> str | None:
     return next((column for column, meaning in meanings.items() if meaning == wanted), None)
 
 
-def _observed(study: Study, published: Published, row: PublishedRow, n: int) -> Observed | None:
-    """A row as the gates see it; None where it does not say how many CPUs there were."""
+def _observe(study: Study, published: Published, row: PublishedRow, n: int) -> ObservedLevel | None:
+    """Return None for a row without a CPU count."""
     control = next((name for name, factor in study.factors.items() if factor.control == "cpus"), None)
-    column = _column(published.match, control)
-    n_cpus = level(published, column, row[column]) if column else None
+    column = _column_of(published.match, control)
+    n_cpus = parse_level(published, column, row[column]) if column else None
     if type(n_cpus) is not int or n_cpus < 1:
         return None
-    wall, cpu = (_read(study, published, row, source) for source in ("window.wall", "window.cpu"))
-    factor = _column(published.values, "speedup")
-    return Observed(n, n_cpus, wall, cpu, _physics_printed(row[factor]) if factor else None)
+    wall, cpu = (_read_printed(study, published, row, source) for source in ("window.wall", "window.cpu"))
+    factor = _column_of(published.values, "speedup")
+    return ObservedLevel(n, n_cpus, wall, cpu, _printed_interval(row[factor]) if factor else None)
 
 
-def _read(study: Study, published: Published, row: PublishedRow, source: str) -> Estimate | None:
+def _read_printed(study: Study, published: Published, row: PublishedRow, source: str) -> Estimate | None:
     named = next((name for name, response in study.responses.items() if response.source == source), None)
-    column = _column(published.values, named)
-    return _physics_printed(row[column]) if column else None
+    column = _column_of(published.values, named)
+    return _printed_interval(row[column]) if column else None
 
 
-def _physics_printed(text: str | None) -> Estimate | None:
-    """A printed figure, and half of its last digit to either side."""
-    value = number(text)
+def _printed_interval(text: str | None) -> Estimate | None:
+    """Give a printed number half of its last digit to either side."""
+    value = parse_number(text)
     if value is None or text is None:
         return None
     half = 0.5 * 10.0 ** -len(text.strip().partition(".")[2]) if "e" not in text.lower() else 0.0
@@ -153,8 +218,8 @@ def _physics_printed(text: str | None) -> Estimate | None:
 Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
 
 
-def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
-    """Each published row, its figures, and the measured ones of the same treatment where there is one.
+def make_published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
+    """Make a table of published rows beside the measured values of the same configurations.
 
     A study is measured whatever becomes of the file: one that is missing or broken is a warning.
 
@@ -173,7 +238,7 @@ def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDo
     try:
         names, rows = read_rows(published, file)
     except StudyError as error:
-        return None, [f"the published figures are left out: {brief(problem, 1000)}" for problem in error.problems]
+        return None, [f"the published figures are left out: {shorten(problem, 1000)}" for problem in error.problems]
     return _table(table, published, lookup, names, rows), []
 
 
@@ -186,48 +251,47 @@ def _table(
     for column, response in published.values.items():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         kind: Literal["estimate", "number"] = "estimate" if column in published.ranges else "number"
-        columns.append(Column(name=f"{_shown(table, response)} published", unit=unit, kind=kind))
-        columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
-    cells = [_row(published, row, others, _found(published, row, lookup)) for row in rows]
-    if any(against := objected(table.study, published, others, rows)):
+        columns.append(Column(name=f"{_quantity_title(table, response)} published", unit=unit, kind=kind))
+        columns.append(Column(name=f"{_quantity_title(table, response)} here", unit=unit, kind="estimate"))
+    cells = [_row(published, row, others, _look_up(published, row, lookup)) for row in rows]
+    if any(against := list_objections(table.study, published, others, rows)):
         columns.append(Column(name=HEADING, kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
-    if factor := _factor(published):
+    if factor := _factor_column(published):
         columns.append(Column(name=REPRODUCES, kind="text"))
         answers = [
-            answer(table, published, row, _found(published, row, lookup), factor, objection)
+            answer_row(table, published, row, _look_up(published, row, lookup), factor, objection)
             for row, objection in zip(rows, against, strict=True)
         ]
-        cells = [[*row, told] for row, told in zip(cells, answers, strict=True)]
-        unlike = dict.fromkeys(f"Not comparable: {why}." for row in rows if (why := why_unlike(published, row)))
-        note = " ".join(part for part in (note, _lowest(rows, others, factor), *unlike) if part)
+        cells = [[*row, text] for row, text in zip(cells, answers, strict=True)]
+        unlike = dict.fromkeys(f"Not comparable: {reason}." for row in rows if (reason := why_unlike(published, row)))
+        note = " ".join(part for part in (note, _lowest_sentence(rows, others, factor), *unlike) if part)
     return TableDoc(
         id="published", title="Published figures beside the measured ones", note=note, columns=columns, rows=cells
     )
 
 
-def _factor(published: Published) -> str | None:
-    """The column that holds the published scaling factors."""
+def _factor_column(published: Published) -> str | None:
     return next((column for column, response in published.values.items() if response == "speedup"), None)
 
 
-def _lowest(rows: Sequence[PublishedRow], others: Sequence[str], factor: str) -> str:
-    """The condition under which the published factors fall deepest, since a reader looks for that first."""
-    known = [(value, row) for row in rows if (value := number(row[factor])) is not None]
-    if not known:
+def _lowest_sentence(rows: Sequence[PublishedRow], others: Sequence[str], factor: str) -> str:
+    """Name the condition of the lowest published factor: readers look for that first."""
+    factors = [(value, row) for row in rows if (value := parse_number(row[factor])) is not None]
+    if not factors:
         return ""
-    value, row = min(known, key=lambda item: item[0])
+    value, row = min(factors, key=lambda item: item[0])
     under = ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in others if row[name])
-    return f"The lowest published scaling factor, {value:g}, is that of {brief(under)}."
+    return f"The lowest published scaling factor, {value:g}, is that of {shorten(under)}."
 
 
-def _shown(table: Table, response: str) -> str:
+def _quantity_title(table: Table, response: str) -> str:
     return "scaling factor" if response == "speedup" else title(table, response)
 
 
-def of_curves(curves: Sequence[Curve]) -> Lookup:
-    """Figures of the first treatment (in declared order of levels) that has the levels."""
+def curve_lookup(curves: Sequence[Curve]) -> Lookup:
+    """Return a lookup of the values of the first configuration, in declared order, that has given levels."""
     measured: list[tuple[dict[str, Level], dict[str, Estimate]]] = []
     for curve in curves:
         for point in curve.points:
@@ -245,24 +309,23 @@ def of_curves(curves: Sequence[Curve]) -> Lookup:
     return lookup
 
 
-def _found(published: Published, row: PublishedRow, lookup: Lookup) -> Mapping[str, Estimate]:
-    return lookup({factor: level(published, column, row[column]) for column, factor in published.match.items()})
+def _look_up(published: Published, row: PublishedRow, lookup: Lookup) -> Mapping[str, Estimate]:
+    return lookup({factor: parse_level(published, column, row[column]) for column, factor in published.match.items()})
 
 
 def _row(published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
     cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
         missing = Estimate(warnings=("this configuration was not run here",))
-        cells += [_printed(published, row, column), figures.get(response, missing)]
+        cells += [_value_cell(published, row, column), figures.get(response, missing)]
     return cells
 
 
-def _printed(published: Published, row: PublishedRow, column: str) -> float | Estimate | None:
-    """The published figure; with its range where there is one."""
-    value, (low, high) = number(row[column]), span(published, row, column)
+def _value_cell(published: Published, row: PublishedRow, column: str) -> float | Estimate | None:
+    value, (low, high) = parse_number(row[column]), published_range(published, row, column)
     return Estimate(value, low, high, method="as published") if column in published.ranges else value
 
 
 def _label(text: str | None) -> Level | None:
-    """Counts as numbers, so that they stand under each other and sort as such."""
+    """Show counts as numbers, so that they align and sort."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text

@@ -74,10 +74,10 @@ def effective_df(n: int, kurtosis: float) -> float:
     return min(n - 1.0, 2 * n / (kurtosis - (n - 3) / (n - 1)))
 
 
-def detectable(sd_log_percent: float, counts: Sequence[int] = (3, 5, 10, 20)) -> dict[int, float]:
+def detectable_effects(sd_log_percent: float, counts: Sequence[int] = (3, 5, 10, 20)) -> dict[int, float]:
     """Smallest effect that so many runs of each treatment detect at 80 % power, in percent.
 
-    >>> {n: round(effect, 1) for n, effect in detectable(3.0).items()}
+    >>> {n: round(effect, 1) for n, effect in detectable_effects(3.0).items()}
     {3: 9.5, 5: 6.2, 10: 4.1, 20: 2.8}
     """
     effects = {n: minimum_detectable_effect(sd_log_percent / 100, n) for n in counts}
@@ -95,45 +95,45 @@ AA_CONFIDENCE = 0.99
 MIN_RUNS = 20
 
 
-def floor(table: Table) -> Floor:
+def noise_floor(table: Table) -> Floor:
     """The noise floor that the runs of the study `noise-floor` show.
 
     Only runs count that succeeded and were not disturbed by a measured cause; none is left out for its value.
     """
     rows = [row for row in table.rows if not row.warmup]
     levels = sorted({int(row.treatment["cpus"]) for row in rows})
-    parts = tuple(part([row for row in rows if row.treatment["cpus"] == level], level) for level in levels)
-    return Floor(parts=parts, warnings=tuple(text for part in parts for text in _objections(part)))
+    parts = tuple(floor_part([row for row in rows if row.treatment["cpus"] == level], level) for level in levels)
+    return Floor(parts=parts, warnings=tuple(text for part in parts for text in _find_flags(part)))
 
 
-def part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
+def floor_part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
     """The floor on so many CPUs, from its runs in the order in which they were made."""
     counted = [row for row in rows if row.status == "ok" and row.verdict in COUNTED and RESPONSE in row.scores]
     failed = [row for row in rows if row.status != "ok"]
-    causes, worst = _disturbed([row for row in rows if row.status == "ok" and row.verdict not in COUNTED])
+    causes, worst = _count_causes([row for row in rows if row.status == "ok" and row.verdict not in COUNTED])
     scores = [row.scores[RESPONSE] for row in counted]
-    found = spread(list(_by_label(counted).values()))
+    pooled = spread(list(_group_by_label(counted).values()))
     return FloorPart(
         n_cpus=n_cpus, n=len(counted), n_failed=len(failed), n_disturbed=len(rows) - len(counted) - len(failed),
-        causes=causes, worst=worst, median_s=median(scores) if scores else None, spread=found,
-        detectable_percent=detectable(found.sd_log_percent) if found else {},
-        difference=difference(counted), reference=reference(scores),
+        causes=causes, worst=worst, median_s=median(scores) if scores else None, spread=pooled,
+        detectable_percent=detectable_effects(pooled.sd_log_percent) if pooled else {},
+        difference=aa_difference(counted), reference=consecutive_reference(scores),
     )  # fmt: skip
 
 
-def is_kept(part: FloorPart) -> bool:
+def is_reliable(part: FloorPart) -> bool:
     """Whether the floor of a part is one: most of its runs count, and enough of them."""
     return part.n >= MIN_RUNS and 2 * part.n >= part.n_runs and part.spread is not None
 
 
-def _by_label(rows: Sequence[Row]) -> dict[str, list[float]]:
+def _group_by_label(rows: Sequence[Row]) -> dict[str, list[float]]:
     groups: dict[str, list[float]] = {}
     for row in rows:
         groups.setdefault(str(row.treatment["label"]), []).append(row.scores[RESPONSE])
     return groups
 
 
-def difference(rows: Sequence[Row]) -> FloorDifference | None:
+def aa_difference(rows: Sequence[Row]) -> FloorDifference | None:
     """A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
     blocks: dict[int, dict[str, float]] = {}
     for row in rows:
@@ -141,13 +141,13 @@ def difference(rows: Sequence[Row]) -> FloorDifference | None:
     pairs = [pair for pair in blocks.values() if {"A", "B"} <= pair.keys()]
     if len(pairs) < 2:
         return None
-    found = paired_ratio([pair["A"] for pair in pairs], [pair["B"] for pair in pairs], AA_CONFIDENCE)
-    ends = (None if x is None else 100 * (x - 1) for x in (found.value, found.low, found.high))
+    ratio = paired_ratio([pair["A"] for pair in pairs], [pair["B"] for pair in pairs], AA_CONFIDENCE)
+    ends = (None if x is None else 100 * (x - 1) for x in (ratio.value, ratio.low, ratio.high))
     percent, low, high = ends
-    return FloorDifference(percent=percent, low=low, high=high, confidence=AA_CONFIDENCE, n=found.n)
+    return FloorDifference(percent=percent, low=low, high=high, confidence=AA_CONFIDENCE, n=ratio.n)
 
 
-def reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
+def consecutive_reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
     """What so many runs on end show; None where there are too few stretches, or nothing varies.
 
     Args:
@@ -165,7 +165,7 @@ def reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
     )  # fmt: skip
 
 
-def _disturbed(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
+def _count_causes(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
     """Causes with the runs that each disturbed, most first, and the largest in words."""
     causes = [cause for row in rows for cause in row.causes]
     counts = Counter(name for row in rows for name in {cause.cause for cause in row.causes})
@@ -173,26 +173,26 @@ def _disturbed(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
     return dict(counts.most_common()), None if worst is None else worst.text
 
 
-def _objections(part: FloorPart) -> list[str]:
+def _find_flags(part: FloorPart) -> list[str]:
     where = f"on {part.n_cpus} CPU{'s' * (part.n_cpus > 1)}"
-    found = []
+    flags = []
     if part.n < MIN_RUNS:
-        found.append(f"{where} only {part.n} of {part.n_runs} runs count: too few for a floor")
+        flags.append(f"{where} only {part.n} of {part.n_runs} runs count: too few for a floor")
     elif 2 * part.n < part.n_runs:
-        found.append(f"{where} only {part.n} of {part.n_runs} runs count: a busy machine, not its floor")
+        flags.append(f"{where} only {part.n} of {part.n_runs} runs count: a busy machine, not its floor")
     if part.difference and part.difference.is_false:
         d = part.difference
-        found.append(
+        flags.append(
             f"{where} A differs from B by {d.percent:.2g} % [{d.low:.2g} .. {d.high:.2g}], and they are the same work: "
             "the machine drifts, or the method is wrong"
         )
-    return found
+    return flags
 
 
 UNKNOWN = "not known"
 
 
-def rows(floor: Floor) -> Iterator[list[str]]:
+def floor_rows(floor: Floor) -> Iterator[list[str]]:
     """A heading, then a row for each figure: what it is, and its value for each number of CPUs."""
     yield ["the same work", *(f"on {part.n_cpus} CPU{'s' * (part.n_cpus > 1)}" for part in floor.parts)]
     for title, cell in _ROWS:
@@ -207,8 +207,8 @@ def _count(part: FloorPart) -> str:
 
 def _disturbed_rows(part: FloorPart) -> str:
     share = 100 * (part.n_runs - part.n) / part.n_runs if part.n_runs else 0
-    told = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
-    return f"{share:.0f} %" + (f" ({', '.join(told)})" if told else "")
+    causes = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
+    return f"{share:.0f} %" + (f" ({', '.join(causes)})" if causes else "")
 
 
 def _median(part: FloorPart) -> str:
@@ -223,7 +223,7 @@ def _spread(part: FloorPart) -> str:
     return f"{two_digits(spread.sd_log_percent)} % [{low} .. {high}]"
 
 
-def _on_end(part: FloorPart) -> str:
+def _consecutive_spread(part: FloorPart) -> str:
     return UNKNOWN if part.reference is None else f"{two_digits(part.reference.spread.sd_log_percent)} %"
 
 
@@ -243,6 +243,6 @@ _ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
     ("disturbed or failed", _disturbed_rows),
     ("median time", _median),
     ("runs differ by (sd of logs)", _spread),
-    ("ten runs on end differ by", _on_end),
+    ("ten runs on end differ by", _consecutive_spread),
     ("A over B (99 %)", _difference),
 )

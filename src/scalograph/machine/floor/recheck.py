@@ -10,7 +10,7 @@ from scipy.special import fdtr, fdtrc
 
 from scalograph.analysis.quantiles import student_t
 from scalograph.machine.floor.floor import STRETCH, STUDY, effective_df, spread
-from scalograph.machine.floor.kept_floor import KeptNoise
+from scalograph.machine.floor.saved_noise import SavedNoise
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import (
     Move,
@@ -21,7 +21,7 @@ from scalograph.protocol.noise_floor import (
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
+from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
 from scalograph.text.quantities import two_digits
@@ -31,7 +31,7 @@ from scalograph.verdict.cause import COUNTED
 ALPHA = 0.01
 
 
-def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> SpreadChange:
+def compare_spread(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> SpreadChange:
     """Two-sided F test on two variances of log times: is the noise now higher, lower, or not known to differ?
 
     It assumes independent runs of the same work, under the same conditions of measurement, whose log times are normal.
@@ -53,7 +53,7 @@ def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, 
 
     Source: G. W. Snedecor and W. G. Cochran, Statistical methods, 1989, 6.12 (the test); Shoemaker 2003 (the degrees).
 
-    >>> noise_changed(1.0, 90, 3.0, 9), noise_changed(1.0, 90, 1.2, 9), noise_changed(1.0, 90, 0.0, 9)
+    >>> compare_spread(1.0, 90, 3.0, 9), compare_spread(1.0, 90, 1.2, 9), compare_spread(1.0, 90, 0.0, 9)
     ('higher', 'no', 'unknown')
     """
     if not 0 < alpha < 1:
@@ -67,7 +67,7 @@ def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, 
     return "lower" if fdtr(now_df, kept_df, quotient) < alpha / 2 else "no"
 
 
-def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
+def compare_median(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
     """Whether the same work takes longer now than the stretches that were kept let expect: a prediction interval.
 
     Fewer runs than a stretch has make the median less sure; as if all of its variation came from them.
@@ -88,7 +88,7 @@ def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
     return "no" if abs(delta) <= half else "slower" if delta > 0 else "faster"
 
 
-def second_look(
+def compare_with_floor(
     kept: Reference, kept_at: str, scores: Sequence[float], n_disturbed: int = 0, alpha: float = ALPHA
 ) -> Recheck:
     """Hold runs of now against the stretches that were kept.
@@ -100,17 +100,17 @@ def second_look(
         n_disturbed: runs of now that do not.
         alpha: chance of a false answer, of each of the two questions.
     """
-    found = spread([scores])
+    current = spread([scores])
     # Ten runs cannot tell how heavy their tails are; the many that were kept can.
-    df = effective_df(len(scores), kept.spread.kurtosis) if found else None
+    df = effective_df(len(scores), kept.spread.kurtosis) if current else None
     now_s = median(scores) if scores else None
-    if found is None or df is None or now_s is None:
+    if current is None or df is None or now_s is None:
         changed: SpreadChange = "unknown"
         move: Move = "unknown"
     else:
-        changed = noise_changed(kept.spread.sd_log_percent, kept.spread.df, found.sd_log_percent, df, alpha)
-        move = moved(kept, now_s, len(scores), alpha)
-    sd = found.sd_log_percent if found else None
+        changed = compare_spread(kept.spread.sd_log_percent, kept.spread.df, current.sd_log_percent, df, alpha)
+        move = compare_median(kept, now_s, len(scores), alpha)
+    sd = current.sd_log_percent if current else None
     percent = None if now_s is None else 100 * (now_s / kept.median_s - 1)
     return Recheck(
         sd_log_percent=sd, df=df, median_s=now_s, n=len(scores), n_disturbed=n_disturbed,
@@ -126,15 +126,15 @@ def _sentence(
 ) -> str:  # fmt: skip
     of = f"{n} of {n + n_disturbed} runs" if n_disturbed else f"{n} runs"
     if changed == "unknown" or sd is None or percent is None:
-        said = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
-        return said + _moved(move, percent)
+        text = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
+        return text + _describe_move(move, percent)
     then = f"{two_digits(kept.spread.sd_log_percent)} % on {kept_at}"
     spread = {"higher": "more than", "lower": "less than", "no": "about the same as"}[changed]
     noise = f"{of} of the same work differ by {two_digits(sd)} %, {spread} the {then}"
-    return noise + _moved(move, percent)
+    return noise + _describe_move(move, percent)
 
 
-def _moved(move: Move, percent: float | None) -> str:
+def _describe_move(move: Move, percent: float | None) -> str:
     if move in ("no", "unknown") or percent is None:
         return ""
     longer = "longer" if move == "slower" else "less"
@@ -144,7 +144,7 @@ def _moved(move: Move, percent: float | None) -> str:
 _LEVELS: Mapping[str, list[Any]] = {"label": ["A"], "cpus": [1]}
 
 
-def recheck(host: Host, kept: KeptNoise, alpha: float = ALPHA) -> Recheck | None:
+def recheck(host: Host, kept: SavedNoise, alpha: float = ALPHA) -> Recheck | None:
     """Run the work of the noise floor ten times on one CPU (about 3 s) and hold it against what was kept.
 
     Args:
@@ -161,12 +161,12 @@ def recheck(host: Host, kept: KeptNoise, alpha: float = ALPHA) -> Recheck | None
     """
     if kept.floor is None or kept.floor.one is None or kept.floor.one.reference is None:
         return None
-    planned = host.ready(shortened(host.facts()), lambda text: None)
-    scores, n_disturbed = scored(run_unkept(planned, Runner(planned, host)))
-    return second_look(kept.floor.one.reference, kept.at, scores, n_disturbed, alpha)
+    planned = host.ready(plan_recheck(host.facts()), lambda text: None)
+    scores, n_disturbed = score_runs(run_in_memory(planned, Runner(planned, host)))
+    return compare_with_floor(kept.floor.one.reference, kept.at, scores, n_disturbed, alpha)
 
 
-def shortened(facts: HostFacts) -> Plan:
+def plan_recheck(facts: HostFacts) -> Plan:
     """Plan the study of the floor with one label, one CPU, as many runs as a stretch has, none of them repeated."""
     declared = declare_shipped(STUDY)
     study = declared.study
@@ -176,7 +176,7 @@ def shortened(facts: HostFacts) -> Plan:
     return plan(replace(declared, study=changed), facts)
 
 
-def scored(runs: Sequence[Finished]) -> tuple[list[float], int]:
+def score_runs(runs: Sequence[FinishedRun]) -> tuple[list[float], int]:
     """Return seconds of the runs that count, in order, and how many were disturbed or failed."""
     scores = [median(windows(run.record).wall_s) for run in runs if run.verdict in COUNTED]
     return scores, len(runs) - len(scores)

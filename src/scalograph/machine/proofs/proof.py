@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from scalograph.machine.proofs.proof_run import Ran
+from scalograph.machine.proofs.proof_run import ProofRun
 from scalograph.protocol.record import Record
 
 Status = Literal["proved", "failed", "not provable"]
@@ -33,86 +33,86 @@ class Proof:
 class DisprovedError(Exception):
     """A record, or the machine after it, is not what it must be."""
 
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(f"{found}, expected {expected}")
-        self.found, self.expected = found, expected
+    def __init__(self, observed: str, expected: str) -> None:
+        super().__init__(f"{observed}, expected {expected}")
+        self.found, self.expected = observed, expected
 
 
 class NotProvableError(Exception):
     """This host does not grant what it takes to tell: why, and what would help."""
 
-    def __init__(self, why: str, fix: str) -> None:
-        super().__init__(f"{why}; {fix}")
-        self.why, self.fix = why, fix
+    def __init__(self, reason: str, fix: str) -> None:
+        super().__init__(f"{reason}; {fix}")
+        self.why, self.fix = reason, fix
 
 
-def expect(holds: bool, found: object, expected: object) -> None:
+def expect(holds: bool, observed: object, expected: object) -> None:
     """Go on only where this holds.
 
     Raises:
         DisprovedError: it does not.
     """
     if not holds:
-        raise DisprovedError(str(found), str(expected))
+        raise DisprovedError(str(observed), str(expected))
 
 
 # Whether a run was disturbed is the machine's affair: no proof depends on it.
-BELIEVED = ("clean", "contaminated", "undecided")
+USABLE = ("clean", "contaminated", "undecided")
 
 
-def went_well(ran: Ran) -> None:
+def expect_success(ran: ProofRun) -> None:
     """The run succeeded, and its verdict is none that denies it.
 
     Raises:
         DisprovedError: it did not.
     """
     run = ran.record.run
-    expect(run.status == "ok", f"{_who(ran)}status {run.status} ({run.reason})", "ok")
+    expect(run.status == "ok", f"{_describe_run(ran)}status {run.status} ({run.reason})", "ok")
     causes = "; ".join(ran.causes) or "no cause"
-    expect(ran.verdict in BELIEVED, f"{_who(ran)}verdict {ran.verdict} ({causes})", "one of " + ", ".join(BELIEVED))
+    expect(ran.verdict in USABLE, f"{_describe_run(ran)}verdict {ran.verdict} ({causes})", "one of " + ", ".join(USABLE))
 
 
-def has_failed(ran: Ran, status: str, reason: str = "") -> None:
+def expect_failure(ran: ProofRun, status: str, reason: str = "") -> None:
     """The run failed in this way, says why, and its verdict tells the same.
 
     Raises:
         DisprovedError: it did not.
     """
     run = ran.record.run
-    expect(run.status == status, f"{_who(ran)}status {run.status} ({run.reason})", status)
-    told = run.reason or ""
-    expect(told.isprintable() and reason in told and bool(told), f"{_who(ran)}reason {told!r}", reason or "a sentence")
-    expect(ran.verdict == "failed", f"{_who(ran)}verdict {ran.verdict}", "failed")
-    expect(ran.causes == (told,), f"{_who(ran)}causes {list(ran.causes)}", told)
+    expect(run.status == status, f"{_describe_run(ran)}status {run.status} ({run.reason})", status)
+    reason_given = run.reason or ""
+    expect(reason_given.isprintable() and reason in reason_given and bool(reason_given), f"{_describe_run(ran)}reason {reason_given!r}", reason or "a sentence")
+    expect(ran.verdict == "failed", f"{_describe_run(ran)}verdict {ran.verdict}", "failed")
+    expect(ran.causes == (reason_given,), f"{_describe_run(ran)}causes {list(ran.causes)}", reason_given)
 
 
-def nothing_left(ran: Ran) -> None:
+def expect_no_processes(ran: ProofRun) -> None:
     """No process of the run is there after its record.
 
     Raises:
         DisprovedError: one is.
     """
-    expect(not ran.left, f"{_who(ran)}{len(ran.left)} processes left, first {ran.left[:1]}", "none")
+    expect(not ran.left, f"{_describe_run(ran)}{len(ran.left)} processes left, first {ran.left[:1]}", "none")
 
 
-def figure(ran: Ran, name: str, copy: int = 0) -> float:
+def single_value(ran: ProofRun, name: str, copy: int = 0) -> float:
     """The one figure of this name that a copy reported.
 
     Raises:
         DisprovedError: it reported none, or several.
     """
-    said = ran.values(copy).get(name, [])
-    expect(len(said) == 1, f"{_who(ran)}copy {copy} reported {name} {len(said)} times", "once")
-    return said[0]
+    values = ran.values(copy).get(name, [])
+    expect(len(values) == 1, f"{_describe_run(ran)}copy {copy} reported {name} {len(values)} times", "once")
+    return values[0]
 
 
-def missing(record: Record, word: str, otherwise: str) -> NotProvableError:
+def missing_error(record: Record, word: str, otherwise: str) -> NotProvableError:
     """Why something was not granted, in the probe's words; `otherwise` where it told nothing."""
-    told = [part for part in (*record.run.degraded, *record.header.degraded) if word in part.what]
-    if told:
-        return NotProvableError(told[0].why, told[0].fix)
+    degraded = [part for part in (*record.run.degraded, *record.header.degraded) if word in part.what]
+    if degraded:
+        return NotProvableError(degraded[0].why, degraded[0].fix)
     return NotProvableError(otherwise, "see `scalograph doctor`")
 
 
-def _who(ran: Ran) -> str:
+def _describe_run(ran: ProofRun) -> str:
     return ", ".join(f"{name} = {level}" for name, level in ran.treatment.items()) + ": "

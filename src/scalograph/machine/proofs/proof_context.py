@@ -9,18 +9,18 @@ from uuid import uuid4
 from scalograph.control.store import CHANGES
 from scalograph.errors import HostError
 from scalograph.machine.proofs.proof import NotProvableError, expect
-from scalograph.machine.proofs.proof_run import Leftovers, Ran, end_marked, read_proof_runs
+from scalograph.machine.proofs.proof_run import Leftovers, ProofRun, kill_marked, read_proof_runs
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
-from scalograph.run.interrupts import interruption
+from scalograph.run.interrupts import make_interrupt
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_session
 from scalograph.study.declare import Declared, declare
 from scalograph.study.program import program
-from scalograph.study.shipped import shipped
+from scalograph.study.shipped import shipped_workload
 from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, read
 from scalograph.system.private_dir import state_folder
 from scalograph.text.format import format_cpu_list
@@ -29,18 +29,18 @@ _GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 _OF_A_CGROUP = ("cgroup.subtree_control", "cpuset.cpus", "cpuset.cpus.partition", "cpuset.cpus.effective")
 
 
-def settings(root: Path = Path("/")) -> dict[str, str]:
+def read_settings(root: Path = Path("/")) -> dict[str, str]:
     """Name -> value, in words; what this machine does not have is absent."""
-    found = dict(_own())
-    found |= {f"governor of {file.parts[-3]}": read(file) or "" for file in sorted(root.glob(_GOVERNORS))}
-    for home in homes(root):
-        found |= {f"{home / name}": value for name in _OF_A_CGROUP if (value := read(home / name)) is not None}
+    values = dict(_process_settings())
+    values |= {f"governor of {file.parts[-3]}": read(file) or "" for file in sorted(root.glob(_GOVERNORS))}
+    for home in leaf_parents(root):
+        values |= {f"{home / name}": value for name in _OF_A_CGROUP if (value := read(home / name)) is not None}
     folder = state_folder()
-    found["changes that were not undone"] = "yes" if folder and (folder / CHANGES).exists() else "none"
-    return found
+    values["changes that were not undone"] = "yes" if folder and (folder / CHANGES).exists() else "none"
+    return values
 
 
-def homes(root: Path = Path("/")) -> list[Path]:
+def leaf_parents(root: Path = Path("/")) -> list[Path]:
     """The cgroups in which leaves are made: our own, and the root of the hierarchy. None without cgroup v2."""
     mount = cgroup2_mount(root)
     if mount is None:
@@ -48,10 +48,10 @@ def homes(root: Path = Path("/")) -> list[Path]:
     return list(dict.fromkeys((CgroupTree(mount, root).own_folder() or mount, mount)))
 
 
-def empty_leaves(root: Path = Path("/")) -> set[Path]:
+def find_empty_leaves(root: Path = Path("/")) -> set[Path]:
     """Leaves of ours that hold no process; those of another probe at work do."""
     return {
-        leaf for home in homes(root) for leaf in _leaves(home) if "populated 0" in (read(leaf / "cgroup.events") or "")
+        leaf for home in leaf_parents(root) for leaf in _leaves(home) if "populated 0" in (read(leaf / "cgroup.events") or "")
     }
 
 
@@ -62,14 +62,14 @@ def _leaves(home: Path) -> list[Path]:
         return []
 
 
-def _own() -> Iterator[tuple[str, str]]:
+def _process_settings() -> Iterator[tuple[str, str]]:
     yield "our policy", str(os.sched_getscheduler(0))
     yield "our nice value", str(os.getpriority(os.PRIO_PROCESS, 0))
     yield "our CPUs", format_cpu_list(sorted(os.sched_getaffinity(0)))
     yield "our cgroup", read(Path("/proc/self/cgroup")) or "unknown"
 
 
-class Bench:
+class ProofContext:
     """Runs the study of a sanity workload and reads its journal back. Each study runs once, however many ask.
 
     The machine must be locked. At its end no process with its mark is left.
@@ -83,17 +83,17 @@ class Bench:
     def __init__(self, host: Host, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
         self.facts, self.folder, self.used = host.facts(), folder, set[Path]()
         self._host, self._tell = host, tell
-        self.before, self.leaves_before = settings(), empty_leaves()
+        self.before, self.leaves_before = read_settings(), find_empty_leaves()
         self.mark = f"scalograph-sanity-{uuid4().hex}"
-        self.done: dict[Path, list[Ran]] = {}
+        self.done: dict[Path, list[ProofRun]] = {}
 
-    def __enter__(self) -> "Bench":
+    def __enter__(self) -> "ProofContext":
         return self
 
     def __exit__(self, *_: object) -> None:
-        end_marked(self.mark)
+        kill_marked(self.mark)
 
-    def run(self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = "") -> list[Ran]:
+    def run(self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = "") -> list[ProofRun]:
         """All runs of a study.
 
         Args:
@@ -116,7 +116,7 @@ class Bench:
 
     def _declared(self, name: str, file: str) -> Declared:
         """As the study says, with a mark that finds its processes in those workloads that can bear one."""
-        declared = declare(shipped(f"sanity/{name}") / file)
+        declared = declare(shipped_workload(f"sanity/{name}") / file)
         use = declared.study.workload
         if "token" not in program(use, declared.folder).values:
             return declared
@@ -128,15 +128,15 @@ class Bench:
             return self._host.ready(planned, lambda text: None)
         except HostError as error:
             problem = error.problems[0]
-            why = f"its workload was not made ready: {problem.where}: {problem.found}"
-            raise NotProvableError(why, problem.fix or "apt install gcc libc6-dev") from error
+            reason = f"its workload was not made ready: {problem.where}: {problem.found}"
+            raise NotProvableError(reason, problem.fix or "apt install gcc libc6-dev") from error
 
-    def _run(self, planned: Plan, folder: Path) -> list[Ran]:
-        made, watch = begin(planned, folder), Leftovers(self.mark)
+    def _run(self, planned: Plan, folder: Path) -> list[ProofRun]:
+        session, watch = begin(planned, folder), Leftovers(self.mark)
         instrument, probe = Runner(planned, self._host), self._host.probe.name
-        done = run_session(planned, made, instrument, probe, watch.watching, None)
+        done = run_session(planned, session, instrument, probe, watch.watching, None)
         if done.reason == "interrupted":  # it ends all, as the signal meant
-            raise interruption(done.signal)
-        runs = read_proof_runs(made.journal, lambda treatment: launches(planned, treatment)[0].cpus, watch.left)
+            raise make_interrupt(done.signal)
+        runs = read_proof_runs(session.journal, lambda treatment: launches(planned, treatment)[0].cpus, watch.left)
         expect(len(runs) == planned.design.n_runs, f"{len(runs)} runs in the journal", f"{planned.design.n_runs}")
         return runs

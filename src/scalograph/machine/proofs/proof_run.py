@@ -18,15 +18,15 @@ from scalograph.verdict.judge import Judgment
 _TRIES = 200
 
 
-def marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
+def find_marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
     """Live processes with this text on their command line; a zombie is none."""
-    return tuple(int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _bears(entry, mark))
+    return tuple(int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _has_mark(entry, mark))
 
 
-def end_marked(mark: str) -> None:
+def kill_marked(mark: str) -> None:
     """Kill them: only what a run of ours has left bears a mark of ours. One that hops may take several tries."""
     for _ in range(_TRIES):
-        left = marked(mark)
+        left = find_marked(mark)
         for pid in left:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -35,7 +35,7 @@ def end_marked(mark: str) -> None:
         time.sleep(0.005)
 
 
-def _bears(entry: Path, mark: str) -> bool:
+def _has_mark(entry: Path, mark: str) -> bool:
     try:
         # A zombie has no command line.
         return mark.encode() in (entry / "cmdline").read_bytes()
@@ -50,7 +50,7 @@ Mask = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
-class Ran:
+class ProofRun:
     """A run.
 
     Attributes:
@@ -85,24 +85,24 @@ class Leftovers:
         """As a session wants its progress."""
         yield self
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         """Nothing to show."""
 
-    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+    def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """The record is there: nothing of the run may be, at once where something holds the tree together."""
         patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
         deadline = time.monotonic() + patience_s
-        while (left := marked(self.mark)) and time.monotonic() < deadline:
+        while (left := find_marked(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.left[run.run] = left
 
-    def noted(self, text: str, about: str = "") -> None:
+    def warned(self, text: str, about: str = "") -> None:
         """The journal has it."""
 
 
 def read_proof_runs(
     file: Path, mask: Callable[[Mapping[str, Any]], Mask], left: Mapping[str, tuple[int, ...]]
-) -> list[Ran]:
+) -> list[ProofRun]:
     """All runs of a journal, in order.
 
     Args:
@@ -115,13 +115,13 @@ def read_proof_runs(
     """
     events = list(journal.read(file))
     judged = {event["run"]: event for event in events if event["event"] == "verdict"}
-    return [_ran(event, judged[event["run"]], mask, left) for event in events if event["event"] == "run"]
+    return [_proof_run(event, judged[event["run"]], mask, left) for event in events if event["event"] == "run"]
 
 
-def _ran(
+def _proof_run(
     event: Mapping[str, Any], judged: Mapping[str, Any], mask: Callable[[Mapping[str, Any]], Mask],
     left: Mapping[str, tuple[int, ...]],
-) -> Ran:  # fmt: skip
+) -> ProofRun:  # fmt: skip
     treatment, causes = event["treatment"], tuple(cause["text"] for cause in judged["causes"])
     record = event["record"]
-    return Ran(treatment, mask(treatment), record, judged["verdict"], causes, left[event["run"]])
+    return ProofRun(treatment, mask(treatment), record, judged["verdict"], causes, left[event["run"]])

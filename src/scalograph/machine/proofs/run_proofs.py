@@ -7,78 +7,69 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scalograph.control.isolation import refusal
+from scalograph.control.isolation import find_isolation_refusal
 from scalograph.errors import ScalographError
 from scalograph.machine.proofs import proof_ends
-from scalograph.machine.proofs.proof import (
-    DisprovedError,
-    NotProvableError,
-    Proof,
-    expect,
-    figure,
-    missing,
-    nothing_left,
-    went_well,
-)
-from scalograph.machine.proofs.proof_context import Bench, empty_leaves, homes, settings
-from scalograph.machine.proofs.proof_run import Ran
+from scalograph.machine.proofs.proof import (DisprovedError, NotProvableError, Proof, expect, single_value, missing_error, expect_no_processes, expect_success)
+from scalograph.machine.proofs.proof_context import ProofContext, find_empty_leaves, leaf_parents, read_settings
+from scalograph.machine.proofs.proof_run import ProofRun
 from scalograph.run.hosts.base import Host
 from scalograph.run.scratch import scratch
 from scalograph.text.format import format_cpu_list
 
 # Clocks of threads and of the wall are read one after the other.
-PLAY = 1.05
+CLOCK_TOLERANCE = 1.05
 # On-CPU time outside a mask: before it was set, a copy may have been elsewhere.
 STRAY_NS = 1_000_000
 # Copies that get ready closer together than this do not show that one waits for the other.
 SPREAD_NS = 1_000_000
 
 
-def pinning(bench: Bench) -> str:
+def check_pinning(bench: ProofContext) -> str:
     """Masks of several sizes from the first CPU on, and one of the last CPU alone."""
-    runs = _pinned(bench)
+    runs = _run_pinned(bench)
     for ran in runs:
-        _holds(ran)
+        _expect_pinned(ran)
     masks = dict.fromkeys(format_cpu_list(ran.cpus or ()) for ran in runs)
     return f"{len(runs)} runs under the masks {', '.join(masks)}: each was in force, and nothing ran outside it"
 
 
-def _pinned(bench: Bench) -> list[Ran]:
+def _run_pinned(bench: ProofContext) -> list[ProofRun]:
     if bench.facts.n_cpus < 2:
-        why = "this process may use one CPU only: there is none that a mask keeps it from"
-        raise NotProvableError(why, "start it with more CPUs")
+        reason = "this process may use one CPU only: there is none that a mask keeps it from"
+        raise NotProvableError(reason, "start it with more CPUs")
     last = bench.facts.model_copy(update={"cpus": bench.facts.cpus[-1:]})
     return bench.run("pinning") + bench.run("pinning", facts=last, label="pinning-last-cpu")
 
 
-def _holds(ran: Ran) -> None:
-    went_well(ran)
-    asked, said = set(ran.cpus or ()), ran.values()
+def _expect_pinned(ran: ProofRun) -> None:
+    expect_success(ran)
+    asked, values = set(ran.cpus or ()), ran.values()
     expect(len(asked) == ran.treatment["cpus"], f"a mask of {len(asked)} CPUs", f"{ran.treatment['cpus']}")
     in_force = ran.record.copies[0].in_force
-    _same("the kernel gave back the mask", in_force.cpus if in_force else (), asked)
-    _same("the program saw the mask", said.get("allowed", ()), asked)
-    used = {int(cpu) for cpu in said.get("cpu", ())}
-    expect(bool(used) and used <= asked, f"ran on CPUs {_shown(used)}", f"some of {_shown(asked)}")
+    _expect_cpus("the kernel gave back the mask", in_force.cpus if in_force else (), asked)
+    _expect_cpus("the program saw the mask", values.get("allowed", ()), asked)
+    used = {int(cpu) for cpu in values.get("cpu", ())}
+    expect(bool(used) and used <= asked, f"ran on CPUs {_format_cpus(used)}", f"some of {_format_cpus(asked)}")
 
 
-def _same(what: str, found: Iterable[float], asked: set[int]) -> None:
-    cpus = {int(cpu) for cpu in found}
-    expect(cpus == asked, f"{what} {_shown(cpus)}", _shown(asked))
+def _expect_cpus(what: str, numbers: Iterable[float], asked: set[int]) -> None:
+    cpus = {int(cpu) for cpu in numbers}
+    expect(cpus == asked, f"{what} {_format_cpus(cpus)}", _format_cpus(asked))
 
 
-def _shown(cpus: Iterable[int]) -> str:
+def _format_cpus(cpus: Iterable[int]) -> str:
     return format_cpu_list(sorted(cpus)) or "none"
 
 
-def kernel_agrees(bench: Bench) -> str:
+def check_kernel_records(bench: ProofContext) -> str:
     """The kernel's switch records say the same as the program."""
     stray = 0
-    for ran in _pinned(bench):
-        went_well(ran)
+    for ran in _run_pinned(bench):
+        expect_success(ran)
         timeline = ran.record.timeline
         if timeline is None or timeline.source != "records":
-            raise missing(ran.record, "records", "no switch records were kept")
+            raise missing_error(ran.record, "records", "no switch records were kept")
         on = {cpu: sum(busy) for cpu, busy in zip(timeline.cpus, timeline.busy_ns, strict=True)}
         outside = sum(time for cpu, time in on.items() if cpu not in (ran.cpus or ()))
         inside = sum(on.values()) - outside
@@ -87,37 +78,37 @@ def kernel_agrees(bench: Bench) -> str:
     return f"no run had more than {stray / 1e6:.3g} ms outside its mask by the kernel's records"
 
 
-def cpu_count(bench: Bench) -> str:
+def check_cpu_count(bench: ProofContext) -> str:
     """Threads that only spin, under masks."""
     counts = []
     for ran in bench.run("cpu-count"):
-        went_well(ran)
-        n, said = ran.treatment["cpus"], ran.values()
-        expect(said.get("believed_cpus") == [n], f"believes in {said.get('believed_cpus')} CPUs", str(n))
-        had = figure(ran, "burnt_ns") / max(1.0, figure(ran, "spun_ns"))
-        expect(had <= PLAY * n, f"used {had:.2f} CPUs", f"at most {n}")
+        expect_success(ran)
+        n, values = ran.treatment["cpus"], ran.values()
+        expect(values.get("believed_cpus") == [n], f"believes in {values.get('believed_cpus')} CPUs", str(n))
+        had = single_value(ran, "burnt_ns") / max(1.0, single_value(ran, "spun_ns"))
+        expect(had <= CLOCK_TOLERANCE * n, f"used {had:.2f} CPUs", f"at most {n}")
         counts.append(f"{n}: used {had:.2f}")
     return f"programs believed in as many CPUs as they were given, and used no more ({'; '.join(counts)})"
 
 
-def gate(bench: Bench) -> str:
+def check_gate(bench: ProofContext) -> str:
     """Copies that get ready one after the other."""
-    told = []
+    parts = []
     for ran in bench.run("gating"):
-        went_well(ran)
+        expect_success(ran)
         copies = range(ran.treatment["copies"])
-        ready, released = ([figure(ran, name, copy) for copy in copies] for name in ("ready_ns", "released_ns"))
+        ready, released = ([single_value(ran, name, copy) for copy in copies] for name in ("ready_ns", "released_ns"))
         if max(ready) - min(ready) < SPREAD_NS:
             raise NotProvableError("all copies were ready at the same moment: none had to wait", "run it again")
         early = max(ready) - min(released)
         expect(early <= 0, f"a copy began {early / 1e6:.3g} ms before the last was ready", "none before")
-        _one_start(ran)
+        _expect_overlap(ran)
         waited, apart = max(ready) - min(ready), max(released) - min(released)
-        told.append(f"{len(copies)} copies waited up to {waited / 1e6:.3g} ms and began {apart / 1e6:.2g} ms apart")
-    return "; ".join(told)
+        parts.append(f"{len(copies)} copies waited up to {waited / 1e6:.3g} ms and began {apart / 1e6:.2g} ms apart")
+    return "; ".join(parts)
 
 
-def _one_start(ran: Ran) -> None:
+def _expect_overlap(ran: ProofRun) -> None:
     """All copies were there at once."""
     starts = [copy.start_ns for copy in ran.record.copies if copy.start_ns is not None]
     ends = [copy.end_ns for copy in ran.record.copies if copy.end_ns is not None]
@@ -129,138 +120,138 @@ def _one_start(ran: Ran) -> None:
 _SETTLE_S = 1.0
 
 
-def in_force(bench: Bench) -> str:
+def check_scheduling(bench: ProofContext) -> str:
     """Policy and nice value, as the kernel gave them back before the program began."""
-    runs = _set(bench, "shared")
+    runs = _settings_runs(bench, "shared")
     for ran in runs:
-        went_well(ran)
+        expect_success(ran)
         expect(len(ran.record.copies) == 1, f"{len(ran.record.copies)} copies", "1")
-        found, asked = ran.record.copies[0].in_force, ran.treatment
-        had = (found.policy, found.nice) if found else None
+        in_force, asked = ran.record.copies[0].in_force, ran.treatment
+        had = (in_force.policy, in_force.nice) if in_force else None
         expect(had == (asked["policy"], asked["nice"]), f"in force {had}", f"{asked['policy']}, nice {asked['nice']}")
     policies = ", ".join(str(ran.treatment["policy"]) for ran in runs)
     return f"policies {policies}, nice {runs[0].treatment['nice']}: each was in force in its run"
 
 
-def exclusive(bench: Bench) -> str:
+def check_exclusive(bench: ProofContext) -> str:
     """A partition is made for each such run and proved by the control itself; here it must be gone."""
-    if refused := refusal():
+    if refused := find_isolation_refusal():
         raise NotProvableError(refused.why, refused.fix)
-    runs = _set(bench, "exclusive")
+    runs = _settings_runs(bench, "exclusive")
     if not runs:
         raise NotProvableError("the machine must keep a CPU, and there is one only", "start it with more CPUs")
     for ran in runs:
-        went_well(ran)
-    _as_before(bench)
+        expect_success(ran)
+    _expect_restored(bench)
     return f"{len(runs)} runs had CPUs that nobody else might use; all CPUs were given back"
 
 
-def _set(bench: Bench, isolation: str) -> list[Ran]:
+def _settings_runs(bench: ProofContext, isolation: str) -> list[ProofRun]:
     return [ran for ran in bench.run("exit-code", "settings.toml") if ran.treatment["isolation"] == isolation]
 
 
-def leaf_gone(bench: Bench) -> str:
+def check_cgroup_removed(bench: ProofContext) -> str:
     """The cgroup in which the probe held a run is removed with it."""
     records = [ran.record for ran in bench.run("containment") + bench.run("hang")]
     names = [record.header.cgroup for record in records if record.header.cgroup]
     if not names:
-        raise missing(records[0], "cgroup", "runs have no cgroup of their own here")
-    left = [name for name in names for home in homes() if (home / name).exists()]
+        raise missing_error(records[0], "cgroup", "runs have no cgroup of their own here")
+    left = [name for name in names for home in leaf_parents() if (home / name).exists()]
     expect(not left, f"{len(left)} of {len(names)} cgroups are still there, first {left[:1]}", "none")
     return f"{len(names)} runs had a cgroup of their own; none is left"
 
 
-def as_before(bench: Bench) -> str:
+def check_restored(bench: ProofContext) -> str:
     """After all studies. The last proof, and so about all of them."""
-    in_force(bench)
-    return f"{_as_before(bench)} settings of this process and of the machine are as before all runs"
+    check_scheduling(bench)
+    return f"{_expect_restored(bench)} settings of this process and of the machine are as before all runs"
 
 
-def _as_before(bench: Bench) -> int:
-    now = settings()
+def _expect_restored(bench: ProofContext) -> int:
+    now = read_settings()
     for name in sorted(bench.before.keys() | now.keys()):
-        before, found = bench.before.get(name, "absent"), now.get(name, "absent")
-        expect(found == before, f"{name}: {found}", before)
-    left = _left(bench)
+        before, value = bench.before.get(name, "absent"), now.get(name, "absent")
+        expect(value == before, f"{name}: {value}", before)
+    left = _leftover_leaves(bench)
     expect(not left, f"{len(left)} cgroups that runs left empty, first {left[:1]}", "none")
     return len(now)
 
 
-def _left(bench: Bench) -> list[str]:
+def _leftover_leaves(bench: ProofContext) -> list[str]:
     """Somebody who measures without a lock may have made a leaf at this moment, and not be in it yet."""
-    new = empty_leaves() - bench.leaves_before
+    new = find_empty_leaves() - bench.leaves_before
     if new:
         time.sleep(_SETTLE_S)
-    return sorted(leaf.name for leaf in new & empty_leaves())
+    return sorted(leaf.name for leaf in new & find_empty_leaves())
 
 
 # CPU clocks of the kernel and of its accounting may differ by a scheduler tick.
-NEARLY = 0.98
+MIN_SHARE = 0.98
 # Linkers and forks need CPU time too. A second count of a child would be half of what is burnt, or all of it.
-MORE, START_NS = 1.1, 30_000_000
+MAX_SHARE, STARTUP_NS = 1.1, 30_000_000
 
 
-def daemon(bench: Bench) -> str:
+def check_daemon(bench: ProofContext) -> str:
     """A process that has left its session and its parents."""
     for ran in bench.run("containment"):
-        went_well(ran)
-        nothing_left(ran)
-        _survivors(ran, 1)
+        expect_success(ran)
+        expect_no_processes(ran)
+        _expect_survivors(ran, 1)
     return "a process that had left its session was counted as a survivor, and was gone when the record was written"
 
 
-def children(bench: Bench) -> str:
+def check_children(bench: ProofContext) -> str:
     """Children that nobody waits for."""
     for ran in bench.run("forks-and-leaves"):
-        went_well(ran)
-        nothing_left(ran)
-        _survivors(ran, ran.treatment["children"])
+        expect_success(ran)
+        expect_no_processes(ran)
+        _expect_survivors(ran, ran.treatment["children"])
     return "children that were left behind were counted, and gone when the record was written"
 
 
-def hops(bench: Bench) -> str:
+def check_hops(bench: ProofContext) -> str:
     """A process that is another one whenever somebody looks: the record tells that one was left, and it is gone."""
     for ran in bench.run("hops"):
-        went_well(ran)
-        nothing_left(ran)
-        found = ran.record.run.n_survivors or 0
-        expect(found >= 1, f"{found} survivors", "at least 1")
+        expect_success(ran)
+        expect_no_processes(ran)
+        n_survivors = ran.record.run.n_survivors or 0
+        expect(n_survivors >= 1, f"{n_survivors} survivors", "at least 1")
     containment = ran.record.header.containment
     return f"a process that forked and ended without rest was told and ended (containment: {containment})"
 
 
-def _survivors(ran: Ran, n: int) -> None:
-    found = ran.record.run.n_survivors
-    expect(found == n, f"{found} survivors", str(n))
+def _expect_survivors(ran: ProofRun, n: int) -> None:
+    n_survivors = ran.record.run.n_survivors
+    expect(n_survivors == n, f"{n_survivors} survivors", str(n))
 
 
-def time_of_children(bench: Bench) -> str:
+def check_child_time(bench: ProofContext) -> str:
     """Half of a known CPU time is a child's."""
-    return _counted(bench.run("accounting"))
+    return _check_cpu_time(bench.run("accounting"))
 
 
-def time_of_daemons(bench: Bench) -> str:
+def check_daemon_time(bench: ProofContext) -> str:
     """All of a known CPU time is a daemon's, for which nobody waited."""
-    return _counted(bench.run("containment"))
+    return _check_cpu_time(bench.run("containment"))
 
 
-def _counted(runs: list[Ran]) -> str:
-    told = []
+def _check_cpu_time(runs: list[ProofRun]) -> str:
+    parts = []
     for ran in runs:
-        went_well(ran)
-        burnt, counted = figure(ran, "burnt_ns"), ran.record.run.cpu_ns
+        expect_success(ran)
+        burnt, counted = single_value(ran, "burnt_ns"), ran.record.run.cpu_ns
         own = sum(ran.values().get("own_ns", ()))
         if counted is None:
-            raise missing(ran.record, "CPU time", "the probe counts no CPU time here")
-        least, most = NEARLY * burnt, MORE * (burnt + own) + START_NS
+            raise missing_error(ran.record, "CPU time", "the probe counts no CPU time here")
+        least, most = MIN_SHARE * burnt, MAX_SHARE * (burnt + own) + STARTUP_NS
         expected = f"{least / 1e6:.0f} to {most / 1e6:.0f} ms: burnt were {burnt / 1e6:.0f}"
         expect(least <= counted <= most, f"{counted / 1e6:.1f} ms of CPU time", expected)
-        told.append(f"{counted / 1e6:.1f} ms of {burnt / 1e6:.0f} burnt")
-    return "counted were " + ", ".join(told)
+        parts.append(f"{counted / 1e6:.1f} ms of {burnt / 1e6:.0f} burnt")
+    return "counted were " + ", ".join(parts)
 
 
 @dataclass(frozen=True)
-class Promise:
+class GuaranteeCheck:
     """One property.
 
     Attributes:
@@ -273,44 +264,44 @@ class Promise:
     name: str
     what: str
     doubt: str
-    check: Callable[[Bench], str]
+    check: Callable[[ProofContext], str]
 
 
 _ENDS = "a run that goes wrong may count as a result"
 _TIME = "believe no CPU time, and no efficiency"
 _LEFT = "what one run leaves behind disturbs the next"
 
-PROMISES = (
-    Promise("pinning", "A run uses the CPUs that were asked for and no other", "believe no curve over CPUs",
-          pinning),
-    Promise("pinning: kernel", "The kernel's own records show no run outside its mask", "believe no curve over CPUs",
-          kernel_agrees),
-    Promise("CPU count", "A program believes in as many CPUs as it was given, and uses no more",
-          "believe no curve over CPUs", cpu_count),
-    Promise("gate", "No copy begins before the last one is ready", "believe no study with several copies",
-          gate),
-    Promise("containment: daemon", "A process that leaves its session ends with its run", _LEFT, daemon),
-    Promise("containment: children", "Children that nobody waits for end with their run", _LEFT, children),
-    Promise("containment: hops", "A process that forks without rest ends with its run", _LEFT, hops),
-    Promise("containment: cgroup", "The cgroup of a run is removed with it", _LEFT, leaf_gone),
-    Promise("CPU time: children", "The CPU time of children is counted, once", _TIME, time_of_children),
-    Promise("CPU time: daemon", "The CPU time of a process that nobody waits for is counted, once", _TIME,
-          time_of_daemons),
-    Promise("crash", "A crash names its signal and has failed", _ENDS, proof_ends.crash),
-    Promise("exit code", "An exit code arrives, and is a failure unless it is 0", _ENDS, proof_ends.exit_code),
-    Promise("garbage", "A broken line ends its run, which has failed", _ENDS, proof_ends.garbage),
-    Promise("hang", "What never ends is ended at its timeout, and has failed", _ENDS, proof_ends.hang),
-    Promise("never ready", "What never says ready is not held, and ends at its timeout", _ENDS, proof_ends.never_ready),
-    Promise("much output", "Output without end is read and not kept", "long runs may be held up by their output",
-          proof_ends.much_output),
-    Promise("many iterations", "All iterations arrive in order; other counts than asked for are a failure",
-          "believe no figure of a single iteration", proof_ends.iterations),
-    Promise("settings in force", "Policy and nice value are those that were asked for",
-          "believe no study of policies or nice values", in_force),
-    Promise("exclusive CPUs", "Exclusive CPUs are to be had, and are given back", "leave isolation out of studies",
-          exclusive),
-    Promise("settings restored", "Afterwards this process and the machine are set as before",
-          "look at the setting and put it right", as_before),
+GUARANTEES = (
+    GuaranteeCheck("pinning", "A run uses the CPUs that were asked for and no other", "believe no curve over CPUs",
+          check_pinning),
+    GuaranteeCheck("pinning: kernel", "The kernel's own records show no run outside its mask", "believe no curve over CPUs",
+          check_kernel_records),
+    GuaranteeCheck("CPU count", "A program believes in as many CPUs as it was given, and uses no more",
+          "believe no curve over CPUs", check_cpu_count),
+    GuaranteeCheck("gate", "No copy begins before the last one is ready", "believe no study with several copies",
+          check_gate),
+    GuaranteeCheck("containment: daemon", "A process that leaves its session ends with its run", _LEFT, check_daemon),
+    GuaranteeCheck("containment: children", "Children that nobody waits for end with their run", _LEFT, check_children),
+    GuaranteeCheck("containment: hops", "A process that forks without rest ends with its run", _LEFT, check_hops),
+    GuaranteeCheck("containment: cgroup", "The cgroup of a run is removed with it", _LEFT, check_cgroup_removed),
+    GuaranteeCheck("CPU time: children", "The CPU time of children is counted, once", _TIME, check_child_time),
+    GuaranteeCheck("CPU time: daemon", "The CPU time of a process that nobody waits for is counted, once", _TIME,
+          check_daemon_time),
+    GuaranteeCheck("crash", "A crash names its signal and has failed", _ENDS, proof_ends.check_crash),
+    GuaranteeCheck("exit code", "An exit code arrives, and is a failure unless it is 0", _ENDS, proof_ends.check_exit_code),
+    GuaranteeCheck("garbage", "A broken line ends its run, which has failed", _ENDS, proof_ends.check_garbage),
+    GuaranteeCheck("hang", "What never ends is ended at its timeout, and has failed", _ENDS, proof_ends.check_hang),
+    GuaranteeCheck("never ready", "What never says ready is not held, and ends at its timeout", _ENDS, proof_ends.check_never_ready),
+    GuaranteeCheck("much output", "Output without end is read and not kept", "long runs may be held up by their output",
+          proof_ends.check_much_output),
+    GuaranteeCheck("many iterations", "All iterations arrive in order; other counts than asked for are a failure",
+          "believe no figure of a single iteration", proof_ends.check_iterations),
+    GuaranteeCheck("settings in force", "Policy and nice value are those that were asked for",
+          "believe no study of policies or nice values", check_scheduling),
+    GuaranteeCheck("exclusive CPUs", "Exclusive CPUs are to be had, and are given back", "leave isolation out of studies",
+          check_exclusive),
+    GuaranteeCheck("settings restored", "Afterwards this process and the machine are set as before",
+          "look at the setting and put it right", check_restored),
 )  # fmt: skip
 
 
@@ -329,20 +320,20 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
     """
     kept = set[Path]()
     with scratch("sanity") as folder:
-        with Bench(host, folder, tell) as bench:
-            proofs = [judged(promise, bench, kept) for promise in PROMISES]
-        return _kept(proofs, kept, folder) if kept else proofs
+        with ProofContext(host, folder, tell) as bench:
+            proofs = [judge(promise, bench, kept) for promise in GUARANTEES]
+        return _move_results(proofs, kept, folder) if kept else proofs
 
 
-def _kept(proofs: list[Proof], kept: set[Path], folder: Path) -> list[Proof]:
+def _move_results(proofs: list[Proof], kept: set[Path], folder: Path) -> list[Proof]:
     """The proofs, once what they rest on is where it stays."""
-    place = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
+    target = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
     for path in kept:
-        shutil.move(path, place)
-    return [replace(proof, fix=proof.fix.replace(str(folder), str(place))) for proof in proofs]
+        shutil.move(path, target)
+    return [replace(proof, fix=proof.fix.replace(str(folder), str(target))) for proof in proofs]
 
 
-def judged(promise: Promise, bench: Bench, kept: set[Path]) -> Proof:
+def judge(promise: GuaranteeCheck, bench: ProofContext, kept: set[Path]) -> Proof:
     """Judge a promise; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
     bench.used.clear()
     try:
@@ -350,11 +341,11 @@ def judged(promise: Promise, bench: Bench, kept: set[Path]) -> Proof:
     except NotProvableError as error:
         return Proof(promise.name, promise.what, "not provable", error.why, fix=error.fix)
     except DisprovedError as error:
-        found, expected, fix = error.found, error.expected, promise.doubt
+        observed, expected, fix = error.found, error.expected, promise.doubt
     except ScalographError as error:
         first = error.problems[0]
-        found, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or promise.doubt
+        observed, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or promise.doubt
     folders = sorted(path for path in bench.used if path.is_dir())
     kept |= set(folders)
-    told = ", ".join(map(str, folders))
-    return Proof(promise.name, promise.what, "failed", found, expected, f"{fix}; kept: {told}" if told else fix)
+    paths = ", ".join(map(str, folders))
+    return Proof(promise.name, promise.what, "failed", observed, expected, f"{fix}; kept: {paths}" if paths else fix)

@@ -1,4 +1,4 @@
-"""Break-even as it is drawn: panels of speedups on the same axes, with the line where two versions are even."""
+"""Lay out the break-even chart: panels of speedups on the same axes, and the curve over one factor."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalograph.protocol.findings import Findings
-from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
+from scalograph.protocol.plain import is_number
+from scalograph.questions.break_even.document import BreakEven, BreakEvenLine, BreakEvenMap, BreakEvenPair
 from scalograph.text.axes import Factors, Levels
-from scalograph.text.escape import visible
+from scalograph.text.escape import escape_controls
 from scalograph.text.format import level_text, number, significant, version_name
 from scalograph.text.plots import (
     MARGIN,
     area,
-    at,
     axis,
+    axis_ticks,
     decades,
-    escaped,
-    faded,
+    escape_markup,
+    fade_color,
     hover,
     line,
-    outlined,
-    outside,
-    reach,
+    log_range,
+    outline,
+    outside_ticks,
     round_numbers,
 )
 
@@ -32,8 +33,8 @@ FEW_LEVELS = 24
 WIDE = 3
 
 
-class EvenAxis:
-    """Where the levels of a factor stand: by their ratios where they reach far, else by their differences."""
+class ChartAxis:
+    """Position of the levels of a factor: logarithmic where they span a factor of three, else linear."""
 
     def __init__(self, levels: Levels, numbers: Sequence[float]) -> None:
         self.levels = levels
@@ -45,22 +46,19 @@ class EvenAxis:
         return round(math.log10(inside) if self.is_log else inside, 6)
 
     def text(self, level: float) -> str:
-        return f"{self.levels.title}: {visible(level_text(level, self.levels.unit))}"
+        return f"{self.levels.title}: {escape_controls(level_text(level, self.levels.unit))}"
 
-    def ends(self) -> list[float]:
-        """Where its first and its last level stand."""
-        return [self(self.low), self(self.high)]
-
-    def drawn(self, span: Sequence[float]) -> dict[str, Any]:
-        """Make it an axis of a figure, from one place to another."""
-        ticks = self.ticks()
+    def layout(self, span: Sequence[float]) -> dict[str, Any]:
+        """Make the axis layout between two positions."""
+        ticks = self._ticks()
         unit, scale = self.levels.unit, " (log scale)" if self.is_log else ""
         title = self.levels.title + (f" ({unit})" if unit else "") + scale
-        return axis(title, span, **outside(**at([self(n) for n in ticks], [level_text(n) for n in ticks])))
+        labels = axis_ticks([self(n) for n in ticks], [level_text(n) for n in ticks])
+        return axis(title, span, **outside_ticks(**labels))
 
-    def ticks(self) -> list[float]:
-        """Declared levels where they are few, else round numbers."""
-        numbers = [float(n) for n in self.levels.levels if isinstance(n, int | float) and not isinstance(n, bool)]
+    def _ticks(self) -> list[float]:
+        """Return the declared levels where they are few, else round numbers."""
+        numbers = [float(n) for n in self.levels.levels if is_number(n)]
         declared = sorted(n for n in numbers if self.low <= n <= self.high)
         return declared if 2 <= len(declared) <= FEW_LEVELS else round_numbers(self.low, self.high, self.is_log)
 
@@ -72,15 +70,15 @@ MOST_OCTAVES = 4
 
 
 @dataclass(frozen=True)
-class EvenRow:
-    """One level of the second factor: speedups along the first, who wins, and the places that hold the line."""
+class PanelRow:
+    """One level of the second factor: speedups along the first, with ends; `band` holds the line."""
 
     at: float
     text: str
     kind: str
     location: float | None
     band: tuple[float, float] | None
-    said: str
+    summary: str
     speedup: list[float]
     low: list[float]
     high: list[float]
@@ -94,22 +92,22 @@ class PairMark:
     y: float
     speedup: float
     n: int
-    text: str
+    texts: list[str]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One map, or one curve; `places` has each of its columns in words."""
+    """One map, or one curve; `places` describes each of its columns."""
 
     title: str
     x: list[float]
     places: list[str]
-    rows: list[EvenRow]
+    rows: list[PanelRow]
     pairs: list[PairMark]
 
 
 @dataclass(frozen=True)
-class Chart:
+class BreakEvenChart:
     """All panels of one search; `octaves` is how far colors reach, `is_cut` whether speedups reach further."""
 
     other: str
@@ -117,122 +115,120 @@ class Chart:
     even: float
     octaves: int
     is_cut: bool
-    x: EvenAxis
-    y: EvenAxis | None
+    x: ChartAxis
+    y: ChartAxis | None
     panels: list[Panel]
 
     @property
-    def rows(self) -> list[EvenRow]:
-        """Those of all panels."""
+    def rows(self) -> list[PanelRow]:
+        """Return the rows of all panels."""
         return [row for panel in self.panels for row in panel.rows]
 
 
-def chart(findings: Findings) -> Chart | None:
+def break_even_chart(findings: Findings) -> BreakEvenChart | None:
     """Lay out a search for break-even; None where there is nothing to draw."""
-    one, factors = findings.document("break-even", BreakEven), Factors(findings)
-    maps = [m for m in one.maps if _is_whole(m)] if one else []
+    document, factors = findings.document("break-even", BreakEven), Factors(findings)
+    maps = [m for m in document.maps if _is_consistent(m)] if document else []
     maps = [m for m in maps if (m.x, m.y) == (maps[0].x, maps[0].y)][:MOST_MAPS]
-    if one is None or not maps:
+    if document is None or not maps:
         return None
     x, y = _axes(maps, factors)
     octaves = max(abs(math.log2(n)) for m in maps for row in m.ratio for n in row)
-    return Chart(
-        other=visible(version_name(one.factor, one.other)),
-        baseline=visible(version_name(one.factor, one.baseline)),
-        even=one.even,
+    return BreakEvenChart(
+        other=escape_controls(version_name(document.factor, document.other)),
+        baseline=escape_controls(version_name(document.factor, document.baseline)),
+        even=document.even,
         octaves=min(max(math.ceil(octaves), 1), MOST_OCTAVES),
         is_cut=octaves > MOST_OCTAVES,
-        x=x,
-        y=y,
-        panels=[_panel(one, m, x, y, factors) for m in maps],
-    )
+        x=x, y=y, panels=[_panel(document, m, x, y, factors) for m in maps],
+    )  # fmt: skip
 
 
-def _axes(maps: Sequence[EvenMap], factors: Factors) -> tuple[EvenAxis, EvenAxis | None]:
+def _axes(maps: Sequence[BreakEvenMap], factors: Factors) -> tuple[ChartAxis, ChartAxis | None]:
     pairs = [pair for m in maps for pair in m.pairs]
-    x = EvenAxis(factors[maps[0].x], [*(n for m in maps for n in m.x_levels), *(pair.x for pair in pairs)])
+    x = ChartAxis(factors[maps[0].x], [*(n for m in maps for n in m.x_levels), *(pair.x for pair in pairs)])
     if not maps[0].y:
         return x, None
     measured = [pair.y for pair in pairs if pair.y is not None]
-    return x, EvenAxis(factors[maps[0].y], [*(n for m in maps for n in m.y_levels), *measured])
+    return x, ChartAxis(factors[maps[0].y], [*(n for m in maps for n in m.y_levels), *measured])
 
 
-def _is_whole(one: EvenMap) -> bool:
-    """Whether rows and columns agree, and every ratio has an inverse."""
-    n_rows, n_columns = len(one.y_levels) if one.y else 1, len(one.x_levels)
-    known = (one.ratio, one.low, one.high)
-    return n_columns > 1 and 0 < n_rows == len(one.lines) and all(_is_table(t, n_rows, n_columns) for t in known)
+def _is_consistent(m: BreakEvenMap) -> bool:
+    """Tell whether rows and columns agree, and every ratio has an inverse."""
+    n_rows, n_columns = len(m.y_levels) if m.y else 1, len(m.x_levels)
+    rows = [row for table in (m.ratio, m.low, m.high) for row in table]
+    return (
+        n_columns > 1
+        and 0 < n_rows == len(m.lines) == len(m.ratio) == len(m.low) == len(m.high)
+        and all(len(row) == n_columns and min(row) > 0 for row in rows)
+    )
 
 
-def _is_table(rows: list[list[float]], n_rows: int, n_columns: int) -> bool:
-    return len(rows) == n_rows and all(len(row) == n_columns and min(row) > 0 for row in rows)
-
-
-def _panel(one: BreakEven, m: EvenMap, x: EvenAxis, y: EvenAxis | None, factors: Factors) -> Panel:
-    columns = _chosen(len(m.x_levels), MOST_COLUMNS)
+def _panel(document: BreakEven, m: BreakEvenMap, x: ChartAxis, y: ChartAxis | None, factors: Factors) -> Panel:
+    columns = _spread_indices(len(m.x_levels), MOST_COLUMNS)
     return Panel(
         title=factors.group(m.group),
         x=[x(m.x_levels[i]) for i in columns],
         places=[x.text(m.x_levels[i]) for i in columns],
-        rows=[_row(one, m, row, columns, x, y) for row in _chosen(len(m.lines), MOST_ROWS)],
+        rows=[_row(document, m, row, columns, x, y) for row in _spread_indices(len(m.lines), MOST_ROWS)],
         pairs=[_pair(pair, x, y) for pair in m.pairs[:MOST_PAIRS] if pair.ratio > 0],
     )
 
 
-def _row(one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None) -> EvenRow:
-    """One row; the high end of a time is the low one of a speedup."""
+def _row(
+    document: BreakEven, m: BreakEvenMap, row: int, columns: Sequence[int], x: ChartAxis, y: ChartAxis | None
+) -> PanelRow:
+    """Lay out one row; the high end of a time is the low one of a speedup."""
     line = m.lines[row]
-    return EvenRow(
+    return PanelRow(
         at=y(m.y_levels[row]) if y else 0.0,
         text=y.text(m.y_levels[row]) if y else "",
         kind=line.kind,
         location=None if line.location is None else x(line.location),
         band=_band(line, x),
-        said=_said(one, line, x),
+        summary=_row_summary(document, line, x),
         speedup=[_inverse(m.ratio[row][i]) for i in columns],
         low=[_inverse(m.high[row][i]) for i in columns],
         high=[_inverse(m.low[row][i]) for i in columns],
     )
 
 
-def _band(line: EvenLine, x: EvenAxis) -> tuple[float, float] | None:
-    """Between which levels nobody knows who wins; to the end of the axis where only one of them is known."""
+def _band(line: BreakEvenLine, x: ChartAxis) -> tuple[float, float] | None:
+    """Return the band between sure loss and sure win; an unknown end is the end of the axis."""
     if line.kind not in ("from", "until", "undecided"):
         return None
     low, high = (x.low if line.low is None else line.low), (x.high if line.high is None else line.high)
     return x(low), x(high)
 
 
-def _said(one: BreakEven, line: EvenLine, x: EvenAxis) -> str:
-    """What a row says, in words."""
-    other = visible(version_name(one.factor, one.other))
+def _row_summary(document: BreakEven, line: BreakEvenLine, x: ChartAxis) -> str:
+    other = escape_controls(version_name(document.factor, document.other))
     if line.location is not None:
         how, on = ("from", " on") if line.kind == "from" else ("up to", "")
-        ends = f" [{_text(line.low)}, {_text(line.high)}]" if line.low is not None and line.high is not None else ""
-        return f"{other} is faster {how} {x.levels.title} {_text(line.location)}{ends}{on}"
+        ends = ""
+        if line.low is not None and line.high is not None:
+            ends = f" [{number(line.low)}, {number(line.high)}]"
+        return f"{other} is faster {how} {x.levels.title} {number(line.location)}{ends}{on}"
     return {
-        "always": f"{other} is always faster, or within {100 * one.even:g} %",
-        "never": f"{other} is never faster by more than {100 * one.even:g} %",
+        "always": f"{other} is always faster, or within {100 * document.even:g} %",
+        "never": f"{other} is never faster by more than {100 * document.even:g} %",
         "several": f"{other} is faster in several regions",
         "unmeasured": "not measured: no pair there has two times",
     }.get(line.kind, "not decided where they are even")
 
 
-def _text(level: float | None) -> str:
-    return "" if level is None else number(level)
-
-
-def _pair(pair: EvenPair, x: EvenAxis, y: EvenAxis | None) -> PairMark:
+def _pair(pair: BreakEvenPair, x: ChartAxis, y: ChartAxis | None) -> PairMark:
+    speedup, n = _inverse(pair.ratio), f"{pair.n} {'pair' if pair.n == 1 else 'pairs'}"
     places = [x.text(pair.x), *([y.text(pair.y)] if y and pair.y is not None else [])]
     at = y(pair.y) if y and pair.y is not None else 0.0
-    return PairMark(x(pair.x), at, _inverse(pair.ratio), pair.n, ", ".join(places))
+    return PairMark(x(pair.x), at, speedup, pair.n, [", ".join(places), f"{n}: speedup {significant(speedup)}"])
 
 
 def _inverse(ratio: float) -> float:
     return float(f"{1 / ratio:.4g}")
 
 
-def _chosen(n: int, most: int) -> Sequence[int]:
+def _spread_indices(n: int, most: int) -> Sequence[int]:
     return range(n) if n <= most else [round(i * (n - 1) / (most - 1)) for i in range(most)]
 
 
@@ -243,8 +239,8 @@ OPEN = {
 }  # fmt: skip
 
 
-def pairs(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
-    """Draw disks: full where the other version was faster, larger where there are several pairs."""
+def pair_markers(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
+    """Draw disks: filled where the other version was faster, larger where there are several pairs."""
     marker = {
         "size": [round(min(8 + 2.5 * math.sqrt(pair.n - 1), 16), 2) for pair in panel.pairs],
         "color": ["ink" if pair.speedup > 1 else "paper" for pair in panel.pairs],
@@ -253,77 +249,73 @@ def pairs(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "x": [pair.x for pair in panel.pairs], "y": [*map(height, panel.pairs)],
         "marker": marker, "hoverinfo": "text", "cliponaxis": False,
-        "hovertext": [hover([pair.text, _count(pair)]) for pair in panel.pairs],
+        "hovertext": [hover(pair.texts) for pair in panel.pairs],
     }  # fmt: skip
 
 
-def _count(pair: PairMark) -> str:
-    return f"{pair.n} {'pair' if pair.n == 1 else 'pairs'}: speedup {significant(pair.speedup)}"
-
-
-def undecided(sides: Sequence[Sequence[Point]]) -> list[dict[str, Any]]:
-    """Dot an area of which nobody knows the side, between two dashed edges."""
+def draw_uncertain_band(sides: Sequence[Sequence[Point]]) -> list[dict[str, Any]]:
+    """Dot the area between two dashed edges where the winner is not known."""
     around = [*sides[0], *reversed(sides[1])]
-    inside = outlined([x for x, _ in around], [y for _, y in around], fillpattern=OPEN)
+    inside = outline([x for x, _ in around], [y for _, y in around], fillpattern=OPEN)
     dashed = {"style": {"dash": "5px,3px"}}
     return [inside, *(line([x for x, _ in side], [y for _, y in side], "ink", 1, **dashed) for side in sides)]
 
 
-def told(found: Chart, row: EvenRow, i: int) -> list[str]:
-    """Say the speedup with its ends, and what they mean."""
-    low, high, least = row.low[i], row.high[i], 1 + found.even
+def speedup_texts(chart: BreakEvenChart, row: PanelRow, i: int) -> list[str]:
+    """Describe a speedup: value with interval, and which version is faster."""
+    low, high, least = row.low[i], row.high[i], 1 + chart.even
     kind = "not known which is faster"
     if low > 1:
-        kind = f"{found.other} is faster"
+        kind = f"{chart.other} is faster"
     elif high < 1:
-        kind = f"{found.baseline} is faster"
+        kind = f"{chart.baseline} is faster"
     elif low > 1 / least and high < least:
         kind = "even"
     return [f"speedup {significant(row.speedup[i])} [{significant(low)}, {significant(high)}]", kind]
 
 
-Drawn = tuple[list[dict[str, Any]], dict[str, Any]]
+Drawing = tuple[list[dict[str, Any]], dict[str, Any]]
 
 
-def drawn(found: Chart, panel: Panel) -> Drawn:
-    """Draw the curve over the band that counts as even, with the place where it crosses."""
-    (row,), ends = panel.rows[:1], found.x.ends()
-    spare = 0.03 * (ends[1] - ends[0] or 1)
-    across = [ends[0] - spare, ends[1] + spare]
-    bottom, top = _span(found, panel, row)
-    texts = [hover([place, *told(found, row, i), row.said]) for i, place in enumerate(panel.places)]
-    held = undecided([[(x, bottom), (x, top)] for x in row.band]) if row.band else []
+def draw_curve(chart: BreakEvenChart, panel: Panel) -> Drawing:
+    """Draw the curve over the band that counts as even, with its crossing."""
+    (row,), low, high = panel.rows[:1], chart.x(chart.x.low), chart.x(chart.x.high)
+    spare = 0.03 * (high - low or 1)
+    across = [low - spare, high + spare]
+    bottom, top = _y_range(chart, panel, row)
+    texts = [hover([column, *speedup_texts(chart, row, i), row.summary]) for i, column in enumerate(panel.places)]
+    band = draw_uncertain_band([[(x, bottom), (x, top)] for x in row.band]) if row.band else []
     traces = [
-        area(across, [1 / (1 + found.even)] * 2, [1 + found.even] * 2, faded("muted", 0.18)),
+        area(across, [1 / (1 + chart.even)] * 2, [1 + chart.even] * 2, fade_color("muted", 0.18)),
         line(across, [1, 1], "muted", 1.5),
-        *held,
-        area(panel.x, row.low, row.high, faded("line-0", 0.22)),
+        *band,
+        area(panel.x, row.low, row.high, fade_color("line-0", 0.22)),
         line(panel.x, row.speedup, "line-0", 2.4, name="speedup", hoverinfo="text", hovertext=texts),
-        pairs(panel, lambda pair: pair.speedup),
+        pair_markers(panel, lambda pair: pair.speedup),
     ]
     upright = {"title": {"text": "speedup (log scale)"}} | decades(bottom, top)
     return traces, {
-        "margin": MARGIN, "annotations": _sides(found, row),
-        "xaxis": found.x.drawn(across) | outside(), "yaxis": upright,
+        "margin": MARGIN, "annotations": _winner_labels(chart, row),
+        "xaxis": chart.x.layout(across) | outside_ticks(), "yaxis": upright,
     }  # fmt: skip
 
 
-def _span(found: Chart, panel: Panel, row: EvenRow) -> tuple[float, float]:
-    """Curve and pairs are always inside; an interval may leave the frame."""
-    even = [1 / (1 + found.even), 1 + found.even]
-    low, high = reach([*even, *row.speedup, *(pair.speedup for pair in panel.pairs)], [*row.low, *row.high])
+def _y_range(chart: BreakEvenChart, panel: Panel, row: PanelRow) -> tuple[float, float]:
+    """Return the range that holds the curve and all pairs; intervals may leave it."""
+    even = [1 / (1 + chart.even), 1 + chart.even]
+    low, high = log_range([*even, *row.speedup, *(pair.speedup for pair in panel.pairs)], [*row.low, *row.high])
     return low / 1.15, high * 1.15
 
 
-def _sides(found: Chart, row: EvenRow) -> list[dict[str, Any]]:
-    """Say who is faster above the line at 1 and below it, each at the end where the curve is on the other side."""
+def _winner_labels(chart: BreakEvenChart, row: PanelRow) -> list[dict[str, Any]]:
+    """Label which version is faster above 1 and below, each where the curve is on the other side."""
     rises = row.speedup[0] < row.speedup[-1]
-    heights = {True: 1 + found.even, False: 1 / (1 + found.even)}
+    heights = {True: 1 + chart.even, False: 1 / (1 + chart.even)}
     return [
         {
             "xref": "paper", "x": 0.01 if above == rises else 0.99, "xanchor": "left" if above == rises else "right",
             "y": round(math.log10(heights[above]), 5), "yanchor": "bottom" if above else "top",
-            "text": escaped(f"{name} is faster"), "showarrow": False, "font": {"size": 13, "color": "ink"},
+            "text": escape_markup(f"{name} is faster"), "showarrow": False, "font": {"size": 13, "color": "ink"},
         }
-        for name, above in ((found.other, True), (found.baseline, False))
+        for name, above in ((chart.other, True), (chart.baseline, False))
     ]  # fmt: skip

@@ -1,27 +1,19 @@
-"""What the question for break-even needs of its study: two versions, over one to four factors of numbers."""
+"""Check the study of a break-even question: two versions, over one to four factors of numbers."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, not_asked, several
-from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.check_question import RawFactors, check_ignored_keys, has_several_levels
+from scalograph.study.cross_checks import Mistake, levels_of, table
 
 BASIS: Basis = "pairs"
 # Factors that a line of break-even may have: each takes its pairs.
 MOST_AXES = 4
 
 
-def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
-    """Find why two versions cannot be compared.
-
-    Args:
-        raw: the study as it was written.
-        factors: those of its factors that are tables.
-
-    Yields:
-        Where, what was found, what was expected, what to do.
-    """
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
+    """Find why two versions cannot be compared: where, what was found, what was expected, what to do."""
     versions = next(iter(table(raw, "baseline")), None)
     levels = levels_of(factors.get(versions)) if versions else None
     if versions is None:
@@ -29,17 +21,17 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     elif versions in factors and len(levels or ()) != 2:
         expected = "two: the baseline, and what may be faster"
         yield ("factors", versions, "levels"), f"{len(levels or ())} levels", expected, "take two of them"
-    axes = {name: factor for name, factor in factors.items() if name != versions and several(factor)}
+    axes = {name: factor for name, factor in factors.items() if name != versions and has_several_levels(factor)}
     if not 1 <= len(axes) <= MOST_AXES:
-        found = f"{len(axes)} factors of several levels beside the baseline's"
-        yield ("factors",), found, f"one to {MOST_AXES}: the line runs over them", "give the others one level"
+        actual = f"{len(axes)} factors of several levels beside the baseline's"
+        yield ("factors",), actual, f"one to {MOST_AXES}: the line runs over them", "give the others one level"
     for name, factor in axes.items():
         yield from _unmeasurable(name, factor)
     # Of pairs, precision is the difference that counts as even.
-    yield from not_asked(raw, "runs", "warmup_runs")
+    yield from check_ignored_keys(raw, "runs", "warmup_runs")
 
 
-def _unmeasurable(name: str, factor: dict[str, Any]) -> Iterator[Found]:
+def _unmeasurable(name: str, factor: dict[str, Any]) -> Iterator[Mistake]:
     linear = factor.get("scale") == "linear"
     if linear and factor.get("role") is not None:
         expected = "a logarithmic scale: what is known of a role is known of ratios"

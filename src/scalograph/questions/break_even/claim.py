@@ -1,4 +1,4 @@
-"""The claim of a search for break-even: from where on a version is faster, where it never is, and what is open."""
+"""State the claim of a break-even search: from which size a version wins, where it never does, what is open."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.questions.break_even.document import BreakEven, EvenFormula, EvenLine
-from scalograph.text.cell_numbers import amount, is_resolved, sentence, spoken
+from scalograph.questions.break_even.document import BreakEven, BreakEvenLine
+from scalograph.text.cell_numbers import capitalize, claim_number, is_resolved, level_range
 from scalograph.text.format import level_text, number, version_name
-from scalograph.text.quantities import place
-from scalograph.text.short_names import is_counted, listed
+from scalograph.text.quantities import axis_value
+from scalograph.text.short_names import is_counted, join_names
 from scalograph.verdict.cause import COUNTED
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.
@@ -25,57 +25,50 @@ FEW = 0.05
 NAMED_LINES = 4
 
 
-def formula_sentence(table: Table, found: BreakEven | None) -> list[str]:
-    """Say which product of the sizes pays; with one size the claim has said it."""
-    formula = found.formula if found else None
-    return [_formula(table, found, formula)] if found and formula and len(formula.powers) > 1 else []
+def formula_sentence(table: Table, result: BreakEven | None) -> list[str]:
+    """State which product of the sizes decides; none for one size, which the claim has stated."""
+    if result is None or result.formula is None or len(result.formula.powers) < 2:
+        return []
+    powers = [(title(table, name), power) for name, power in result.formula.powers.items()]
+    product = " x ".join(name if abs(power - 1) < 0.005 else f"{name}^{power:.2f}" for name, power in powers)
+    limits = [(levels, work) for levels, work in result.formula.work if work is not None]
+    shown = limits if len(limits) <= NAMED_LINES else [limits[0], limits[-1]]
+    parts = [f"{axis_value(work)}{_levels_text(table, levels)}" for levels, work in shown]
+    other = version_name(result.factor, result.other)
+    return [f"As a formula: {other} is faster where {product} is above {', '.join(parts)}."]
 
 
-def open_break_even(one: BreakEven | None) -> list[str]:
-    """Doubts of a search, the gravest first: a few open points change nothing of the others."""
-    if one is None:
+def break_even_flags(result: BreakEven | None) -> list[str]:
+    """Return quality flags, the gravest first: a few open points do not change the others."""
+    if result is None:
         return ["nothing is known of break-even"]
-    few = one.shares["undecided"] < FEW
-    return [*_misfits(one), *still_open(one)] if few else [*still_open(one), *_misfits(one)]
+    few = result.shares["undecided"] < FEW
+    return [*_misfit_flags(result), *open_flags(result)] if few else [*open_flags(result), *_misfit_flags(result)]
 
 
-def _misfits(one: BreakEven) -> list[str]:
-    """What a smooth surface with intervals does not carry."""
-    found = []
-    if one.noise_percent > NOISY:
-        found.append(f"pairs differ by {one.noise_percent:.0f} %: intervals may be too narrow")
-    if one.n_off:
-        fit = "does" if one.n_off == 1 else "do"
-        off = f"{one.n_off} of {one.n} pairs {fit} not fit a smooth surface"
-        found.append(f"{off}: there is a cliff, or runs were slowed")
-    return found
+def _misfit_flags(result: BreakEven) -> list[str]:
+    flags = []
+    if result.noise_percent > NOISY:
+        flags.append(f"pairs differ by {result.noise_percent:.0f} %: intervals may be too narrow")
+    if result.n_off:
+        off = f"{result.n_off} of {result.n} pairs {'does' if result.n_off == 1 else 'do'} not fit a smooth surface"
+        flags.append(f"{off}: there is a cliff, or runs were slowed")
+    return flags
 
 
-def _formula(table: Table, one: BreakEven, found: EvenFormula) -> str:
-    product = " x ".join(_power(title(table, name), power) for name, power in found.powers.items())
-    known = [(levels, work) for levels, work in found.work if work is not None]
-    shown = known if len(known) <= NAMED_LINES else [known[0], known[-1]]
-    parts = [f"{place(work)}{_for(table, levels)}" for levels, work in shown]
-    return f"As a formula: {version_name(one.factor, one.other)} is faster where {product} is above {', '.join(parts)}."
-
-
-def _power(name: str, power: float) -> str:
-    return name if abs(power - 1) < 0.005 else f"{name}^{power:.2f}"
-
-
-def _for(table: Table, levels: Mapping[str, float]) -> str:
-    named = ", ".join(f"{title(table, name)} {place(level)}" for name, level in levels.items())
+def _levels_text(table: Table, levels: Mapping[str, float]) -> str:
+    named = ", ".join(f"{title(table, name)} {axis_value(level)}" for name, level in levels.items())
     return f" ({named})" if named else ""
 
 
-def still_open(one: BreakEven) -> list[str]:
-    """What is not decided, and what it would take; empty where all is."""
-    if one.decided:
+def open_flags(result: BreakEven) -> list[str]:
+    """Return what is not decided, and about how many more pairs would decide it."""
+    if result.decided:
         return []
-    if not (share := 100 * one.shares["undecided"]):
-        return [f"{one.n} pairs of runs decide every point, {one.n_more} more would confirm it"]
-    more = f"; about {one.n_more} more pairs would decide" if one.n_more else ""
-    return [f"{share:.2g} % of the points are not decided after {one.n} pairs of runs{more}"]
+    if not (share := 100 * result.shares["undecided"]):
+        return [f"{result.n} pairs of runs decide every point, {result.n_more} more would confirm it"]
+    more = f"; about {result.n_more} more pairs would decide" if result.n_more else ""
+    return [f"{share:.2g} % of the points are not decided after {result.n} pairs of runs{more}"]
 
 
 # As many as stand beside each other in 80 columns; and as many rows as a claim may have.
@@ -87,68 +80,60 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class EvenSetting:
-    """One line, and the levels of all other factors."""
+class LineConfiguration:
+    """One line, and the levels of the factors that its map does not draw."""
 
     group: dict[str, Level]
-    levels: dict[str, Level]
-    line: EvenLine
+    line: BreakEvenLine
 
 
-def settings(found: BreakEven) -> list[EvenSetting]:
-    """Every line of every map."""
-    return [
-        EvenSetting(one.group, one.group | ({one.y: line.level} if one.y and line.level is not None else {}), line)
-        for one in found.maps
-        for line in one.lines
-    ]
+def line_configurations(result: BreakEven) -> list[LineConfiguration]:
+    """Return every line of every map with its configuration."""
+    return [LineConfiguration(m.group, line) for m in result.maps for line in m.lines]
 
 
-def where_even(line: EvenLine) -> Estimate:
-    """The place of a line with the ends that hold it."""
+def line_estimate(line: BreakEvenLine) -> Estimate:
+    """Return the location of a line with its interval."""
     return Estimate(line.location, line.low, line.high)
 
 
-def even_matrix(table: Table, found: BreakEven, every: Sequence[EvenSetting], is_alike: bool) -> Matrix | None:
-    """A row for each group of the factors that vary, a column for each level of the second axis that tells something.
+def break_even_matrix(
+    table: Table, result: BreakEven, every: Sequence[LineConfiguration], is_alike: bool
+) -> Matrix | None:
+    """Make the matrix: a row for each group of factors, a column for each informative level of the second axis.
 
-    Args:
-        table: names.
-        found: what the search has found.
-        every: all lines.
-        is_alike: whether the sentence holds all there is, as where all lines are one.
+    `is_alike`: the sentence covers all lines, so that both ends are enough.
     """
     if len(every) < 2:
         return None
-    first = found.maps[0]
-    columns = _chosen(found, is_alike)
-    maps = found.maps[:MOST_ROWS]
-    rows = [MatrixRow(label=_label(one.group) or "all", cells=[_cell(one.lines[i]) for i in columns]) for one in maps]
+    first, columns, maps = result.maps[0], _columns(result, is_alike), result.maps[:MOST_ROWS]
+    labels = [", ".join(level_text(_plain_level(x)) for x in m.group.values()) or "all" for m in maps]
+    rows = [
+        MatrixRow(label=label, cells=[_cell(m.lines[i]) for i in columns])
+        for label, m in zip(labels, maps, strict=True)
+    ]
     x, unit = title(table, first.x), table.study.factors[first.x].unit
     names = [title(table, first.y)] if first.y else []
-    heads = [amount(name, "", _plain(first.y_levels[i])) for name in names for i in columns] or [""]
-    beats = f"{version_name(found.factor, found.other)} beats {version_name(found.factor, found.baseline)}"
+    heads = [level_range(name, "", _plain_level(first.y_levels[i])) for name in names for i in columns] or [""]
+    beats = f"{version_name(result.factor, result.other)} beats {version_name(result.factor, result.baseline)}"
+    has_never = any(s.line.kind == "never" for s in every)
     return Matrix(
         title=f"{x}{f' ({unit})' if unit else ''} from which {beats}", columns=heads, rows=rows,
         rows_are=", ".join(title(table, name) for name in first.group),
-        note=f"never: by no more than {100 * found.even:g} % anywhere" if _has(every, "never") else "",
+        note=f"never: by no more than {100 * result.even:g} % anywhere" if has_never else "",
     )  # fmt: skip
 
 
-def _has(every: Sequence[EvenSetting], kind: str) -> bool:
-    return any(s.line.kind == kind for s in every)
-
-
-def _chosen(found: BreakEven, is_alike: bool) -> list[int]:
-    """Both ends, where lines begin and end, and what lies evenly between."""
-    n = len(found.maps[0].lines)
+def _columns(result: BreakEven, is_alike: bool) -> list[int]:
+    """Choose columns: both ends, the lowest and highest lines, and evenly between."""
+    n = len(result.maps[0].lines)
     if n <= MOST_COLUMNS:
         return list(range(n))
     if is_alike:
         return [0, n - 1]
     ends = {0, n - 1}
-    for one in found.maps:
-        placed = [(line.location, i) for i, line in enumerate(one.lines) if line.location is not None]
+    for m in result.maps:
+        placed = [(line.location, i) for i, line in enumerate(m.lines) if line.location is not None]
         ends |= {min(placed)[1], max(placed)[1]} if placed else set()
     even = [round(i * (n - 1) / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)]
     apart = sorted(even, key=lambda i: -min(abs(i - end) for end in ends))
@@ -156,161 +141,154 @@ def _chosen(found: BreakEven, is_alike: bool) -> list[int]:
     return sorted([*ends, *more])[:12]
 
 
-def _label(group: dict[str, Level]) -> str:
-    return ", ".join(level_text(_plain(x)) for x in group.values())
-
-
-def _plain(level: Level) -> Level:
+def _plain_level(level: Level) -> Level:
     return int(level) if isinstance(level, float) and level.is_integer() else level
 
 
-def _cell(line: EvenLine) -> MatrixCell:
+def _cell(line: BreakEvenLine) -> MatrixCell:
     if line.location is None:
         return MatrixCell(text=WORDS[line.kind])
-    text = f"up to {spoken(where_even(line))}" if line.kind == "until" else ""
-    return MatrixCell(estimate=where_even(line), text=text)
+    text = f"up to {claim_number(line_estimate(line))}" if line.kind == "until" else ""
+    return MatrixCell(estimate=line_estimate(line), text=text)
 
 
 FIGURE = "even"
 # Settings of one kind that are named one by one.
 NAMED = 3
-# In the order in which they are told: the first is the claim, the next its exception.
+# In the order of the sentences: the first is the claim, the next its exception.
 KINDS = ("from", "until", "several", "never", "always")
 
 
-def even_claim(table: Table, found: BreakEven | None) -> Claim:
-    """Say what the search has found, an open end too."""
-    if found is None:
+def break_even_claim(table: Table, result: BreakEven | None) -> Claim:
+    """State what the search has found, an open end too."""
+    if result is None:
         n_lost = sum(row.verdict not in COUNTED for row in table.rows)
         text = f"Cannot be said: of {len(table.rows)} runs {n_lost} were disturbed or failed; too few pairs are left."
         return Claim(sentences=[text], answered=False)
-    words = _SizeWords(table, found)
-    matrix = even_matrix(table, found, words.every, words.is_one())
-    told = [text for kind in KINDS for text in words.told(kind)]
-    if not told:
-        why = next(iter(still_open(found)), "no pair has two times")
-        return Claim(sentences=[f"Cannot be said: {why}."], answered=False, matrix=matrix, figure=FIGURE)
-    return Claim(sentences=told[:3], matrix=matrix, figure=FIGURE)
+    words = _LineSentences(table, result)
+    matrix = break_even_matrix(table, result, words.every, words.is_one())
+    sentences = [text for kind in KINDS for text in words.sentences(kind)]
+    if not sentences:
+        reason = next(iter(open_flags(result)), "no pair has two times")
+        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, matrix=matrix, figure=FIGURE)
+    return Claim(sentences=sentences[:3], matrix=matrix, figure=FIGURE)
 
 
-def alike(crossing: Sequence[EvenSetting]) -> Estimate | None:
-    """What configurations say together whose intervals all overlap; None where they differ."""
+def common_location(crossing: Sequence[LineConfiguration]) -> Estimate | None:
+    """Return the common location of lines whose intervals all overlap; None where they differ."""
     if not crossing or max(s.line.low or 0 for s in crossing) > min(s.line.high or 0 for s in crossing):
         return None
     places = [s.line.location or 0 for s in crossing]
     ends = min(s.line.low or 0 for s in crossing), max(s.line.high or 0 for s in crossing)
-    found = Estimate(sqrt(min(places) * max(places)), *ends)
-    return found if is_resolved(found) else None
+    location = Estimate(sqrt(min(places) * max(places)), *ends)
+    return location if is_resolved(location) else None
 
 
-class _SizeWords:
-    """All lines of a search by their kind, and how each kind is told."""
+class _LineSentences:
+    """All lines of a search by kind, and their sentences."""
 
-    def __init__(self, table: Table, found: BreakEven) -> None:
-        self._table, self._found = table, found
-        self.every = settings(found)
-        self._known = {kind: [s for s in self.every if s.line.kind == kind] for kind in KINDS}
-        self._first = next((kind for kind in KINDS if self._known[kind]), None)
-        baseline, self._even = version_name(found.factor, found.baseline), f"{100 * found.even:g} %"
-        self._beats = f"{version_name(found.factor, found.other)} beats {baseline}"
-        self._never = f"{version_name(found.factor, found.other)} never beats {baseline} by more than {self._even}"
+    def __init__(self, table: Table, result: BreakEven) -> None:
+        self._table, self._result = table, result
+        self.every = line_configurations(result)
+        self._by_kind = {kind: [s for s in self.every if s.line.kind == kind] for kind in KINDS}
+        self._first = next((kind for kind in KINDS if self._by_kind[kind]), None)
+        baseline, self._even = version_name(result.factor, result.baseline), f"{100 * result.even:g} %"
+        self._beats = f"{version_name(result.factor, result.other)} beats {baseline}"
+        self._never = f"{version_name(result.factor, result.other)} never beats {baseline} by more than {self._even}"
 
     def is_one(self) -> bool:
-        """Whether all lines are one."""
-        return len(self._known["from"]) == len(self.every) and alike(self.every) is not None
+        return len(self._by_kind["from"]) == len(self.every) and common_location(self.every) is not None
 
-    def told(self, kind: str) -> list[str]:
-        """Say one kind: the first with its subject and the range, the others with their configurations."""
-        some, is_first = self._known[kind], kind == self._first
+    def sentences(self, kind: str) -> list[str]:
+        """Return the sentence of one kind: the first with its subject, the others with their configurations."""
+        some, is_first = self._by_kind[kind], kind == self._first
         if not some:
             return []
         if kind == "from":
-            return [sentence(f"{self._beats} {self._from(some)}.")]
+            return [capitalize(f"{self._beats} {self._start_text(some)}.")]
         subject = self._beats if is_first else "it does"
-        at = self._listed(some)
-        said = {
-            "until": f"{subject} only up to {self._until(some)}",
+        at, largest = self._configuration_list(some), max(some, key=_location)
+        levels = [x for m in self._result.maps for x in m.x_levels]
+        size_range = self._level_text(self._result.maps[0].x, min(levels), max(levels))
+        texts = {
+            "until": f"{subject} only up to {self._size_text(_location_text(largest))}{self._configuration_text(largest)}",
             "several": f"{subject} in a part of the range only{at}: the map shows where",
-            "never": f"{self._never if is_first else 'never'}{at}, over {self._range()}",
-            "always": f"{subject}, or is within {self._even}{at}, over {self._range()}",
+            "never": f"{self._never if is_first else 'never'}{at}, over {size_range}",
+            "always": f"{subject}, or is within {self._even}{at}, over {size_range}",
         }
-        return [sentence(f"{said[kind]}.")]
+        return [capitalize(f"{texts[kind]}.")]
 
-    def _from(self, crossing: Sequence[EvenSetting]) -> str:
-        """One place where the lines are alike, else the lowest and the highest."""
+    def _start_text(self, crossing: Sequence[LineConfiguration]) -> str:
+        """State one location where the lines agree, else the lowest and the highest."""
         sure = [s.line.sure_to for s in crossing if s.line.sure_to]
         as_far = f", for sure up to {number(float(f'{min(sure):.2g}'))}" if sure else ""
-        one = alike(crossing)
-        if one:
-            return f"from {self._counted(spoken(one))} on{self._together(crossing)}{as_far}"
-        ends = [min(crossing, key=_place), max(crossing, key=_place)][: len(crossing)]
-        sizes = [_size(s, ends=False) for s in ends]
+        common = common_location(crossing)
+        if common:
+            return f"from {self._size_text(claim_number(common))} on{self._agreement_text(crossing)}{as_far}"
+        ends = [min(crossing, key=_location), max(crossing, key=_location)][: len(crossing)]
+        sizes = [_location_text(s, ends=False) for s in ends]
         same = len({tuple(s.group.values()) for s in ends}) == 1
-        group = f" ({self._group(ends[0])})" if same and ends[0].group and len(self._found.maps) > 1 else ""
-        first = f"{self._counted(sizes[0])}{self._at(ends[0], whole=not same)}"
-        second = f", from {sizes[1]}{self._at(ends[1], whole=not same, bare=same)}" if len(ends) > 1 else ""
+        group = f" ({self._group_text(ends[0])})" if same and ends[0].group and len(self._result.maps) > 1 else ""
+        first = f"{self._size_text(sizes[0])}{self._configuration_text(ends[0], whole=not same)}"
+        second = (
+            f", from {sizes[1]}{self._configuration_text(ends[1], whole=not same, bare=same)}" if len(ends) > 1 else ""
+        )
         return f"from {first}{second}{group}{as_far}"
 
-    def _until(self, some: Sequence[EvenSetting]) -> str:
-        largest = max(some, key=_place)
-        return self._counted(_size(largest)) + self._at(largest)
-
-    def _counted(self, size: str) -> str:
-        """The size with what it counts."""
-        x = self._found.maps[0].x
+    def _size_text(self, size: str) -> str:
+        """Name the size with its factor and unit."""
+        x = self._result.maps[0].x
         name, unit = title(self._table, x), self._table.study.factors[x].unit
         return f"{size} {name}" if is_counted(name) and not unit else f"{name} {size} {unit}".rstrip()
 
-    def _at(self, s: EvenSetting, whole: bool = True, bare: bool = False) -> str:
-        """The setting of a line; `bare`: the level alone, after another one."""
-        y, level = self._found.maps[0].y, s.line.level
+    def _configuration_text(self, s: LineConfiguration, whole: bool = True, bare: bool = False) -> str:
+        """Name the configuration of a line; `bare`: its level alone, after another one."""
+        y, level = self._result.maps[0].y, s.line.level
         named = []
         if y and level is not None:
-            named = [number(level) if bare else self._setting(y, level)]
-        named += [self._group(s)] if whole and s.group else []
+            named = [number(level) if bare else self._level_text(y, level)]
+        named += [self._group_text(s)] if whole and s.group else []
         how = "with" if not y or is_counted(title(self._table, y)) else "at"
         return f" {how} {', '.join(named)}" if named else ""
 
-    def _group(self, s: EvenSetting) -> str:
-        return ", ".join(self._setting(name, level) for name, level in s.group.items())
+    def _group_text(self, s: LineConfiguration) -> str:
+        return ", ".join(self._level_text(name, level) for name, level in s.group.items())
 
-    def _setting(self, name: str, *levels: Level) -> str:
-        plain = [int(x) if isinstance(x, float) and x.is_integer() else x for x in levels]
-        return amount(title(self._table, name), self._table.study.factors[name].unit, *plain)
+    def _level_text(self, name: str, *levels: Level) -> str:
+        return level_range(title(self._table, name), self._table.study.factors[name].unit, *map(_plain_level, levels))
 
-    def _together(self, crossing: Sequence[EvenSetting]) -> str:
-        """Configurations whose lines cannot be told apart."""
-        y, n = self._found.maps[0].y, len(self.every)
+    def _agreement_text(self, crossing: Sequence[LineConfiguration]) -> str:
+        """Name the configurations whose lines cannot be told apart."""
+        y, n = self._result.maps[0].y, len(self.every)
         if len(crossing) == 1:
-            return self._at(crossing[0]) if n > 1 else ""
+            return self._configuration_text(crossing[0]) if n > 1 else ""
         if y and len(crossing) == n:
             levels = sorted({s.line.level or 0.0 for s in crossing})
-            return f", alike with {self._setting(y, levels[0], levels[-1])}"
+            return f", alike with {self._level_text(y, levels[0], levels[-1])}"
         return f", alike at {len(crossing)} of {n} configurations"
 
-    def _listed(self, some: Sequence[EvenSetting]) -> str:
-        """Name configurations; a whole group by its own levels only."""
+    def _configuration_list(self, some: Sequence[LineConfiguration]) -> str:
+        """List configurations; a whole group by its own levels only."""
         if len(some) == len(self.every):
             return ""
         names = []
         for group, members in groupby(some, key=lambda s: s.group):
             lines = list(members)
             whole = bool(group) and len(lines) == sum(s.group == group for s in self.every)
-            names += [self._group(lines[0])] if whole else [self._at(s).split(" ", 2)[2] for s in lines]
-        return f" at {listed(names)}" if len(names) <= NAMED else f" at {len(some)} of {len(self.every)} configurations"
+            names += (
+                [self._group_text(lines[0])] if whole else [self._configuration_text(s).split(" ", 2)[2] for s in lines]
+            )
+        some_of_all = f"{len(some)} of {len(self.every)} configurations"
+        return f" at {join_names(names) if len(names) <= NAMED else some_of_all}"
 
-    def _range(self) -> str:
-        levels = [x for one in self._found.maps for x in one.x_levels]
-        return self._setting(self._found.maps[0].x, min(levels), max(levels))
 
-
-def _place(s: EvenSetting) -> float:
+def _location(s: LineConfiguration) -> float:
     return s.line.location or 0.0
 
 
-def _size(s: EvenSetting, ends: bool = True) -> str:
-    place = where_even(s.line)
-    if is_resolved(place):
-        return spoken(place, ends=ends)
-    known = [number(float(f"{x:.2g}")) for x in (place.low, place.high) if x]
-    return f"between {known[0]} and {known[1]}" if len(known) > 1 else "an unknown number of"
+def _location_text(s: LineConfiguration, ends: bool = True) -> str:
+    estimate = line_estimate(s.line)
+    if is_resolved(estimate):
+        return claim_number(estimate, ends=ends)
+    bounds = [number(float(f"{x:.2g}")) for x in (estimate.low, estimate.high) if x]
+    return f"between {bounds[0]} and {bounds[1]}" if len(bounds) > 1 else "an unknown number of"

@@ -1,4 +1,4 @@
-"""Break-even, as findings hold it."""
+"""The document of a break-even search, as findings hold it."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from scalograph.protocol.plain import Level, Model
 
 
-class EvenLine(Model):
+class BreakEvenLine(Model):
     """Where one version begins or ends to win along `x`, at one level of `y`."""
 
     level: float | None = Field(description="of y; null where one factor varies alone")
@@ -21,7 +21,7 @@ class EvenLine(Model):
     sure_to: float | None = Field(default=None, description="it wins for sure up to here (of `until`: down to here)")
 
 
-class EvenPair(Model):
+class BreakEvenPair(Model):
     """Pairs that were measured at one point."""
 
     x: float
@@ -30,7 +30,7 @@ class EvenPair(Model):
     n: int
 
 
-class EvenMap(Model):
+class BreakEvenMap(Model):
     """Break-even over one factor, or two, all others fixed."""
 
     group: dict[str, Level]
@@ -41,11 +41,11 @@ class EvenMap(Model):
     ratio: list[list[float]] = Field(description="one row for each of y_levels: time over the baseline's")
     low: list[list[float]]
     high: list[list[float]]
-    lines: list[EvenLine]
-    pairs: list[EvenPair]
+    lines: list[BreakEvenLine]
+    pairs: list[BreakEvenPair]
 
 
-class EvenFormula(Model):
+class BreakEvenFormula(Model):
     """The line where the version wins: the product of all sizes, each to its power, above `work`."""
 
     powers: dict[str, float]
@@ -68,5 +68,5 @@ class BreakEven(Model):
     n_more: int | None = Field(default=None, description="about how many more pairs it would take, where undecided")
     noise_percent: float = Field(description="standard deviation of a pair")
     n_off: int = Field(default=0, description="pairs that lie off the surface by 3.5 times as much or more")
-    maps: list[EvenMap] = Field(max_length=64)
-    formula: EvenFormula | None = None
+    maps: list[BreakEvenMap] = Field(max_length=64)
+    formula: BreakEvenFormula | None = None

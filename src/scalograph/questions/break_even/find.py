@@ -1,4 +1,4 @@
-"""`find break-even`: its options, the levels over which two versions are compared, and its answer for machines."""
+"""`find break-even`: options, the levels over which two versions are compared, and the answer as JSON."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
-from scalograph.questions.asked import AskedFactors, Option, is_range, levels_of_range
+from scalograph.questions.asked import AskedFactors, Option, is_range, spread_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.text.units import parse_percent
 
@@ -19,8 +19,8 @@ _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
 _EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
 
 
-class BreakEvenAxis(NamedTuple):
-    """A factor: its name, what it is (None: nothing is known), and its levels as a study has them."""
+class AxisOption(NamedTuple):
+    """A factor of the command line: name, role (None: unknown), and levels as a study writes them."""
 
     name: str
     role: str | None
@@ -45,41 +45,46 @@ class BreakEvenOptions:
     even: Annotated[str, Option("A difference of so much counts as none.")] = "10%"
 
     def factors(self) -> AskedFactors:
-        """The two versions, and the factors over which they are compared."""
+        """Make the two versions, and the factors over which they are compared."""
         axes = break_even_axes({"size": self.size, "workers": self.workers, "clients": self.clients, None: self.factor})
-        both = two_versions(self.versions)
+        both = parse_versions(self.versions)
         return AskedFactors(
             {"version": ",".join(both), **{axis.name: axis.levels for axis in axes}},
             roles={axis.name: axis.role for axis in axes if axis.role},
             baseline=("version", both[0]),
-            precision=checked_share(self.even),
+            precision=check_share(self.even),
         )
 
 
 OPTIONS = BreakEvenOptions
 
 
-def figures(found: "Findings") -> dict[str, Any]:
-    """What was compared, and the line at every setting."""
+def figures(findings: "Findings") -> dict[str, Any]:
+    """Return the result and the line at every configuration, for `--json`."""
     from scalograph.questions.break_even.document import BreakEven
 
-    one = found.document("break-even", BreakEven)
+    result = findings.document("break-even", BreakEven)
     lines = [
-        {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines
+        {**m.group, m.y or "y": line.level, **line.model_dump()}
+        for m in (result.maps if result else [])
+        for line in m.lines
     ]
-    return {**(one.model_dump(mode="json", exclude={"maps"}) if one else {"decided": False, "n": 0}), "lines": lines}
+    return {
+        **(result.model_dump(mode="json", exclude={"maps"}) if result else {"decided": False, "n": 0}),
+        "lines": lines,
+    }
 
 
-def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[BreakEvenAxis]:
-    """The factors that were asked for.
+def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[AxisOption]:
+    """Parse the factors of the command line.
 
     Args:
-        asked: role -> texts NAME=LEVELS; the name may be left out where it is the role's.
+        asked: role -> texts NAME=LEVELS; the name may be missing where it is the role's.
 
     Raises:
-        StudyError: no factor, too many, one twice or without a name, or a range that is none.
+        StudyError: no factor, too many, one twice or without a name, or an invalid range.
     """
-    given = [(role, *_divided(role, text)) for role, texts in asked.items() for text in texts or ()]
+    given = [(role, *_parse_axis(role, text)) for role, texts in asked.items() for text in texts or ()]
     if not 1 <= len(given) <= max(_MOST):
         expected = f"one to {max(_MOST)} of --size, --workers, --clients, --factor"
         raise StudyError.one("break-even", f"{len(given)} factors", expected, "such as --size 16:65536")
@@ -87,11 +92,11 @@ def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[Br
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
     most = _MOST[len(given)]
-    return [BreakEvenAxis(name, role, _levels(role, text, most)) for role, name, text in given]
+    return [AxisOption(name, role, _levels(role, text, most)) for role, name, text in given]
 
 
-def two_versions(text: str) -> tuple[str, str]:
-    """The baseline and the other version.
+def parse_versions(text: str) -> tuple[str, str]:
+    """Parse the baseline and the other version.
 
     Raises:
         StudyError: not two.
@@ -103,8 +108,8 @@ def two_versions(text: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def checked_share(text: str) -> str:
-    """The difference that counts as none.
+def check_share(text: str) -> str:
+    """Check the difference that counts as even.
 
     Raises:
         StudyError: no percentage.
@@ -118,19 +123,19 @@ def checked_share(text: str) -> str:
     return text
 
 
-def _divided(role: str | None, text: str) -> tuple[str, str]:
-    found = _NAMED.fullmatch(text.strip())
-    name = (found[1] if found else None) or role
-    if found is None or name is None:
+def _parse_axis(role: str | None, text: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(text.strip())
+    name = (match[1] if match else None) or role
+    if match is None or name is None:
         raise StudyError.one(f"--{role or 'factor'}", f"{text[:60]!r}", "NAME=LEVELS, such as grain=1:64")
-    return name, found[2]
+    return name, match[2]
 
 
 def _levels(role: str | None, text: str, most: int) -> str:
-    """A plain range is thinned out; anything else is in the grammar of levels already."""
+    """Thin out a plain range; check other levels."""
     option = f"--{role or 'factor'}"
     if is_range(text):
-        return levels_of_range(text, most, option)
+        return spread_range(text, most, option)
     try:
         levels = parse_levels(text, SOME_HOST if needs_host(text) else None)
     except LevelsError as error:

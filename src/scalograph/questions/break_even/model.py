@@ -9,6 +9,7 @@ C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning (
 that is not known.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
@@ -17,13 +18,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.quantiles import t_quantile
-from scalograph.questions.break_even.model_mean import (
-    USUAL,
-    Axis,
-    Mean,
-    fit_mean,
-    size_powers,
-)
+from scalograph.questions.break_even.model_mean import USUAL, Axis, Mean, fit_mean, size_powers
 
 # A point is decided where the interval of g leaves 0 out: 95 %.
 SURE = 1.96
@@ -37,19 +32,13 @@ STILLER, NOISIER = 0.4, 0.8
 DIGITS = 9
 # A gain that is less, in logs, even with endless work, is none: the formula would name a line far outside.
 LEAST_GAIN = 0.02
-# Pairs after which the sizes are found anew.
+# Pairs after which the hyperparameters are fitted anew.
 EVERY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """Of the smooth rest and of the noise.
-
-    Attributes:
-        noise: standard deviation of a pair.
-        rest: of the smooth rest.
-        reach: log2 over which it changes, for each axis.
-    """
+class Hyperparameters:
+    """Standard deviations of a pair's noise and of the smooth rest; log2 reach of the rest on each axis."""
 
     noise: float
     rest: float
@@ -57,20 +46,20 @@ class Sizes:
 
 
 class RatioSurface:
-    """What some pairs say of ln(T_par / T_seq) everywhere."""
+    """Gaussian process of ln(T_par / T_seq), fitted to pairs of runs."""
 
     def __init__(
         self, x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: "RatioSurface | None" = None
     ) -> None:
-        """Fit.
+        """Fit the surface.
 
         Args:
             x: log2 of each factor, by row; shape (pairs, axes).
             g: log ratio of each pair.
             axes: what each factor is.
             cpus: that workers can use at once.
-            earlier: of all these pairs but the last ones. Its sizes are kept but for every fifth pair, and at the
-                others the search for them begins with them; the mean is found anew every twentieth.
+            earlier: a fit to all these pairs but the last ones. Its parameters are reused but for every fifth pair,
+                and start the search there; the mean is fitted anew every twentieth.
         """
         from scipy.linalg import cho_factor, cho_solve  # a plan fits nothing, and need not wait for it
 
@@ -79,30 +68,29 @@ class RatioSurface:
         self._slopes = self.mean.slopes(x)
         rest = g - self.mean(x)
         usual = max(1.4826 * float(np.median(np.abs(rest - np.median(rest)))), USUAL)
-        self._rest = _pulled_in(x, rest, OUTLIER * usual)
+        self._rest = _winsorize(x, rest, OUTLIER * usual)
         self._prior = self.mean.sd**2
         self._known = (self._slopes * self._prior) @ self._slopes.T
-        self.sizes: Sizes = (
-            earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
-        )
+        before = earlier.parameters if earlier else None
+        self.parameters: Hyperparameters = before if before and len(x) % EVERY else self._fit_parameters(before)
         # How noisy pairs are is known from these alone: the fewer, the wider (Student's t).
         self._wider = t_quantile(0.95, max(len(x) - 2 * x.shape[1] - 1, 2)) / SURE
-        covariance = _smooth(x, x, self.sizes) + self._known + self.sizes.noise**2 * np.eye(len(x))
+        covariance = _kernel(x, x, self.parameters) + self._known + self.parameters.noise**2 * np.eye(len(x))
         self._factor = cho_factor(covariance, lower=True)
         self._alpha = cho_solve(self._factor, self._rest)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of g at each row, and the standard deviation of which `SURE` are 95 %."""
+        """Predict g at each row: its mean, and the standard deviation of which `SURE` are 95%."""
         from scipy.linalg import cho_solve
 
         slopes = self.mean.slopes(at)
-        across = _smooth(at, self.x, self.sizes) + (slopes * self._prior) @ self._slopes.T
-        own = self.sizes.rest**2 + (slopes**2 * self._prior).sum(axis=1)
+        across = _kernel(at, self.x, self.parameters) + (slopes * self._prior) @ self._slopes.T
+        own = self.parameters.rest**2 + (slopes**2 * self._prior).sum(axis=1)
         variance = own - np.einsum("ij,ji->i", across, cho_solve(self._factor, across.T, check_finite=False))
         return self.mean(at) + across @ self._alpha, self._wider * np.sqrt(np.maximum(variance, 1e-12))
 
-    def _found(self, earlier: Sizes | None) -> Sizes:
-        """Sizes under which the residuals are most probable, with a mild belief in small and smooth rests."""
+    def _fit_parameters(self, earlier: Hyperparameters | None) -> Hyperparameters:
+        """Maximize the posterior of the hyperparameters, with a mild belief in a small and smooth rest."""
         from scipy.linalg import cho_factor, cho_solve
         from scipy.optimize import minimize
 
@@ -121,53 +109,48 @@ class RatioSurface:
             return float(fitted + (belief + ((logs[2:] - np.log(4)) ** 2).sum()) / 2)
 
         start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [USUAL, 0.08, *[4.0] * d])
-        found = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
-        return Sizes(float(np.exp(found[0])), float(np.exp(found[1])), np.exp(found[2:]))
+        best = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
+        return Hyperparameters(float(np.exp(best[0])), float(np.exp(best[1])), np.exp(best[2:]))
 
 
-def _smooth(a: FloatArray, b: FloatArray, sizes: Sizes) -> FloatArray:
-    """Covariance of the smooth rest between the rows of a and those of b."""
-    parts = (
-        (at[:, None] - other[None, :]) ** 2 for at, other in zip((a / sizes.reach).T, (b / sizes.reach).T, strict=True)
-    )
-    return np.asarray(sizes.rest**2 * np.exp(-0.5 * sum(parts)))
+def _kernel(a: FloatArray, b: FloatArray, parameters: Hyperparameters) -> FloatArray:
+    columns = zip((a / parameters.reach).T, (b / parameters.reach).T, strict=True)
+    parts = ((at[:, None] - other[None, :]) ** 2 for at, other in columns)
+    return np.asarray(parameters.rest**2 * np.exp(-0.5 * sum(parts)))
 
 
-def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
-    """Residuals with outliers pulled in; what several pairs at one point agree upon is none."""
-    beyond = [(tuple(at), np.sign(r)) for at, r in zip(x, rest, strict=True) if abs(r) > most]
-    return np.array(
-        [
-            r if abs(r) <= most or beyond.count((tuple(at), np.sign(r))) > 1 else most * np.sign(r)
-            for at, r in zip(x, rest, strict=True)
-        ]
-    )
+def _winsorize(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
+    """Pull outliers in to `most`, unless several pairs at one point agree."""
+    keys = [(tuple(at), np.sign(r)) for at, r in zip(x, rest, strict=True)]
+    counts = Counter(key for key, r in zip(keys, rest, strict=True) if abs(r) > most)
+    pairs = zip(keys, rest, strict=True)
+    return np.array([r if abs(r) <= most or counts[key] > 1 else most * key[1] for key, r in pairs])
 
 
-def straddle(surface: RatioSurface, candidates: FloatArray) -> int:
-    """Index of the candidate where one more pair tells most of the line; ties to the first."""
-    return int(np.argmax(telling(*surface(candidates))))
+def straddle_index(surface: RatioSurface, candidates: FloatArray) -> int:
+    """Return the index of the candidate where one more pair tells most of the line; ties to the first."""
+    return int(np.argmax(straddle_score(*surface(candidates))))
 
 
-def telling(mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """How much one more pair tells of the line, at each point; rounded: other linear algebra has the same ties."""
+def straddle_score(mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Score points by the straddle rule; rounded, so that other linear algebra has the same ties."""
     return np.asarray(np.round(SURE * sd - np.abs(mean), DIGITS))
 
 
-def undecided(surface: RatioSurface, candidates: FloatArray) -> float:
-    """Share of the candidates where the interval of g holds 0."""
+def open_share(surface: RatioSurface, candidates: FloatArray) -> float:
+    """Return the share of the candidates whose interval of g holds 0."""
     mean, sd = surface(candidates)
     return float(np.mean(np.abs(mean) <= SURE * sd))
 
 
 def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
-    """Log2 of the level of one factor from which on parallel wins, for each row of the other axes.
+    """Return log2 of the level of one factor from which parallel wins, for each row of the other axes.
 
     Args:
-        surface: what is known.
+        surface: the fit.
         others: log2 of all other factors, in their order; shape (rows, axes - 1).
         axis: the factor.
-        steps: how finely its range is looked at.
+        steps: points of its range.
 
     Returns:
         nan where parallel never wins for sure, minus infinity where it always does.
@@ -178,7 +161,7 @@ def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 
 
 
 def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
-    """Where g falls below 0 for good."""
+    """Interpolate where g falls below 0 for good."""
     if not np.any(g + SURE * sd < 0):
         return np.nan
     above = np.flatnonzero(g > 0)
@@ -191,14 +174,14 @@ def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
 
 
 def least_work(mean: Mean, others: Mapping[int, float]) -> float | None:
-    """The line as a formula: parallel wins where the product of all sizes, each to its power, is above this.
+    """Return the work above which parallel wins: the product of all sizes, each to its power `size_powers(mean)`.
 
     Args:
         mean: a fitted mean.
         others: log2 of each factor that is no size, by its axis.
 
     Returns:
-        The product, with powers `size_powers(mean)`; None where the workers never make up for their cost.
+        None where the workers never make up for their cost.
     """
     x = np.array([[others.get(i, (axis.low + axis.high) / 2) for i, axis in enumerate(mean.axes)]])
     start, worker, work, call = mean.parts(x)[:, 0]
@@ -217,13 +200,13 @@ _DIRECTIONS = ((1, 1, 1, 1), (1, 3, 5, 15), (1, 3, 3, 9), (1, 3, 1, 5))
 MOST_AXES, MOST_POINTS = len(_DIRECTIONS), 16
 
 
-def sobol(n_axes: int, n: int, seed: int) -> FloatArray:
-    """Return at least n points, a row each, from 0 to 1 on every axis.
+def sobol_points(n_axes: int, n: int, seed: int) -> FloatArray:
+    """Draw at least n scrambled Sobol points, a row each, from 0 to 1 on every axis.
 
     Args:
         n_axes: 1 to 4.
         n: at most 16; the next power of two is drawn.
-        seed: of the scrambling; the same seed gives the same points.
+        seed: of the scrambling.
 
     Raises:
         ValueError: more axes or points than that.
@@ -245,6 +228,6 @@ def sobol(n_axes: int, n: int, seed: int) -> FloatArray:
 
 
 def _bits(numbers: tuple[int, ...]) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
-    """The bits of each direction, a column each, the highest first; number j has j + 1 of them."""
+    """Return the bits of each direction, a column each, the highest first; number j has j + 1 of them."""
     scaled = np.array([number << (BITS - 1 - j) for j, number in enumerate(numbers)])
     return scaled >> np.arange(BITS - 1, -1, -1)[:, None] & 1

@@ -1,8 +1,4 @@
-"""The pairs of a search for break-even.
-
-The first ones are spread over all factors; each further one is where the course, told of all before it, knows least of
-which version wins, near the line at which both are even.
-"""
+"""Plan a break-even search: spread pairs first, then each where the winner is least known, near the line."""
 
 from functools import partial
 
@@ -12,13 +8,7 @@ from scalograph.questions.break_even.search_state import begin
 
 
 def plan(design: Design) -> SearchPlan:
-    """Make the plan of a search for break-even.
-
-    Args:
-        design: of two versions, over one to four factors of numbers.
-
-    Returns:
-        Where the first pairs are, and who asks for all further ones.
+    """Plan a search over two versions and one to four factors of numbers.
 
     Raises:
         StudyError: there is nothing to compare, or at too many points.

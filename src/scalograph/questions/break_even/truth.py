@@ -1,4 +1,4 @@
-"""Programs whose parallel version pays from a known line on, and the search for that line as the planner makes it."""
+"""Programs whose break-even line is known, and simulated searches for it."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from math import exp, log
 import numpy as np
 from scipy.stats import qmc
 
-from scalograph.questions.break_even.model import SURE, RatioSurface, line, straddle
+from scalograph.questions.break_even.model import SURE, RatioSurface, line, straddle_index
 from scalograph.questions.break_even.model_mean import Axis, Role
 from scalograph.questions.break_even.search_state import EVEN, BreakEvenCourse
 from scalograph.simulate.noise import FloatArray, Noise
@@ -21,17 +21,17 @@ RANGES = {"n": (4, 18), "q": (0, 10), "p": (0, 6), "c": (0, 4)}
 
 @dataclass(frozen=True, slots=True)
 class ForkJoin:
-    """Times of a sequential loop and of its fork-join version, in units of the work of one element of cost 1.
+    """Times of a sequential loop and its fork-join version; costs in units of one element of cost 1.
 
     Attributes:
-        cpus: that the machine has.
-        start: of a task that is divided.
-        worker: of each worker that takes part, to the power of `spread`.
+        cpus: of the machine.
+        start: cost of a task that is divided.
+        worker: cost of each worker, to the power of `spread`.
         spread: how the cost of workers grows with their number.
-        scaling: work goes by the workers (up to the CPUs of a client) to this power.
-        call: of the sequential version, beside its work.
-        crowded: what each doubling of the workers beyond the CPUs adds to the work, as a share.
-        memory: work per worker that is the same in both versions from there on: beyond 2**12 elements, a share of it.
+        scaling: work is divided by the workers (up to the CPUs of a client) to this power.
+        call: cost of the sequential version, beside its work.
+        crowded: work added by each doubling of the workers beyond the CPUs, as a share.
+        memory: work per worker that both versions share: beyond 2**12 elements, a share of it.
     """
 
     cpus: int
@@ -44,7 +44,7 @@ class ForkJoin:
     memory: float = 0.0
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Log of the parallel time over the sequential one; x: log2 of n, q, p and, where there is one, c, by row."""
+        """Return the log of parallel over sequential time; x: log2 of n, q, p and optionally c, by row."""
         n, q, p = (2.0 ** x[:, i] for i in range(3))
         clients = 2.0 ** x[:, 3] if x.shape[1] > 3 else np.ones(len(x))
         # Clients share the CPUs in both versions; the pool's workers are shared too.
@@ -56,62 +56,61 @@ class ForkJoin:
         return np.log(parallel / (self.call + n * q * slower + bound))
 
     def lines(self, others: FloatArray, low: float, high: float) -> FloatArray:
-        """Log2 of n from which on parallel wins, for each row of the other axes; nan where it never does."""
+        """Return log2 of n from which parallel wins, for each row of the other axes; nan where it never does."""
         a, b = np.full(len(others), low), np.full(len(others), high)
-        crossed = (self._at(a, others) > 0) & (self._at(b, others) < 0)
+        crossed = (self._log_ratio_at(a, others) > 0) & (self._log_ratio_at(b, others) < 0)
         for _ in range(40):
             middle = (a + b) / 2
-            slower = self._at(middle, others) > 0
+            slower = self._log_ratio_at(middle, others) > 0
             a, b = np.where(slower, middle, a), np.where(slower, b, middle)
         return np.where(crossed, (a + b) / 2, np.nan)
 
-    def _at(self, n: FloatArray, others: FloatArray) -> FloatArray:
+    def _log_ratio_at(self, n: FloatArray, others: FloatArray) -> FloatArray:
         return self.log_ratio(np.column_stack([n, others]))
 
 
 def fork_join(rng: np.random.Generator, odd: bool = False) -> ForkJoin:
-    """Drawn: 4 to 32 CPUs, a start worth 2,000 to 40,000 elements, workers worth 50 to 2,000 each.
+    """Draw a program: 4 to 32 CPUs, a start worth 2,000 to 40,000 elements, workers worth 50 to 2,000 each.
 
-    Args:
-        rng: draws.
-        odd: crowds and memory get in the way, which no mean knows of.
+    `odd`: crowds and memory get in the way, which no mean knows of.
     """
     return ForkJoin(
         cpus=int(2 ** rng.integers(2, 6)),
-        start=exp(rng.uniform(log(2e3), log(4e4))),
-        worker=exp(rng.uniform(log(50), log(2e3))),
-        spread=rng.uniform(0.8, 1.3),
-        scaling=rng.uniform(0.75, 1.0),
-        call=rng.uniform(0, 50),
-        crowded=rng.uniform(0.05, 0.3) if odd else 0.0,
-        memory=rng.uniform(0.5, 4) if odd else 0.0,
-    )
+        start=exp(rng.uniform(log(2e3), log(4e4))), worker=exp(rng.uniform(log(50), log(2e3))),
+        spread=rng.uniform(0.8, 1.3), scaling=rng.uniform(0.75, 1.0), call=rng.uniform(0, 50),
+        crowded=rng.uniform(0.05, 0.3) if odd else 0.0, memory=rng.uniform(0.5, 4) if odd else 0.0,
+    )  # fmt: skip
 
 
-def pair(program: ForkJoin, x: FloatArray, rng: np.random.Generator, noise: Noise) -> float:
-    """Log ratio of one interleaved pair of runs at a point."""
+def simulate_pair(program: ForkJoin, x: FloatArray, rng: np.random.Generator, noise: Noise) -> float:
+    """Draw the log ratio of one interleaved pair of runs at a point."""
     parallel, sequential = run_scores(rng, (2,), noise)
     return float(program.log_ratio(x[None, :])[0] + log(parallel / sequential))
 
 
 def axes(d: int) -> tuple[Axis, ...]:
-    """Elements, cost, workers, and clients where there are four."""
+    """Return d axes: elements, cost, workers, and clients where there are four."""
     roles: tuple[Role, ...] = ("size", "size", "workers", "clients")
     pairs = zip(roles[:d], RANGES.values(), strict=False)
     return tuple(Axis(role, float(low), float(high)) for role, (low, high) in pairs)
 
 
 def spread_points(d: int, n: int, rng: np.random.Generator) -> FloatArray:
-    """Points that fill the ranges evenly (a scrambled Sobol sequence)."""
+    """Draw points that fill the ranges evenly (a scrambled Sobol sequence)."""
     low, high = np.array([*RANGES.values()], dtype=float)[:d].T
     drawn = qmc.Sobol(d, rng=rng).random_base2(int(np.ceil(np.log2(n))))[:n]
     return np.asarray(low + (high - low) * drawn)
 
 
 def search(
-    program: ForkJoin, d: int, n_pairs: int, rng: np.random.Generator, noise: Noise, known: Sequence[Axis] | None = None
+    program: ForkJoin,
+    d: int,
+    n_pairs: int,
+    rng: np.random.Generator,
+    noise: Noise,
+    believed: Sequence[Axis] | None = None,
 ) -> RatioSurface:
-    """The search: four points an axis, then where the sign is least sure.
+    """Simulate a search over random points: four an axis, then by the straddle rule.
 
     Args:
         program: with a known line.
@@ -119,29 +118,28 @@ def search(
         n_pairs: all of them.
         rng: of points and noise.
         noise: of the scores.
-        known: what the search believes of the axes; None: the truth.
+        believed_axes: what the search believes of the axes; None: the truth.
     """
-    told = axes(d) if known is None else known
+    model_axes = axes(d) if believed is None else believed
     x, candidates = spread_points(d, 4 * d, rng), spread_points(d, 2048, rng)
-    g = np.array([pair(program, point, rng, noise) for point in x])
-    surface = RatioSurface(x, g, told, program.cpus)
+    g = np.array([simulate_pair(program, point, rng, noise) for point in x])
+    surface = RatioSurface(x, g, model_axes, program.cpus)
     while len(x) < n_pairs:
-        point = candidates[straddle(surface, candidates)]
-        x, g = np.vstack([x, point]), np.append(g, pair(program, point, rng, noise))
-        surface = RatioSurface(x, g, told, program.cpus, surface)
+        point = candidates[straddle_index(surface, candidates)]
+        x, g = np.vstack([x, point]), np.append(g, simulate_pair(program, point, rng, noise))
+        surface = RatioSurface(x, g, model_axes, program.cpus, surface)
     return surface
 
 
 def errors(program: ForkJoin, surface: RatioSurface, rng: np.random.Generator, n: int = 60) -> FloatArray:
-    """Relative errors of the elements from which on parallel wins, at random others where that is inside the range."""
+    """Return relative errors of the break-even elements, at random others where the true line is inside the range."""
     d = len(surface.mean.axes)
     others = spread_points(d, n, rng)[:, 1:]
     true = program.lines(others, *map(float, RANGES["n"]))
     inside = np.isfinite(true)
-    found = line(surface, others[inside])
-    return np.where(
-        np.isfinite(found), np.abs(2.0 ** (np.where(np.isfinite(found), found, 0.0) - true[inside]) - 1), 1.0
-    )
+    estimates = line(surface, others[inside])
+    is_finite = np.isfinite(estimates)
+    return np.where(is_finite, np.abs(2.0 ** (np.where(is_finite, estimates, 0.0) - true[inside]) - 1), 1.0)
 
 
 # `isolines.RANGES` as levels of a study (first, behind the last, step), and what is fixed where a factor does not vary.
@@ -152,13 +150,13 @@ NEAR = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPairs:
-    """What a search as the laboratory makes it came to.
+class SearchOutcome:
+    """Outcome of a simulated search.
 
     Attributes:
         decided: it ended with an answer.
         n: pairs.
-        wrong: share of the points told wrongly: the slower version wins, by more than `EVEN`, or both are even.
+        wrong: share of the points with a wrong winner: the slower one, by more than `EVEN`, or both are even.
         held: share of the points near the line whose true ratio lies in its interval.
         slowest: longest time from a pair to the next question, in seconds.
     """
@@ -170,8 +168,8 @@ class AskedPairs:
     slowest: float
 
 
-def asked(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> AskedPairs:
-    """The search over a grid of levels until it ends, arguments as of `search`; two axes are elements and workers."""
+def simulate_search(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> SearchOutcome:
+    """Simulate the search over a grid of levels; two axes are elements and workers."""
     free = {1: (0,), 2: (0, 2), 3: (0, 1, 2), 4: (0, 1, 2, 3)}[d]
     at = np.array([*product(*(np.arange(*RANGES_OF_LEVELS[i]) for i in free))], dtype=float)
     whole = np.tile(np.array(MIDDLE), (len(at), 1))
@@ -180,14 +178,14 @@ def asked(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> 
     course = BreakEvenCourse([axes(4)[i] for i in free], at, program.cpus, int(rng.integers(1 << 30)))
     slowest = 0.0
     while (index := course.next_level) is not None:
-        score = pair(program, whole[index], rng, noise)
+        score = simulate_pair(program, whole[index], rng, noise)
         begin = time.perf_counter()
-        course.add(index, score)
+        course.observe(index, score)
         slowest = max(slowest, time.perf_counter() - begin)
     assert course.surface is not None
     true, (mean, sd) = program.log_ratio(whole), course.surface(at)
-    known, even = np.abs(mean) > SURE * sd, np.abs(true) < log(1 + EVEN)
-    wrong = np.where(known, (np.sign(mean) != np.sign(true)) & ~even, ~even & ~course.is_open(mean, sd))
+    is_sure, even = np.abs(mean) > SURE * sd, np.abs(true) < log(1 + EVEN)
+    wrong = np.where(is_sure, (np.sign(mean) != np.sign(true)) & ~even, ~even & ~course.is_open(mean, sd))
     near = np.abs(true) < NEAR
     held = np.abs(mean - true) <= SURE * sd
-    return AskedPairs(course.decided, len(course.asked), float(wrong.mean()), float(held[near].mean()), slowest)
+    return SearchOutcome(course.is_decided, len(course.asked), float(wrong.mean()), float(held[near].mean()), slowest)

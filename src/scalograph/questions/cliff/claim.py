@@ -1,4 +1,4 @@
-"""The claim of a search for cliffs: where the response jumps and how far, what else may, what was not looked at."""
+"""State the claim of a search for cliffs: where the response jumps, how far, and what else may."""
 
 import math
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.curves import estimated
+from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
-from scalograph.findings.whole_run import samples
+from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence
-from scalograph.text.cell_numbers import NOT_RESOLVED, amount, compact, is_resolved, sentence, spoken
+from scalograph.text.cell_numbers import NOT_RESOLVED, capitalize, cell_number, claim_number, is_resolved, level_range
 from scalograph.text.format import significant
 from scalograph.text.quantities import percent, probability
 from scalograph.text.scale import Scale, scale_for
@@ -28,9 +28,9 @@ FEW = 3
 
 @dataclass(frozen=True)
 class Sides:
-    """The nearest levels that were measured on both sides, what was measured there, and how far the response moves.
+    """The nearest measured levels on both sides of a cliff, their samples, and the size of the jump.
 
-    `factor` is as the search has it, of the response: for a rate, the inverse of that of the time.
+    `factor` is that of the response: for a rate, the inverse of that of the time.
     """
 
     factor: tuple[float, float, float]
@@ -40,65 +40,69 @@ class Sides:
 
     @property
     def over(self) -> float | None:
-        """The response above over that below."""
-        below, above = (found.value for found in self.estimates)
+        """Return the response above over that below."""
+        below, above = (estimate.value for estimate in self.estimates)
         return above / below if above and below else None
 
 
-Cliffed = tuple[CliffDoc, Sides]
+CliffWithSides = tuple[CliffDoc, Sides]
 
 
-def cliffed(table: Table, found: Cliffs) -> list[Cliffed]:
-    """Leave the cliffs that have runs on both sides, and no level between that always failed."""
-    both = [(one, _sides(table, found, one)) for one in found.cliffs if not failed_between(table, found, one)]
-    return [(one, sides) for one, sides in both if sides]
+def cliffs_with_sides(table: Table, result: Cliffs) -> list[CliffWithSides]:
+    """Select the cliffs that have runs on both sides, and no level between that always failed."""
+    both = [
+        (cliff, _sides(table, result, cliff)) for cliff in result.cliffs if not failing_levels(table, result, cliff)
+    ]
+    return [(cliff, sides) for cliff, sides in both if sides]
 
 
-def failed_between(table: Table, found: Cliffs, one: CliffDoc) -> list[int]:
-    """Levels inside a cliff of which every run failed."""
-    tried = {int(row.treatment[found.factor]) for row in table.rows}
-    inside = [n for n in tried if one.low < n < one.high]
-    return sorted(set(inside) - {int(row.treatment[found.factor]) for row in table.counted()})
+def failing_levels(table: Table, result: Cliffs, cliff: CliffDoc) -> list[int]:
+    """Return the levels inside a cliff at which every run failed."""
+    tried = {int(row.treatment[result.factor]) for row in table.rows}
+    inside = [n for n in tried if cliff.low < n < cliff.high]
+    return sorted(set(inside) - {int(row.treatment[result.factor]) for row in table.successful_rows()})
 
 
-def _sides(table: Table, found: Cliffs, one: CliffDoc) -> Sides | None:
-    name = primary(table)
-    taken = {int(s.treatment[found.factor]): s for s in samples(table).values() if s.scores(name)}
-    below, above = [n for n in taken if n <= one.low], [n for n in taken if n >= one.high]
+def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
+    name = primary_response(table)
+    taken = {int(s.treatment[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
+    below, above = [n for n in taken if n <= cliff.low], [n for n in taken if n >= cliff.high]
     if not below or not above:
         return None
     levels = (max(below), min(above))
     first, second = (taken[n] for n in levels)
-    low, value, high = one.factor
-    factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else one.factor
-    return Sides(factor, levels, (first, second), (estimated(table, first, name), estimated(table, second, name)))
+    low, value, high = cliff.factor
+    factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else cliff.factor
+    return Sides(
+        factor, levels, (first, second), (estimate_response(table, first, name), estimate_response(table, second, name))
+    )
 
 
-def cliff_matrix(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> Matrix:
-    """One row for each cliff."""
-    response = table.study.responses[primary(table)]
-    scale = scale_for(response.unit, [e.value for _, sides in known for e in sides.estimates])
+def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Matrix:
+    """Make the matrix: one row for each cliff."""
+    response = table.study.responses[primary_response(table)]
+    scale = scale_for(response.unit, [e.value for _, sides in cliffs for e in sides.estimates])
     rows = [
         MatrixRow(
-            label=amount("", "", *sides.levels).strip(),
+            label=level_range("", "", *sides.levels).strip(),
             cells=[_cell(table, *side, scale) for side in zip(sides.taken, sides.estimates, strict=True)],
         )
-        for _, sides in known
+        for _, sides in cliffs
     ]
-    is_few = any(len(sample.scores(primary(table))) < FEW for _, sides in known for sample in sides.taken)
+    is_few = any(len(sample.scores(primary_response(table))) < FEW for _, sides in cliffs for sample in sides.taken)
     return Matrix(
-        title=title(table, primary(table)), unit=response.unit, better=response.better,
-        rows_are=title(table, found.factor), columns=["below", "above"], rows=rows,
+        title=title(table, primary_response(table)), unit=response.unit, better=response.better,
+        rows_are=title(table, result.factor), columns=["below", "above"], rows=rows,
         note="the jump is between the trends of both sides" + ('; "to": the two runs there are' if is_few else ""),
     )  # fmt: skip
 
 
-def _cell(table: Table, sample: Sample, found: Estimate, scale: Scale) -> MatrixCell:
-    runs, text = sorted(sample.scores(primary(table))), ""
-    if len(runs) < FEW and (len(runs) == 1 or compact(found, scale) == NOT_RESOLVED):
+def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
+    runs, text = sorted(sample.scores(primary_response(table))), ""
+    if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == NOT_RESOLVED):
         ends = [significant(x * scale.factor) for x in (runs[0], runs[-1])]
         text = " to ".join(dict.fromkeys(ends))
-    return MatrixCell(estimate=found, text=text, doubt="disturbed runs only" if sample.falls_back else "")
+    return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
 
 
 # A further cliff that is less probable is not named.
@@ -108,135 +112,140 @@ UNDONE = 1.25
 # A jump by less is told in percent.
 FOLD = 1.9
 # A figure that grows by that much more than the response is told with it; less is not worth a word.
-TELLING, MOST_TOLD = 1.5, 2
+CAUSE_RATIO, MOST_CAUSES = 1.5, 2
 UNSEEN = "Jumps that come and go between measured levels are not seen."
 
 
-def cliff_claim(table: Table, found: Cliffs | None) -> Claim:
-    """Say what the search has found, an open end too."""
-    if found is None:
+def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
+    """State what the search has found, an open end too."""
+    if result is None:
         n_failed = sum(row.status != "ok" for row in table.rows)
-        return _unsaid(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
-    figure = f"response {primary(table)}"
-    known, holes = cliffed(table, found), _holes(table, found)
-    if found.wanders:
-        return Claim(sentences=[_moves(table, found, *found.wanders), "Slowed runs would look alike."], figure=figure)
-    if known:
-        first, *others = _jumps(table, found, known)
-        rest = [*(_bump(table, found, known) or others[:1]), *holes]
-        least = f"Jumps of less than {percent(found.least - 1)} are not looked for."
-        told = [first, *rest[:1], *_open(table, found), *rest[1:], least]
-        return Claim(sentences=told[:3], matrix=cliff_matrix(table, found, known), figure=figure)
+        return _no_answer(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
+    figure = f"response {primary_response(table)}"
+    cliffs, holes = cliffs_with_sides(table, result), _failure_sentences(table, result)
+    if result.wanders:
+        return Claim(
+            sentences=[_wandering_sentence(table, result, *result.wanders), "Slowed runs would look alike."],
+            figure=figure,
+        )
+    if cliffs:
+        first, *others = _jump_sentences(table, result, cliffs)
+        rest = [*(_bump_sentences(table, result, cliffs) or others[:1]), *holes]
+        least = f"Jumps of less than {percent(result.least - 1)} are not looked for."
+        sentences = [first, *rest[:1], *_open_sentences(table, result), *rest[1:], least]
+        return Claim(sentences=sentences[:3], matrix=cliff_matrix(table, result, cliffs), figure=figure)
     if holes:
-        return _unsaid(holes[0][0].lower() + holes[0][1:])
-    return _none(table, found)
+        return _no_answer(holes[0][0].lower() + holes[0][1:])
+    return _no_jump_claim(table, result)
 
 
-def cause(table: Table, found: Cliffs | None) -> list[str]:
-    """Say which figures moved most with the response, beyond it and in its direction."""
-    return [text for one in found.cliffs for text in _moved(table, found, one)] if found else []
+def cause_sentences(table: Table, result: Cliffs | None) -> list[str]:
+    """State which counters moved most with the response, beyond it and in its direction."""
+    return [text for cliff in result.cliffs for text in _cause_sentences(table, result, cliff)] if result else []
 
 
 def subject(table: Table) -> str:
-    """Name what jumps."""
-    response = table.study.responses[primary(table)]
+    """Name the response that jumps."""
+    response = table.study.responses[primary_response(table)]
     kind = unit_of(response.unit)
-    plain = {"s": "time", "1/s": "rate"}[kind[0]] if kind and response.unit else primary(table).replace("_", " ")
+    plain = (
+        {"s": "time", "1/s": "rate"}[kind[0]] if kind and response.unit else primary_response(table).replace("_", " ")
+    )
     return f"the {response.title or plain}"
 
 
-def _unsaid(why: str, *more: str) -> Claim:
-    return Claim(sentences=[f"Cannot be said: {why}", *more], answered=False)
+def _no_answer(reason: str, *more: str) -> Claim:
+    return Claim(sentences=[f"Cannot be said: {reason}", *more], answered=False)
 
 
-def _where(table: Table, found: Cliffs, low: float, high: float) -> str:
+def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
     """Name two levels: "from" where none lies between them."""
-    between = [t for t in table.treatments if low < float(t[found.factor]) < high]
-    return _between(table, found, low, high) if between else f"from {_levels(table, found, low, high)}"
+    between = [t for t in table.treatments if low < float(t[result.factor]) < high]
+    return _range_phrase(table, result, low, high) if between else f"from {_levels(table, result, low, high)}"
 
 
-def _between(table: Table, found: Cliffs, low: float, high: float) -> str:
-    return f"between {_levels(table, found, low, high, joined=' and ')}"
+def _range_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
+    return f"between {_levels(table, result, low, high, joined=' and ')}"
 
 
-def _levels(table: Table, found: Cliffs, *levels: Level, joined: str = " to ") -> str:
-    return amount(title(table, found.factor), table.study.factors[found.factor].unit, *levels, joined=joined)
+def _levels(table: Table, result: Cliffs, *levels: Level, joined: str = " to ") -> str:
+    return level_range(title(table, result.factor), table.study.factors[result.factor].unit, *levels, joined=joined)
 
 
-def _jumps(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> list[str]:
-    """One sentence for each, the largest first."""
+def _jump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
+    """State each jump, the largest first."""
     texts = []
-    for one, sides in sorted(known, key=lambda pair: -abs(math.log(pair[0].factor[1]))):
-        is_gradual = one.gradual > 0.5
+    for cliff, sides in sorted(cliffs, key=lambda pair: -abs(math.log(pair[0].factor[1]))):
+        is_gradual = cliff.gradual > 0.5
         verb = "falls" if sides.factor[1] < 1 else "rises" if is_gradual else "jumps"
-        how = " gradually" * is_gradual + how_far(sides)
-        texts.append(sentence(f"{_where(table, found, one.low, one.high)} {subject(table)} {verb}{how}."))
+        how = " gradually" * is_gradual + jump_size_text(sides)
+        texts.append(capitalize(f"{_where_phrase(table, result, cliff.low, cliff.high)} {subject(table)} {verb}{how}."))
     return texts
 
 
-def how_far(sides: Sides) -> str:
-    """Say how far it jumps, as the search weighs it; nothing that the runs on both sides would refute."""
+def jump_size_text(sides: Sides) -> str:
+    """State the size of a jump; not resolved where the runs on both sides contradict it."""
     low, value, high = sides.factor
     over = Estimate(value, low, high) if value > 1 else Estimate(1 / value, 1 / high, 1 / low)
     if not is_resolved(over) or (sides.over is not None and not low <= sides.over <= high):
         return " (how far is not resolved)"
     if not 1 / FOLD < value < FOLD:
-        return f" {spoken(over).replace(' [', '-fold [')}"
+        return f" {claim_number(over).replace(' [', '-fold [')}"
     ends = sorted(100 * abs(x - 1) for x in (low, high))
     return f" by {100 * abs(value - 1):.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]"
 
 
-def _bump(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> list[str]:
-    """Neighbors that undo each other."""
-    told = []
-    for (first, sides), (second, others) in pairwise(known):
+def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> list[str]:
+    """State adjacent cliffs that undo each other."""
+    sentences = []
+    for (first, sides), (second, others) in pairwise(cliffs):
         if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
             kind = "higher" if sides.factor[1] > 1 else "lower"
-            where = _between(table, found, first.high, second.low)
-            told.append(f"{sentence(subject(table))} is {kind} only {where}.")
-    return told
+            where = _range_phrase(table, result, first.high, second.low)
+            sentences.append(f"{capitalize(subject(table))} is {kind} only {where}.")
+    return sentences
 
 
-def _holes(table: Table, found: Cliffs) -> list[str]:
-    """A cliff between levels that all failed is none."""
-    failed = [levels for one in found.cliffs if (levels := failed_between(table, found, one))]
-    return [f"Every run failed {_where(table, found, min(n), max(n))}." for n in failed]
+def _failure_sentences(table: Table, result: Cliffs) -> list[str]:
+    """State the levels inside a cliff that all failed."""
+    failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
+    return [f"Every run failed {_where_phrase(table, result, min(n), max(n))}." for n in failed]
 
 
-def _moves(table: Table, found: Cliffs, low: float, high: float) -> str:
-    times = max(found.jump or 1.0, 1 / (found.jump or 1.0))
-    moves = f"{sentence(subject(table))} jumps, but not always at one place"
-    return f"{moves}: {_between(table, found, low, high)} runs of one level differ {times:.2g}-fold."
+def _wandering_sentence(table: Table, result: Cliffs, low: float, high: float) -> str:
+    times = max(result.jump or 1.0, 1 / (result.jump or 1.0))
+    moves = f"{capitalize(subject(table))} jumps, but not always at one place"
+    return f"{moves}: {_range_phrase(table, result, low, high)} runs of one level differ {times:.2g}-fold."
 
 
-def _open(table: Table, found: Cliffs) -> list[str]:
-    """What was not decided, or may yet be there."""
-    if found.another is not None and found.another > NAMED:
-        near = f", most likely near {_levels(table, found, round(found.likely))}" if found.likely else ""
-        return [f"Another jump is possible ({probability(found.another)}){near}."]
-    return [] if found.decided else ["The search ended before it could check that the place stays."]
+def _open_sentences(table: Table, result: Cliffs) -> list[str]:
+    """State what is not decided, or may yet be there."""
+    if result.another is not None and result.another > NAMED:
+        near = f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
+        return [f"Another jump is possible ({probability(result.another)}){near}."]
+    return [] if result.decided else ["The search ended before it could check that the place stays."]
 
 
-def _none(table: Table, found: Cliffs) -> Claim:
-    chance = probability(found.probability)
-    if not found.decided:
-        near = f", most likely near {_levels(table, found, round(found.likely))}" if found.likely else ""
-        more = [f"With this noise it would take about {found.n_more} more runs."] if found.n_more else []
-        return _unsaid(f"the search ended after {found.n} runs; a jump has a probability of {chance}{near}.", *more)
-    levels = [int(row.treatment[found.factor]) for row in table.counted()]
-    where = f" from {_levels(table, found, min(levels), max(levels))}" if levels else ""
-    none = f"No jump of {subject(table).removeprefix('the ')} by {percent(found.least - 1)} or more"
+def _no_jump_claim(table: Table, result: Cliffs) -> Claim:
+    chance = probability(result.probability)
+    if not result.decided:
+        near = f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
+        more = [f"With this noise it would take about {result.n_more} more runs."] if result.n_more else []
+        return _no_answer(f"the search ended after {result.n} runs; a jump has a probability of {chance}{near}.", *more)
+    levels = [int(row.treatment[result.factor]) for row in table.successful_rows()]
+    where = f" from {_levels(table, result, min(levels), max(levels))}" if levels else ""
+    none = f"No jump of {subject(table).removeprefix('the ')} by {percent(result.least - 1)} or more"
     return Claim(sentences=[f"{none} was found{where} (probability of one: {chance}).", UNSEEN])
 
 
-def _moved(table: Table, found: Cliffs, one: CliffDoc) -> list[str]:
-    is_up = one.factor[1] > 1
+def _cause_sentences(table: Table, result: Cliffs, cliff: CliffDoc) -> list[str]:
+    is_up = cliff.factor[1] > 1
     moved = [
         (name, above / below if is_up else below / above)
-        for name, below, above in evidence(table, found.factor, one.low, one.high)
+        for name, below, above in evidence(table, result.factor, cliff.low, cliff.high)
         if below and above
     ]
-    least = TELLING * max(one.factor[1], 1 / one.factor[1])
-    told = [f"{name} {x:.1f} times" for name, x in sorted(moved, key=lambda line: -line[1]) if x >= least]
+    least = CAUSE_RATIO * max(cliff.factor[1], 1 / cliff.factor[1])
+    causes = [f"{name} {x:.1f} times" for name, x in sorted(moved, key=lambda line: -line[1]) if x >= least]
     side = "Above" if is_up else "Below"
-    return [f"{side} {_levels(table, found, one.low)}: {', '.join(told[:MOST_TOLD])}."] if told else []
+    return [f"{side} {_levels(table, result, cliff.low)}: {', '.join(causes[:MOST_CAUSES])}."] if causes else []

@@ -1,4 +1,4 @@
-"""Cliffs, as findings hold them."""
+"""The document of a search for cliffs, as findings hold it."""
 
 from pydantic import Field
 

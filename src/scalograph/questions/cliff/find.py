@@ -1,4 +1,4 @@
-"""`find cliff`: its options, and its answer for machines."""
+"""`find cliff`: its options, and the answer as JSON."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,23 +23,23 @@ class CliffOptions:
     per_worker: Annotated[bool, Option("Each worker does the same work.")] = False
 
     def factors(self) -> AskedFactors:
-        """The one factor along which the time may jump."""
+        """Make the one factor along which the time may jump."""
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
 
 
 OPTIONS = CliffOptions
 
 
-def figures(found: "Findings") -> dict[str, Any]:
-    """The most probable cliff by itself, and all that was found."""
+def figures(findings: "Findings") -> dict[str, Any]:
+    """Return the most probable cliff and the whole result, for `--json`."""
     from scalograph.questions.cliff.document import Cliffs
 
-    one = found.document("cliff", Cliffs)
-    first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
+    result = findings.document("cliff", Cliffs)
+    first = max(result.cliffs, key=lambda cliff: cliff.probability, default=None) if result else None
     return {
         "location": first.location if first else None,
         "interval": [first.low, first.high] if first else None,
-        "runs": one.n if one else 0,
-        "probability": one.probability if one else None,
-        **(one.model_dump(mode="json") if one else {"decided": False, "cliffs": []}),
+        "runs": result.n if result else 0,
+        "probability": result.probability if result else None,
+        **(result.model_dump(mode="json") if result else {"decided": False, "cliffs": []}),
     }

@@ -1,16 +1,15 @@
-"""Where does the time jump, if it does at all?
+"""Find where the time jumps, if it does at all.
 
-The place is searched among steps of every width (`cliff_steps`) against a smooth curve (`cliff_evidence`).
-The next run goes where it tells most of the place: that part of the predictive variance which lies between the steps,
-over that within them. It is over when 95 % of the posterior of the place lie within +-5 % and a cliff has 95 %, or when
-it has less than 5 %.
+The place is searched among steps of every width against a smooth curve (`model_evidence`). The next run goes where it
+tells most of the place: the predictive variance between the steps over that within them. The search is over when 95%
+of the posterior of the place lie within 5% and a cliff has 95%, or when it has less than 5%.
 
 Source: D. J. C. MacKay, Information-based objective functions for active data selection, Neural Computation 4 (1992);
 benchmarks/statistics_cliff.py prints what it reaches.
 
 A run that is more probably slowed than not is set aside before the next is looked for, three at most: the evidence
-itself allows for one. It stays in the journal and in every table, and its level is asked for again (`cliff_course`), so
-that a slow level is told from a slow run by a second one.
+itself allows for one. It stays in the journal and in every table, and its level is repeated (`search_state`), so that
+a second run tells a slow level from a slow run.
 """
 
 from collections.abc import Sequence
@@ -56,12 +55,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A jump of the time at a place.
-
-    Attributes:
-        place: log of the level where half of it has happened.
-        width: relative, in which 80 % of it happen.
-    """
+    """A jump of the time: log of the level at half of it, and the relative width that holds 80% of it."""
 
     place: float
     width: float
@@ -69,19 +63,19 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Cliff:
-    """What the runs so far say of one cliff.
+    """Posterior of one cliff after some runs.
 
     Attributes:
-        location: level at which half of the jump has happened, the median of its posterior.
-        interval: levels between which the jump happens, with 99 %; its own width included.
-        probability: that there is a jump of 20 % or more at all.
-        within: share of the posterior of the place within +-5 % of `location`.
-        factor: time above over time below, with its 95 % range.
+        location: level at half of the jump, the median of its posterior.
+        interval: levels between which the jump happens, with 99%; its own width included.
+        probability: that there is a jump of 20% or more at all.
+        within: share of the posterior of the place within 5% of `location`.
+        factor: time above over time below, with its 95% range.
         gradual: probability that it takes a tenth of the level or more to happen.
-        step: place and width, for what is drawn and for the search for further ones.
+        step: place and width, for charts and for the search for further ones.
         next_level: where one more run tells most.
         slowed: probability for each run that something slowed it.
-        n_more: about how many more runs the place would take, if each told as much as the next; 0 where it is known.
+        n_more: runs until the place is known, if each told as much as the next; 0 where it is known.
     """
 
     location: float
@@ -97,23 +91,23 @@ class Cliff:
 
     @property
     def is_there(self) -> bool:
-        """Whether a cliff is sure, and its place known."""
+        """Tell whether a cliff is sure, and its place known."""
         return self.probability >= SURE and self.within >= SURE
 
     @property
     def is_none(self) -> bool:
-        """Whether it is sure that there is none."""
+        """Tell whether it is sure that there is none."""
         return self.probability <= 1 - SURE
 
 
-def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, known: Sequence[Step] = ()) -> Cliff:
-    """The posterior after some runs.
+def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, previous: Sequence[Step] = ()) -> Cliff:
+    """Return the posterior of a cliff after some runs.
 
     Args:
         n: level of each run, one of `levels`.
         times: score of each run, above zero, any unit.
-        levels: that can be measured, growing, from 1 on.
-        known: cliffs that were found before; a further one is searched.
+        levels: that can be measured, ascending, from 1 on.
+        previous: cliffs that are known; a further one is searched.
 
     Raises:
         ValueError: an argument has no meaning, or no place is left (`has_place`).
@@ -122,20 +116,22 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, kn
     >>> found.interval, found.is_there
     ((63.0, 64.0), True)
     """
-    return _cliff(tuple(n), tuple(times), tuple(levels), tuple(known))
+    return _fit_cliff(tuple(n), tuple(times), tuple(levels), tuple(previous))
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _cliff(n: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], known: tuple[Step, ...]) -> Cliff:
-    logs, scores = _checked(n, times, levels)
-    found = _without(steps(levels), known)
+def _fit_cliff(
+    n: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], previous: tuple[Step, ...]
+) -> Cliff:
+    logs, scores = _check_runs(n, times, levels)
+    hypotheses = _exclude_known(steps(levels), previous)
     middle = float(np.log([levels[0], levels[-1]]).mean())
-    centered = replace(found, places=found.places - middle)
+    centered = replace(hypotheses, places=hypotheses.places - middle)
     kept = np.ones(scores.size, dtype=bool)
     slowed = np.zeros(scores.size)
     for _ in range(MOST_SLOWED + 1):
         x, y = logs[kept] - middle, scores[kept]
-        features = _features(x, middle, known)
+        features = _features(x, middle, previous)
         seen = evidence(centered, x, y, features)
         slowed[kept] = seen.slowed
         worst = int(np.argmax(np.where(kept, slowed, -1.0)))
@@ -143,11 +139,11 @@ def _cliff(n: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...]
             break
         kept[worst] = False
     at = np.log(np.array(levels, dtype=float)) - middle
-    telling = _telling(centered, seen, x, features, at, _features(at, middle, known))
-    return _told(found, seen, levels, telling, slowed, prior=FURTHER_PRIOR if known else CLIFF_PRIOR)
+    telling = _information(centered, seen, x, features, at, _features(at, middle, previous))
+    return _summarize(hypotheses, seen, levels, telling, slowed, prior=FURTHER_PRIOR if previous else CLIFF_PRIOR)
 
 
-def _checked(n: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+def _check_runs(n: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     values = np.asarray(times, dtype=float)
     if len(n) != values.size or values.size < 2:
         raise ValueError(f"found {len(n)} levels and {values.size} times, expected as many of each, at least two")
@@ -158,42 +154,37 @@ def _checked(n: Sequence[int], times: Sequence[float], levels: Sequence[int]) ->
     return np.log(np.array(n, dtype=float)), np.log(values)
 
 
-def _without(found: Steps, known: Sequence[Step]) -> Steps:
-    """All steps but those that are as good as known."""
-    free = np.ones(found.places.size, dtype=bool)
-    for step in known:
-        free &= np.abs(found.places - step.place) > max(SAME, step.width)
-    kept = found.only(free)
+def _exclude_known(hypotheses: Steps, previous: Sequence[Step]) -> Steps:
+    """Exclude the steps that are as good as known, and normalize the prior."""
+    free = np.ones(hypotheses.places.size, dtype=bool)
+    for step in previous:
+        free &= np.abs(hypotheses.places - step.place) > max(SAME, step.width)
+    kept = hypotheses.only(free)
     return replace(kept, log_prior=kept.log_prior - logsumexp(kept.log_prior)) if free.any() else kept
 
 
-def has_place(levels: Sequence[int], known: Sequence[Step]) -> bool:
-    """Whether a further cliff could be between these levels."""
-    return _without(steps(tuple(levels)), known).places.size > 0
+def has_place(levels: Sequence[int], previous: Sequence[Step]) -> bool:
+    """Tell whether a further cliff could lie between these levels."""
+    return _exclude_known(steps(tuple(levels)), previous).places.size > 0
 
 
-def _features(x: FloatArray, middle: float, known: Sequence[Step]) -> FloatArray:
-    """Heights of known steps, each times its standard deviation; shape (known, x)."""
-    places, widths = np.array([(step.place, step.width) for step in known]).reshape(-1, 2).T
-    none = np.zeros(len(known))
+def _features(x: FloatArray, middle: float, previous: Sequence[Step]) -> FloatArray:
+    """Return the heights of known steps, each times its standard deviation; shape (known, x)."""
+    places, widths = np.array([(step.place, step.width) for step in previous]).reshape(-1, 2).T
+    none = np.zeros(len(previous))
     return Steps(places - middle, widths, none, none).heights(x) * JUMP_SD
 
 
-def _telling(
-    found: Steps,
-    seen: JumpEvidence,
-    x: FloatArray,
-    known: FloatArray,
-    at: FloatArray,
-    known_at: FloatArray,
+def _information(
+    hypotheses: Steps, seen: JumpEvidence, x: FloatArray, features: FloatArray, at: FloatArray, known_at: FloatArray
 ) -> FloatArray:
-    """For each level, the variance of what is expected there between steps, over what each step leaves open."""
+    """Return for each level the predictive variance between steps over that within them."""
     likely = seen.weights > NEGLIGIBLE * seen.weights.max()
     weights, jumps, sds = seen.weights[likely], seen.jump[likely], seen.jump_sd[likely]
-    chosen = found.only(likely)
+    chosen = hypotheses.only(likely)
     noise = seen.curve.noise**2 * np.eye(x.size)
-    across = covariance(x, at, seen.curve, known, known_at)
-    to = np.linalg.solve(covariance(x, x, seen.curve, known, known) + noise, across)
+    across = covariance(x, at, seen.curve, features, known_at)
+    to = np.linalg.solve(covariance(x, x, seen.curve, features, features) + noise, across)
     rest = chosen.heights(at) - chosen.heights(x) @ to
     base = variance(at, seen.curve, known_at) - (across * to).sum(axis=0) + seen.curve.noise**2
     share = weights / weights.sum()
@@ -203,48 +194,48 @@ def _telling(
     return np.asarray(np.round(between / within, DIGITS))
 
 
-def _told(
-    found: Steps, seen: JumpEvidence, levels: Sequence[int], telling: FloatArray, slowed: FloatArray, prior: float
+def _summarize(
+    hypotheses: Steps, seen: JumpEvidence, levels: Sequence[int], telling: FloatArray, slowed: FloatArray, prior: float
 ) -> Cliff:
-    order = np.argsort(found.places, kind="stable")
+    order = np.argsort(hypotheses.places, kind="stable")
     summed = np.cumsum(seen.weights[order])
-    place = float(found.places[order[int(np.searchsorted(summed, 0.5))]])
-    near = np.abs(found.places - place) <= NEAR
+    place = float(hypotheses.places[order[int(np.searchsorted(summed, 0.5))]])
+    near = np.abs(hypotheses.places - place) <= NEAR
     here = np.where(near, seen.weights, 0.0)
     best = int(np.argmax(np.round(here, DIGITS)))
     odds = exp(min(max(seen.cliff, -700.0), 700.0)) * prior / (1 - prior)
     low, middle, high = _factor(here, seen)
     return Cliff(
         location=exp(place),
-        interval=_interval(found, seen.weights, levels),
+        interval=_interval(hypotheses, seen.weights, levels),
         probability=odds / (1 + odds),
         within=float(here.sum()) if here.any() else 0.0,
         factor=(low, middle, high),
-        gradual=float(seen.weights[np.isin(found.widths, GRADUAL)].sum()),
-        step=Step(place, float(found.widths[best])),
+        gradual=float(seen.weights[np.isin(hypotheses.widths, GRADUAL)].sum()),
+        step=Step(place, float(hypotheses.widths[best])),
         next_level=levels[int(np.argmax(telling))],
         slowed=tuple(map(float, slowed)),
-        n_more=_n_more(found, seen.weights, float(telling.max())),
+        n_more=_n_more(hypotheses, seen.weights, float(telling.max())),
     )
 
 
-def _n_more(found: Steps, weights: FloatArray, telling: float) -> int:
-    """Runs until the place is known within +-5 %, by the entropy that is left over what the next run takes of it.
+def _n_more(hypotheses: Steps, weights: FloatArray, telling: float) -> int:
+    """Estimate runs until the place is known within 5%: the entropy left over what the next run takes of it.
 
-    A run takes half the log of 1 + between/within (that of a normal channel); a place that is known with 95 % leaves
+    A run takes half the log of 1 + between/within (that of a normal channel); a place that is known with 95% leaves
     less than 0.2 nats, one in three places beside it included.
     """
-    cells = np.floor(found.places / (2 * NEAR)).astype(int)
+    cells = np.floor(hypotheses.places / (2 * NEAR)).astype(int)
     shares = np.bincount(cells - cells.min(), weights)
     left = float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum()) - 0.2
     gained = 0.5 * float(np.log1p(telling))
     return 0 if left <= 0 else int(min(np.ceil(left / max(gained, 1e-3)), 9999))
 
 
-def _interval(found: Steps, weights: FloatArray, levels: Sequence[int]) -> Range:
-    """The measurable levels around 99 % of the steps: 0.5 % begin below it, 0.5 % end above."""
-    half = np.maximum(found.widths, found.spans) / 2
-    low, high = _quantile(found.places - half, weights, 0.005), _quantile(found.places + half, weights, 0.995)
+def _interval(hypotheses: Steps, weights: FloatArray, levels: Sequence[int]) -> Range:
+    """Return the measurable levels around 99% of the steps: 0.5% begin below it, 0.5% end above."""
+    half = np.maximum(hypotheses.widths, hypotheses.spans) / 2
+    low, high = _quantile(hypotheses.places - half, weights, 0.005), _quantile(hypotheses.places + half, weights, 0.995)
     below = [level for level in levels if level <= low * (1 + ROUNDING)] or [levels[0]]
     above = [level for level in levels if level >= high * (1 - ROUNDING)] or [levels[-1]]
     return float(below[-1]), float(above[0])
@@ -257,7 +248,7 @@ def _quantile(logs: FloatArray, weights: FloatArray, share: float) -> float:
 
 
 def _factor(weights: FloatArray, seen: JumpEvidence) -> tuple[float, float, float]:
-    """Low end, expected value and high end of the time above over below, at the place itself."""
+    """Return low end, expected value and high end of the time above over below, at the place itself."""
     share = weights / weights.sum()
     mean = float(share @ seen.jump)
     sd = float(np.sqrt(share @ (seen.jump_sd**2 + (seen.jump - mean) ** 2)))

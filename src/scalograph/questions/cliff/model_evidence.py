@@ -1,9 +1,9 @@
-"""How well does each step explain the runs, and how well does none?
+"""Weigh how well each step explains the runs, and how well none does.
 
 The log of a score is a line in the log of the level, a smooth curve around it, perhaps a bend or a step, and noise.
-The coefficients are normal and integrated out; the size of the noise and of the curve are summed over a grid, so that
-what is smooth is no cliff. A jump of less than 20 % is none: its prior is cut there. One run may be slowed: each
-hypothesis is weighed without it too, by the leave-one-out density, which is a mixture and no exclusion.
+The coefficients are normal and integrated out; the sizes of noise and curve are summed over a grid, so that what is
+smooth is no cliff. The prior of a jump is cut at 20%. One run may be slowed: each hypothesis is weighed without it
+too, by the leave-one-out density, which is a mixture and no exclusion.
 
 Source: C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning (2006), 2.7 (explicit basis
 functions) and 5.4.2 (leave-one-out in closed form).
@@ -39,10 +39,10 @@ class Steps:
     """Hypotheses, one in each row.
 
     Attributes:
-        places: log of the level at which half of the jump has happened.
-        widths: relative, as above.
-        spans: log ratio of the two levels between which the place is; more than two where gaps are joined.
-        log_prior: log weight before anything was measured; the weights sum to 1.
+        places: log of the level at half of the jump.
+        widths: relative.
+        spans: log ratio of the two levels around the place; more than two where gaps are joined.
+        log_prior: log of the prior weights, which sum to 1.
     """
 
     places: FloatArray
@@ -51,27 +51,26 @@ class Steps:
     log_prior: FloatArray
 
     def only(self, chosen: NDArray[np.bool_]) -> "Steps":
-        """Some of them, with the weights that they have."""
         return Steps(self.places[chosen], self.widths[chosen], self.spans[chosen], self.log_prior[chosen])
 
     def heights(self, logs: FloatArray) -> FloatArray:
-        """Share of the jump that has happened at each log level; shape (steps, levels)."""
+        """Return the share of the jump that has happened at each log level; shape (steps, levels)."""
         away = (logs[None, :] - self.places[:, None]) * (MIDDLE / self.widths[:, None])
-        found = (away > 0).astype(float)
+        shares = (away > 0).astype(float)
         near = np.abs(away) < FAR
-        found[near] = ndtr(away[near])
-        return found
+        shares[near] = ndtr(away[near])
+        return shares
 
 
 @lru_cache(maxsize=8)
 def steps(levels: tuple[int, ...]) -> Steps:
-    """A step of every width between all levels that follow each other.
+    """Make a step of every width between all adjacent levels.
 
     Args:
-        levels: at least two, growing, each at least 1.
+        levels: at least two, ascending, each at least 1.
 
     Raises:
-        ValueError: levels that are not as said.
+        ValueError: other levels.
 
     >>> found = steps((1, 2, 4, 8))
     >>> [round(float(n), 2) for n in np.exp(found.places[:3])], round(float(np.exp(found.log_prior).sum()), 6)
@@ -82,14 +81,14 @@ def steps(levels: tuple[int, ...]) -> Steps:
     logs = np.log(np.array(levels, dtype=float))
     gaps = [(float(a), float(b)) for a, b in pairwise(logs)]
     widths = SHARP + GRADUAL
-    rows = [(place, w, length) for w in widths for place, length in _thinned(gaps, w, float(logs[-1] - logs[0]))]
+    rows = [(place, w, length) for w in widths for place, length in _join_gaps(gaps, w, float(logs[-1] - logs[0]))]
     places, wide, lengths = np.array(rows).T
     shares = np.where(np.isin(wide, GRADUAL), GRADUAL_SHARE / len(GRADUAL), (1 - GRADUAL_SHARE) / len(SHARP))
     return Steps(places, wide, lengths, np.log(lengths * shares / (logs[-1] - logs[0])))
 
 
-def _thinned(gaps: Sequence[tuple[float, float]], width: float, span: float) -> Iterator[tuple[float, float]]:
-    """Middle and length of gaps that are joined while they are shorter than a step of this width could show."""
+def _join_gaps(gaps: Sequence[tuple[float, float]], width: float, span: float) -> Iterator[tuple[float, float]]:
+    """Yield middle and length of gaps, joined while they are shorter than a step of this width could show."""
     shortest = max(width / PLACES, span / MOST_PLACES if len(gaps) > MOST_PLACES else 0.0)
     begin = gaps[0][0]
     for number, (_, end) in enumerate(gaps, 1):
@@ -124,14 +123,7 @@ FURTHER_PRIOR = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SmoothTrend:
-    """One size of noise and of the smooth curve, with what the runs make of it.
-
-    Attributes:
-        noise: standard deviation of log scores.
-        sd: of the smooth curve.
-        reach: log ratio of levels over which it changes.
-        log_prior: of both sizes.
-    """
+    """One size of noise and of the smooth curve: standard deviations, log reach in levels, and log prior."""
 
     noise: float
     sd: float
@@ -141,7 +133,7 @@ class SmoothTrend:
 
 @dataclass(frozen=True, slots=True)
 class JumpEvidence:
-    """What the runs say.
+    """Evidence of the runs for each step.
 
     Attributes:
         weights: posterior share of each step, given that there is one; sum 1.
@@ -161,8 +153,8 @@ class JumpEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Weighed:
-    """Log weights of rank-one additions to covariances, shape (curves, additions); `slowed` the same for each run."""
+class _FeatureWeights:
+    """Log weights of rank-one additions to covariances, shape (curves, additions); `slowed` per run."""
 
     weights: FloatArray
     slowed: FloatArray
@@ -172,29 +164,21 @@ class _Weighed:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What sizes of noise and curve make of the runs; `base` is the log density of each without step or bend."""
+    """Weights for each size of noise and curve; `base` is the log density without step or bend."""
 
     base: FloatArray
-    step: _Weighed
-    plain: _Weighed
+    step: _FeatureWeights
+    plain: _FeatureWeights
 
     @property
     def best(self) -> FloatArray:
-        """Log density of each under its best step or bend."""
+        """Return the log density of each under its best step or bend."""
         return np.asarray(self.base + np.maximum(self.step.weights.max(axis=1), self.plain.weights.max(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """What was measured, and what it is held against.
-
-    Attributes:
-        x: log level of each run, centered.
-        y: log score of each run, centered.
-        known: as of `covariance`.
-        heights: of steps at all runs; shape (steps, runs).
-        bends: the same of bends.
-    """
+    """The runs (centered logs), and heights of steps and bends at them, shape (hypotheses, runs)."""
 
     x: FloatArray
     y: FloatArray
@@ -204,57 +188,59 @@ class _Runs:
 
 
 def curves() -> Iterator[SmoothTrend]:
-    """Every size of noise with every smooth curve."""
+    """Yield every size of noise with every smooth curve."""
     for noise, p in zip(NOISES, NOISE_PRIOR, strict=True):
         for (sd, reach), q in zip(CURVES, CURVE_PRIOR, strict=True):
             yield SmoothTrend(noise, sd, reach, log(p * q))
 
 
-def covariance(x: FloatArray, z: FloatArray, curve: SmoothTrend, known: FloatArray, at: FloatArray) -> FloatArray:
-    """Between what is measured at log levels x and at z, without noise, steps that are known included.
+def covariance(x: FloatArray, z: FloatArray, curve: SmoothTrend, features: FloatArray, at: FloatArray) -> FloatArray:
+    """Return the covariance of log scores at log levels x and z, without noise, known steps included.
 
     Args:
         x: log levels, centered.
         z: log levels, centered.
         curve: sizes.
-        known: heights of known steps and bends at x, each times its standard deviation; shape (known, x).
+        features: heights of known steps and bends at x, each times its standard deviation; shape (known, x).
         at: the same at z.
     """
     smooth = curve.sd**2 * np.exp(-0.5 * ((x[:, None] - z[None, :]) / curve.reach) ** 2)
-    return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x[:, None] * z[None, :] + smooth + known.T @ at)
+    return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x[:, None] * z[None, :] + smooth + features.T @ at)
 
 
-def variance(x: FloatArray, curve: SmoothTrend, known: FloatArray) -> FloatArray:
-    """Of what is measured at log levels x, without noise: the diagonal of `covariance`."""
-    return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x**2 + curve.sd**2 + (known**2).sum(axis=0))
+def variance(x: FloatArray, curve: SmoothTrend, features: FloatArray) -> FloatArray:
+    """Return the diagonal of `covariance` at log levels x."""
+    return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x**2 + curve.sd**2 + (features**2).sum(axis=0))
 
 
-def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> JumpEvidence:
-    """Weights of all steps, and of none.
+def evidence(hypotheses: Steps, x: FloatArray, y: FloatArray, features: FloatArray) -> JumpEvidence:
+    """Weigh all steps, and none.
 
     Args:
-        found: the steps, at places as x.
+        hypotheses: the steps, at places as x.
         x: log level of each run, centered as the places are.
         y: log score of each run.
-        known: as of `covariance`.
+        features: as of `covariance`.
     """
-    heights, back = _alike(found.heights(x))
-    runs = _Runs(x, y - np.median(y), known, heights, _bends(x))
-    ends = np.unique(back[(found.widths == SHARP[0]) | np.isin(found.widths, GRADUAL)])
+    heights, back = _distinct_rows(hypotheses.heights(x))
+    runs = _Runs(x, y - np.median(y), features, heights, _bends(x))
+    ends = np.unique(back[(hypotheses.widths == SHARP[0]) | np.isin(hypotheses.widths, GRADUAL)])
     every = [*curves()]
     best = _parts(every, replace(runs, heights=heights[ends])).best
     sizes = [curve for curve, log_density in zip(every, best, strict=True) if log_density >= best.max() - HOPELESS]
     parts = _parts(sizes, runs)
-    prior = np.bincount(back, np.exp(found.log_prior))
+    prior = np.bincount(back, np.exp(hypotheses.log_prior))
     logs = parts.step.weights + parts.base[:, None] + np.log(prior)
     none = parts.plain.weights + parts.base[:, None] - log(len(runs.bends))
     total = float(logsumexp(logs))
     likely = int(np.argmax(np.round(logsumexp(logs, axis=1), 9)))
     cliff = total - float(logsumexp(none))
     share = 1 / (1 + np.exp(-np.clip(cliff, -50, 50)))
-    slowed = share * _slowed(parts.step.slowed, logs) + (1 - share) * _slowed(parts.plain.slowed, none)
+    slowed = share * _slowed_probability(parts.step.slowed, logs) + (1 - share) * _slowed_probability(
+        parts.plain.slowed, none
+    )
     return JumpEvidence(
-        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(found.log_prior),
+        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(hypotheses.log_prior),
         cliff=cliff,
         curve=sizes[likely],
         slowed=slowed,
@@ -263,8 +249,8 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> J
     )
 
 
-def _alike(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Rows that differ when rounded, and for each step which of them it has; rows of bytes are sorted the fastest."""
+def _distinct_rows(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return the rows that differ when rounded, and the row of each step; bytes sort the fastest."""
     rounded = np.round(heights * 10**ALIKE).astype(np.uint8)
     rows = rounded.view(np.dtype((np.void, rounded.shape[1]))).ravel()
     _, first, back = np.unique(rows, return_index=True, return_inverse=True)
@@ -272,42 +258,42 @@ def _alike(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
 
 
 def _parts(sizes: Sequence[SmoothTrend], runs: _Runs) -> _Parts:
-    """Sizes of noise and curve with every step and every bend: as many at once as a cache holds."""
+    """Weigh every step and every bend for each size: as many sizes at once as a cache holds."""
     n = max(1, CHUNK // runs.heights.size)
-    made = [_part(sizes[i : i + n], runs) for i in range(0, len(sizes), n)]
-    base = np.concatenate([part.base for part in made])
-    return _Parts(base, _joined([part.step for part in made]), _joined([part.plain for part in made]))
+    parts = [_part(sizes[i : i + n], runs) for i in range(0, len(sizes), n)]
+    base = np.concatenate([part.base for part in parts])
+    return _Parts(base, _concatenate([part.step for part in parts]), _concatenate([part.plain for part in parts]))
 
 
-def _joined(parts: Sequence[_Weighed]) -> _Weighed:
+def _concatenate(parts: Sequence[_FeatureWeights]) -> _FeatureWeights:
     names = ("weights", "slowed", "mean", "variance")
-    return _Weighed(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return _FeatureWeights(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def _part(sizes: Sequence[SmoothTrend], runs: _Runs) -> _Parts:
-    x, y, known = runs.x, runs.y, runs.known
-    smooth = [covariance(x, x, curve, known, known) + curve.noise**2 * np.eye(y.size) for curve in sizes]
+    x, y, features = runs.x, runs.y, runs.known
+    smooth = [covariance(x, x, curve, features, features) + curve.noise**2 * np.eye(y.size) for curve in sizes]
     inverse, log_density = _inverse(np.array(smooth), y)
-    step = _added(runs.heights, JUMP_SD, inverse, y, cut=LEAST)
-    plain = _added(runs.bends, BEND_SD, inverse, y, cut=0.0)
+    step = _add_feature(runs.heights, JUMP_SD, inverse, y, cut=LEAST)
+    plain = _add_feature(runs.bends, BEND_SD, inverse, y, cut=0.0)
     return _Parts(log_density + np.array([curve.log_prior for curve in sizes]), step, plain)
 
 
 def _bends(x: FloatArray) -> FloatArray:
-    """None, and bends evenly spread over the runs; shape (bends, runs)."""
+    """Return none, and bends evenly spread over the runs; shape (bends, runs)."""
     places = np.linspace(x.min(), x.max(), N_BENDS + 2)[1:-1]
     return np.vstack([np.zeros_like(x), np.maximum(x[None, :] - places[:, None], 0.0)])
 
 
 def _inverse(smooth: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Inverse of each covariance of the runs, and the log density of the scores under it."""
+    """Invert each covariance of the runs, with the log density of the scores under it."""
     half_log_det = np.log(np.diagonal(np.linalg.cholesky(smooth), axis1=1, axis2=2)).sum(axis=1)
     inverse = np.asarray(np.linalg.inv(smooth), dtype=float)
     return inverse, np.asarray(-0.5 * (inverse @ y) @ y - half_log_det - y.size / 2 * log(2 * pi))
 
 
-def _added(features: FloatArray, sd: float, inverse: FloatArray, y: FloatArray, cut: float) -> _Weighed:
-    """Log density with one feature more, over that without; at most one run being slowed."""
+def _add_feature(features: FloatArray, sd: float, inverse: FloatArray, y: FloatArray, cut: float) -> _FeatureWeights:
+    """Return the log density with one feature more, over that without; at most one run being slowed."""
     through, plain = features @ inverse, inverse @ y
     variance, projected = 1 / (1 / sd**2 + (through * features).sum(axis=2)), through @ y
     mean = variance * projected
@@ -318,14 +304,14 @@ def _added(features: FloatArray, sd: float, inverse: FloatArray, y: FloatArray, 
         with np.errstate(divide="ignore"):
             gained = gained + np.log(left) - log(2 * ndtr(-cut / sd))
     diagonal = np.diagonal(inverse, axis1=1, axis2=2)
-    weights, slowed = _with_slowed(through, plain[:, None], mean[..., None], variance[..., None], diagonal[:, None])
-    return _Weighed(gained + weights, slowed, mean, variance)
+    weights, slowed = _slowed_odds(through, plain[:, None], mean[..., None], variance[..., None], diagonal[:, None])
+    return _FeatureWeights(gained + weights, slowed, mean, variance)
 
 
-def _with_slowed(
+def _slowed_odds(
     through: FloatArray, plain: FloatArray, mean: FloatArray, variance: FloatArray, diagonal: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Log of the factor for one slowed run or none, and the share of it that each run has.
+    """Return the log factor for one slowed run or none, and the share of it that each run has.
 
     Shapes (curves, features) and (curves, features, runs).
     """
@@ -348,6 +334,6 @@ def _with_slowed(
     return top + np.log(total), shares
 
 
-def _slowed(found: FloatArray, logs: FloatArray) -> FloatArray:
-    """Probability for each run over all hypotheses, whose log weights are of shape (curves, hypotheses)."""
-    return np.asarray(np.tensordot(np.exp(logs - logsumexp(logs)), found, axes=2))
+def _slowed_probability(shares: FloatArray, logs: FloatArray) -> FloatArray:
+    """Average over all hypotheses, whose log weights are of shape (curves, hypotheses)."""
+    return np.asarray(np.tensordot(np.exp(logs - logsumexp(logs)), shares, axes=2))

@@ -1,9 +1,9 @@
-"""Does the place of a cliff move from run to run? Then runs of one level lie now below it and now above.
+"""Detect a cliff whose place moves from run to run: runs of one level lie now below it and now above.
 
-A single place, however wide, gives each level one time. Two groups of runs at the same level, as far apart as the jump,
-are seen where the place itself is drawn anew in each run: by the addresses that it was given, by what was cached, by a
-timer. But a run may also have been slowed, by as much as the jump. So it is counted how many runs must have been slowed
-if the place were one: those as slow as beyond it, as far out as a run is fast, which nothing else explains.
+A single place, however wide, gives each level one time. Two groups of runs at one level, as far apart as the jump,
+show a place that is drawn anew in each run: by addresses, by what was cached, by a timer. But a run may also have
+been slowed by as much as the jump. So the runs are counted that must have been slowed if the place were one: those as
+slow as beyond it, as far out as a run is fast, which nothing else explains.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from statistics import median
 from scipy.special import bdtrc
 
 from scalograph.findings.row import Row
-from scalograph.findings.sample import records_of
+from scalograph.findings.sample import read_records
 from scalograph.findings.table import Table
 from scalograph.protocol.record import Record
 from scalograph.verdict.cause import COUNTED
@@ -50,13 +50,13 @@ class Contradiction:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the place is told to move: so many of so few runs are not slowed where one in ten is."""
+        """Tell whether the place moves: so many of so few runs are not slowed where one in ten is."""
         chance = float(bdtrc(self.n - 1, self.of, SLOWED))
         return self.n >= TELLING and self.n_without_one >= WITHOUT_ONE and chance < CHANCE
 
 
 def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Contradiction | None:
-    """What speaks against one place; None where no level has runs on both sides.
+    """Count the runs that contradict a single place; None where no level has runs on both sides.
 
     Args:
         n: level of each run.
@@ -83,8 +83,8 @@ def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Co
 
 
 def _sides(seen: Sequence[tuple[int, float]], jump: float) -> tuple[list[int], list[int]]:
-    """Levels of slow and of fast runs, as the nearest level with both has them."""
-    both = _mixed(seen, jump)
+    """Return the levels of slow and of fast runs, judged by the nearest level with both."""
+    both = _bimodal_levels(seen, jump)
     slow, fast = list[int](), list[int]()
     for level, y in seen:
         nearest = min(both, key=lambda other: (abs(log(other / level)), other), default=0)
@@ -95,15 +95,15 @@ def _sides(seen: Sequence[tuple[int, float]], jump: float) -> tuple[list[int], l
     return slow, fast
 
 
-def _mixed(seen: Sequence[tuple[int, float]], jump: float) -> dict[int, tuple[float, float]]:
-    """Levels whose runs fall into two groups, with the log of the time of each: the runs beside the widest gap."""
-    found = {}
+def _bimodal_levels(seen: Sequence[tuple[int, float]], jump: float) -> dict[int, tuple[float, float]]:
+    """Find levels with two groups of runs, and the log time of each: the runs beside the widest gap."""
+    groups = {}
     for level in sorted({x for x, _ in seen}):
         logs = sorted(y for x, y in seen if x == level)
         gap, low, high = max(((b - a, a, b) for a, b in pairwise(logs)), default=(0.0, 0.0, 0.0))
         if APART[0] * jump <= gap <= APART[1] * jump:
-            found[level] = (low, high)
-    return found
+            groups[level] = (low, high)
+    return groups
 
 
 # What may have caused a jump: what a run's record calls it, in words and units.
@@ -129,8 +129,8 @@ Line = tuple[str, float | None, float | None]
 
 
 def sides(table: Table, factor: str, low: float, high: float) -> tuple[list[Row], list[Row]]:
-    """The runs that count just below a cliff and just above it: of up to three levels each, the nearest ones."""
-    counted = [row for row in table.counted() if row.verdict in COUNTED]
+    """Return the counted runs just below a cliff and just above it, of up to three levels each."""
+    counted = [row for row in table.successful_rows() if row.verdict in COUNTED]
     levels: Mapping[str, list[int]] = {
         "below": sorted({n for row in counted if (n := int(row.treatment[factor])) <= low})[-3:],
         "above": sorted({n for row in counted if (n := int(row.treatment[factor])) >= high})[:3],
@@ -140,8 +140,8 @@ def sides(table: Table, factor: str, low: float, high: float) -> tuple[list[Row]
 
 
 def evidence(table: Table, factor: str, low: float, high: float) -> list[Line]:
-    """Every figure that is not zero on both sides."""
-    below, above = ([*records_of(table, rows)] for rows in sides(table, factor, low, high))
+    """Return the medians of every counter that is not zero on both sides."""
+    below, above = ([*read_records(table, rows)] for rows in sides(table, factor, low, high))
     lines = []
     for field, (name, unit) in EVIDENCE.items():
         ends = [_median(records, field, SCALE[unit]) for records in (below, above)]

@@ -1,8 +1,4 @@
-"""The runs of a search for cliffs.
-
-The first ones lie at both ends and in each tenth of the range, by its log; each further one is where the course, told
-of all before it, expects to learn most of the place of the jump.
-"""
+"""Plan a search for cliffs: both ends and each tenth of the log range first, then where runs tell most."""
 
 from functools import partial
 
@@ -12,13 +8,7 @@ from scalograph.questions.cliff.search_state import begin
 
 
 def plan(design: Design) -> SearchPlan:
-    """Make the plan of a search for cliffs.
-
-    Args:
-        design: of one factor that counts, at five levels or more.
-
-    Returns:
-        Where the first runs are, and who asks for all further ones.
+    """Plan a search over one factor that counts, at five levels or more.
 
     Raises:
         StudyError: another factor varies, or the levels are no counts, or too few.

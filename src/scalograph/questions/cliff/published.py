@@ -1,4 +1,4 @@
-"""What a search for cliffs offers to the claims of a paper."""
+"""Values that a search for cliffs offers to published claims."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -18,32 +18,32 @@ COUNT = "cliffs that the search has found"
 
 
 def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer the first cliff, its size, and the count of all.
+    """Offer the first cliff, its size, and the number of cliffs, by name.
 
-    Args:
-        document: what the search came to.
-
-    Returns:
-        By name. An empty list says that the search has come to its answer, and there is no such figure; a name is
-        missing where nothing is known of it.
+    An empty list: the search is decided, and there is no such value. A missing name: nothing is known of it.
     """
-    one = [OfferedFigure(estimate) for estimate in (_count(document),)]
+    count = [OfferedFigure(estimate) for estimate in (_count(document),)]
     if document.wanders:
         low, high = document.wanders
         jump = Estimate(document.jump, n=document.n, method=JUMP)
-        place = Estimate(sqrt(low * high), low, high, 0.95, document.n, "levels between which the jump moves")
-        return {"cliff": [OfferedFigure(place)], "cliff_factor": [OfferedFigure(jump)], "cliffs": one, **_moves(1.0)}
+        location = Estimate(sqrt(low * high), low, high, 0.95, document.n, "levels between which the jump moves")
+        return {
+            "cliff": [OfferedFigure(location)],
+            "cliff_factor": [OfferedFigure(jump)],
+            "cliffs": count,
+            **_moves(1.0),
+        }
     if not document.cliffs:
-        return _none(document, one)
+        return _none(document, count)
     first = document.cliffs[0]
-    place = Estimate(first.location, first.low, first.high, 0.99, document.n, LOCATION)
+    location = Estimate(first.location, first.low, first.high, 0.99, document.n, LOCATION)
     low, value, high = first.factor
     jump = Estimate(value, low, high, 0.95, document.n, JUMP)
-    return {"cliff": [OfferedFigure(place)], "cliff_factor": [OfferedFigure(jump)], "cliffs": one, **_moves(0.0)}
+    return {"cliff": [OfferedFigure(location)], "cliff_factor": [OfferedFigure(jump)], "cliffs": count, **_moves(0.0)}
 
 
 def _none(document: Cliffs, count: Sequence[OfferedFigure]) -> Mapping[str, Sequence[OfferedFigure]]:
-    """No cliff: an answer where the search is decided, else a place that is likely and not sure."""
+    """Offer no cliff where the search is decided, else a place that is likely and not sure."""
     if document.decided:
         return {"cliff": [], "cliff_factor": [], "cliff_moves": [], "cliffs": count}
     likely = Estimate(document.likely, n=document.n, method=LOCATION, warnings=("the search ended before it was sure",))
@@ -51,7 +51,7 @@ def _none(document: Cliffs, count: Sequence[OfferedFigure]) -> Mapping[str, Sequ
 
 
 def _count(document: Cliffs) -> Estimate:
-    """How many there are; with an open end where a further one is."""
+    """Count the cliffs; the end is open where a further one may be."""
     n = float(max(len(document.cliffs), document.wanders is not None))
     return Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT)
 

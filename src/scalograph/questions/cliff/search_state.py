@@ -1,18 +1,11 @@
-"""How far the search for cliffs is: which scores it rests on, what they say, and which level is next."""
+"""The state of a search for cliffs: its scores, what they say, and which level is next."""
 
 import random
 from collections.abc import Sequence
 from math import exp, log
 
-from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
-from scalograph.questions.cliff.model import (
-    LEAST_RUNS,
-    LIKELY,
-    SURE,
-    Cliff,
-    cliff,
-    has_place,
-)
+from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
+from scalograph.questions.cliff.model import LEAST_RUNS, LIKELY, SURE, Cliff, cliff, has_place
 from scalograph.questions.cliff.model_wander import contradiction
 from scalograph.study.model import Study
 
@@ -30,14 +23,14 @@ FAILURES = 2
 
 
 class CliffCourse:
-    """Pure in the levels, the seed and what was told, in that order.
+    """State of a search for cliffs: pure in levels, seed and observations, in their order.
 
     Attributes:
         n: level of each score.
         times: the scores.
         sure: the cliffs whose place is known, in the order in which they were found.
-        open: what is known of a further one; None before the first levels are measured, and after the last cliff.
-        jump: time above over time below of the first one, as of the last time when there was one for sure.
+        open: posterior of a further one; None before the first levels are measured, and after the last cliff.
+        jump: time above over time below of the first one, when it was last sure.
         wandering: levels between which its place moves from run to run; None where it stays.
     """
 
@@ -56,7 +49,7 @@ class CliffCourse:
 
     @property
     def decided(self) -> bool:
-        """Whether a cliff is found, or none is an answer; of a further one, whether it is worth no more runs."""
+        """Tell whether a cliff is found or excluded, and a further one is worth no more runs."""
         if self.wandering:
             return True
         if self._unconfirmed() is not None:
@@ -67,7 +60,7 @@ class CliffCourse:
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Return the level of the next run; None when the search is over."""
         for level in self._first:
             if level in self._levels and level not in self.n:
                 return level
@@ -81,28 +74,28 @@ class CliffCourse:
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Estimate the runs still to come; at least 1."""
         return max(1, N_START + 5 - len(self.n))
 
     @property
     def state(self) -> str:
-        """The place that is known by now, in a few words."""
-        found = self.open
-        if found is None:
+        """Describe the place found so far in a few words."""
+        candidate = self.open
+        if candidate is None:
             return ""
-        known = f"{len(self.sure)} found; another" if self.sure else "a cliff"
-        low, high = found.interval
-        return f"{known}: {100 * found.probability:.0f} %, between {low:.0f} and {high:.0f}"
+        prefix = f"{len(self.sure)} found; another" if self.sure else "a cliff"
+        low, high = candidate.interval
+        return f"{prefix}: {100 * candidate.probability:.0f} %, between {low:.0f} and {high:.0f}"
 
-    def add(self, level: int, time: float) -> str | None:
-        """A score."""
+    def observe(self, level: int, time: float) -> str | None:
+        """Observe the score of a run."""
         self.n.append(level)
         self.times.append(time)
         self._think()
         return None
 
-    def fail(self, level: int) -> str | None:
-        """A run without a score; the second one at a level leaves it out, and all above where none has one."""
+    def observe_failure(self, level: int) -> str | None:
+        """Observe a run without a score; the second one excludes the level, and all above that have none."""
         self._failures[level] = self._failures.get(level, 0) + 1
         if self._failures[level] != FAILURES:
             return None
@@ -116,13 +109,15 @@ class CliffCourse:
         return f"level {level} failed {FAILURES} times: left out{rest}"
 
     def _think(self) -> None:
-        """Anew with all scores: cliffs one after the other, each with those before it taken as known."""
+        """Fit anew: cliffs one after the other, each with those before it taken as known."""
         before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
         first = set(self._first) & set(self._levels)
         if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
             return
-        while len(self.sure) < MOST_CLIFFS and has_place(self._levels, known := [found.step for found in self.sure]):
-            self.open = cliff(self.n, self.times, self._levels, known=known)
+        while len(self.sure) < MOST_CLIFFS and has_place(
+            self._levels, steps := [candidate.step for candidate in self.sure]
+        ):
+            self.open = cliff(self.n, self.times, self._levels, previous=steps)
             if self._moves(self.sure[0] if self.sure else self.open):
                 return
             if not self.open.is_there or len(self.n) < LEAST_RUNS or self._asked_again(self.open):
@@ -133,40 +128,40 @@ class CliffCourse:
                 self._last_at = len(self.n)
         self.open = None
 
-    def _moves(self, found: Cliff) -> bool:
-        """Whether the place is seen to be another one from run to run: such runs make any single place improbable."""
-        if found.probability >= SURE:
-            self.jump = found.factor[1]
+    def _moves(self, candidate: Cliff) -> bool:
+        """Tell whether the place moves from run to run: such runs make any single place improbable."""
+        if candidate.probability >= SURE:
+            self.jump = candidate.factor[1]
         against = contradiction(self.n, self.times, self.jump) if self.jump else None
         self.wandering = (against.low, against.high) if against and against.is_sure else None
         return self.wandering is not None
 
-    def _around(self, found: Cliff) -> tuple[int, ...]:
-        """A level on each side of a place, where there is one: below its interval and above."""
-        low, high = found.interval
-        below = [n for n in self._levels if n < low and n >= found.location * BESIDE**3]
-        above = [n for n in self._levels if n > high and n <= found.location / BESIDE**3]
-        wanted = ((below, found.location * BESIDE), (above, found.location / BESIDE))
+    def _around(self, candidate: Cliff) -> tuple[int, ...]:
+        """Choose a level on each side of a place, below and above its interval."""
+        low, high = candidate.interval
+        below = [n for n in self._levels if n < low and n >= candidate.location * BESIDE**3]
+        above = [n for n in self._levels if n > high and n <= candidate.location / BESIDE**3]
+        wanted = ((below, candidate.location * BESIDE), (above, candidate.location / BESIDE))
         return tuple(_nearest(levels, at) for levels, at in wanted if levels)
 
     def _unconfirmed(self) -> int | None:
-        """A level beside the first cliff that is to be measured again before its place is believed."""
+        """Return a level beside the first cliff to repeat before its place is believed."""
         if not self.sure:
             return None
         often = CONFIRMED_MIXED if contradiction(self.n, self.times, self.sure[0].factor[1]) else CONFIRMED
         beside = [n for n in self._beside if n in self._levels and self.n.count(n) < often]
         return min(beside, key=lambda n: (self.n.count(n), n), default=None)
 
-    def _asked_again(self, found: Cliff) -> int | None:
-        """A level whose only run must not decide: one that was probably slowed, or one beside a place that is known."""
+    def _asked_again(self, candidate: Cliff) -> int | None:
+        """Return a level whose only run must not decide: probably slowed, or beside a known place."""
         alone = [n for n in self.n if self.n.count(n) == 1]
-        for n, slowed in zip(self.n, found.slowed, strict=True):
+        for n, slowed in zip(self.n, candidate.slowed, strict=True):
             if slowed >= LIKELY and n in alone:
                 return n
-        if not found.is_there:
+        if not candidate.is_there:
             return None
-        above = min((n for n in self.n if n > found.location), default=None)
-        below = max((n for n in self.n if n <= found.location), default=None)
+        above = min((n for n in self.n if n > candidate.location), default=None)
+        below = max((n for n in self.n if n <= candidate.location), default=None)
         return next((n for n in (above, below) if n in alone), None)
 
 
@@ -174,10 +169,10 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[CliffCourse]:
     """Begin a search.
 
     Raises:
-        StudyError: it cannot be made over these treatments.
+        StudyError: it cannot be made over these configurations.
     """
     factor = searched_factor(study, treatments)
-    levels = counted(treatments, factor, LEAST_LEVELS)
+    levels = count_levels(treatments, factor, LEAST_LEVELS)
     return Search(
         what=factor,
         steps={level: (treatment,) for level, treatment in levels.items()},
@@ -188,7 +183,7 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[CliffCourse]:
 
 
 def first_levels(levels: Sequence[int], seed: int) -> list[int]:
-    """At most twelve levels: both ends, and one drawn from each of ten equal parts of the log range; in a drawn order.
+    """Choose at most twelve levels, in a drawn order: both ends, and one from each tenth of the log range.
 
     >>> sorted(first_levels([4, 1, 2], 0)), len(first_levels(range(1, 513), 0))
     ([1, 2, 4], 12)

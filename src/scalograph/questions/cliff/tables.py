@@ -1,12 +1,12 @@
-"""Cliffs in tables: all of them, both sides of each side by side, and the levels that were measured."""
+"""Cliffs in tables: all of them, both sides of each, and the measured levels."""
 
 from collections.abc import Mapping
 
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.curves import estimated
+from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level
@@ -16,18 +16,18 @@ from scalograph.questions.cliff.model_wander import evidence, sides
 Taken = Mapping[tuple[Level, ...], Sample]
 
 
-def cliff_tables(table: Table, taken: Taken, one: Cliffs | None) -> list[TableDoc]:
-    """All cliffs, both sides of each, and the levels that were measured."""
-    if one is None:
+def cliff_tables(table: Table, taken: Taken, result: Cliffs | None) -> list[TableDoc]:
+    """Make the tables of all cliffs, of both sides of each, and of the measured levels."""
+    if result is None:
         return []
-    both = [_sides(table, one, cliff, index) for index, cliff in enumerate(one.cliffs)]
-    return [*([_cliffs(table, one)] if one.cliffs else []), *both, _levels(table, taken, one)]
+    both = [_sides(table, result, cliff, index) for index, cliff in enumerate(result.cliffs)]
+    return [*([_cliffs(table, result)] if result.cliffs else []), *both, _levels(table, taken, result)]
 
 
-def _cliffs(table: Table, one: Cliffs) -> TableDoc:
-    factor = table.study.factors[one.factor]
+def _cliffs(table: Table, result: Cliffs) -> TableDoc:
+    factor = table.study.factors[result.factor]
     columns = [
-        Column(name=f"{title(table, one.factor)} at half of it", unit=factor.unit, kind="label"),
+        Column(name=f"{title(table, result.factor)} at half of it", unit=factor.unit, kind="label"),
         Column(name="begins at or after"),
         Column(name="is over at"),
         Column(name="time above over below", kind="text"),
@@ -43,7 +43,7 @@ def _cliffs(table: Table, one: Cliffs) -> TableDoc:
             100 * c.probability,
             _kind(c),
         ]
-        for c in one.cliffs
+        for c in result.cliffs
     ]
     return TableDoc(id="cliffs", title="Cliffs", columns=columns, rows=rows)
 
@@ -52,9 +52,9 @@ def _kind(cliff: CliffDoc) -> str:
     return "gradual" if cliff.gradual > 0.5 else "sharp"
 
 
-def _sides(table: Table, one: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
-    below, above = sides(table, one.factor, cliff.low, cliff.high)
-    name = primary(table)
+def _sides(table: Table, result: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
+    below, above = sides(table, result.factor, cliff.low, cliff.high)
+    name = primary_response(table)
     over = ratio(
         [r.scores[name] for r in above if name in r.scores], [r.scores[name] for r in below if name in r.scores]
     )
@@ -69,9 +69,9 @@ def _sides(table: Table, one: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
     ]
     rows: list[list[Cell]] = [
         [text, _round(low), _round(high), _round(high / low) if low and high is not None else None]
-        for text, low, high in evidence(table, one.factor, cliff.low, cliff.high)
+        for text, low, high in evidence(table, result.factor, cliff.low, cliff.high)
     ]
-    heading = f"Both sides of {title(table, one.factor)} {cliff.location:.4g}"
+    heading = f"Both sides of {title(table, result.factor)} {cliff.location:.4g}"
     return TableDoc(id=f"cliff-sides-{index}", title=heading, note=note, columns=columns, rows=rows)
 
 
@@ -79,18 +79,18 @@ def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-def _levels(table: Table, taken: Taken, one: Cliffs) -> TableDoc:
-    name = primary(table)
-    factor, response = table.study.factors[one.factor], table.study.responses[name]
+def _levels(table: Table, taken: Taken, result: Cliffs) -> TableDoc:
+    name = primary_response(table)
+    factor, response = table.study.factors[result.factor], table.study.responses[name]
     columns = [
-        Column(name=title(table, one.factor), unit=factor.unit, kind="label"),
+        Column(name=title(table, result.factor), unit=factor.unit, kind="label"),
         Column(name=title(table, name), unit=response.unit, kind="estimate"),
         Column(name="runs"),
         Column(name="failed"),
     ]
-    measured = {int(s.treatment[one.factor]): s for s in taken.values() if s.every or s.n_failed}
+    measured = {int(s.treatment[result.factor]): s for s in taken.values() if s.succeeded or s.n_failed}
     rows: list[list[Cell]] = [
-        [level, estimated(table, sample, name), len(sample.every), sample.n_failed]
+        [level, estimate_response(table, sample, name), len(sample.succeeded), sample.n_failed]
         for level, sample in sorted(measured.items())
     ]
     return TableDoc(id="cliff-levels", title="Levels that were measured", columns=columns, rows=rows)

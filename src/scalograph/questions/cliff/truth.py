@@ -1,4 +1,4 @@
-"""Programs whose time jumps at a known place, or nowhere, and the search for it as the planner makes it."""
+"""Programs whose time jumps at a known place, or nowhere, and simulated searches for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class JumpingProgram:
 
     Attributes:
         times: typical time at each level 1, 2, ...
-        place: log of the place of its cliff; None where it has none.
+        place: log of the level of its cliff; None where it has none.
         moves: standard deviation of that from run to run.
         factor: of the time beyond it, where it moves.
     """
@@ -32,7 +32,7 @@ class JumpingProgram:
     factor: float = 1.0
 
     def run(self, level: int, rng: np.random.Generator, noise: Noise) -> float:
-        """Time of a run."""
+        """Draw the time of a run."""
         time = float(self.times[level - 1]) * float(run_scores(rng, (1,), noise)[0])
         if self.moves and self.place is not None and log(level) > self.place + self.moves * rng.standard_normal():
             time *= self.factor
@@ -41,7 +41,7 @@ class JumpingProgram:
 
 @dataclass(frozen=True, slots=True)
 class CliffSearch:
-    """What a search came to: the cliffs that are sure, whether nothing is left open, runs, and where a place moves."""
+    """Outcome of a simulated search: sure cliffs, whether it is decided, runs, and where a place moves."""
 
     sure: list[Cliff]
     decided: bool
@@ -50,40 +50,40 @@ class CliffSearch:
 
 
 def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> JumpingProgram:
-    """A jump anywhere but at the ends, over a line in the logs.
+    """Draw a program that jumps anywhere but at the ends, over a line in the logs.
 
     Args:
-        rng: for place and trend.
+        rng: of place and trend.
         top: the highest level.
         factor: of the time beyond the place.
         width: relative width of the transition.
         edge: how many times the lowest level (and of the highest, its part) the place keeps away from the ends.
     """
-    place = rng.uniform(log(edge), log(top / edge))
+    location = rng.uniform(log(edge), log(top / edge))
     x = np.log(np.arange(1, top + 1))
-    height = (x > place).astype(float) if width == 0 else np.clip((x - place) / width + 0.5, 0, 1)
-    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), place)
+    height = (x > location).astype(float) if width == 0 else np.clip((x - location) / width + 0.5, 0, 1)
+    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), location)
 
 
 def moving(rng: np.random.Generator, top: int, factor: float, sd: float) -> JumpingProgram:
-    """A jump whose place is drawn anew for each run, with this standard deviation of its log; else as `jump`."""
+    """Draw a program whose jump has a place drawn anew for each run, with this standard deviation of its log."""
     x = np.log(np.arange(1, top + 1))
-    place = rng.uniform(log(10), log(top / 4))
-    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x), place, sd, factor)
+    location = rng.uniform(log(10), log(top / 4))
+    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x), location, sd, factor)
 
 
 def line(rng: np.random.Generator, top: int) -> JumpingProgram:
-    """No cliff: a trend as of `jump`."""
+    """Draw a program without a cliff: a line in the logs."""
     return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * np.log(np.arange(1, top + 1))), None)
 
 
 def bend(rng: np.random.Generator, top: int) -> JumpingProgram:
-    """No cliff: time falls up to some level, as with more CPUs, and stays."""
+    """Draw a program without a cliff whose time falls up to some level, as with more CPUs, and stays."""
     return JumpingProgram(1 / np.minimum(np.arange(1, top + 1), exp(rng.uniform(log(3), log(top / 3)))), None)
 
 
 def curve(rng: np.random.Generator, top: int) -> JumpingProgram:
-    """No cliff: time falls and rises again, smoothly (N. J. Gunther's law, with coherency)."""
+    """Draw a program without a cliff whose time falls and rises smoothly (N. J. Gunther's law, with coherency)."""
     n, sigma, kappa = np.arange(1, top + 1), rng.uniform(0, 0.3), 10 ** rng.uniform(-5, -2)
     return JumpingProgram((1 + sigma * (n - 1) + kappa * n * (n - 1)) / n, None)
 
@@ -91,10 +91,10 @@ def curve(rng: np.random.Generator, top: int) -> JumpingProgram:
 def search(
     program: JumpingProgram, rng: np.random.Generator, noise: Noise, each: Callable[[], None] = lambda: None
 ) -> CliffSearch:
-    """The search over all levels, each run of one score; `each` is called after every one of them."""
+    """Simulate a search over all levels, each run of one score; call `each` after every one."""
     course = CliffCourse(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
     while (n := course.next_level) is not None and len(course.n) < MOST:
-        course.add(n, program.run(n, rng, noise))
+        course.observe(n, program.run(n, rng, noise))
         each()
     return CliffSearch(course.sure, course.decided, len(course.n), course.wandering)
 

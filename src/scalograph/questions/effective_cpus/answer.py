@@ -1,4 +1,4 @@
-"""How many CPUs does a program really use? The search told again from its runs, and what limits it, for each group.
+"""Answer how many CPUs a program really uses, and what limits it: the search is replayed from its runs.
 
 A study may ask for it (`question = "effective-cpus"`). A sweep of workers that each do the same answers it too: how
 many of them run at once.
@@ -10,20 +10,27 @@ from statistics import fmean, median
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.names import varied
+from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.names import varying_factors
 from scalograph.findings.row import Row
-from scalograph.findings.sample import Sample, grouped, records_of, retold, time_of
-from scalograph.findings.speedup_rule import gain, primary
+from scalograph.findings.sample import Sample, group_samples, read_records, replay_runs, run_time
+from scalograph.findings.speedup_rule import find_speedup_rule, primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
 from scalograph.protocol.record import Record
 from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.questions.effective_cpus.model import SURE, Effective, Named, Seen, effective_cpus, name_limit
+from scalograph.questions.effective_cpus.model import (
+    SURE,
+    Effective,
+    LimitingFactor,
+    UsageEvidence,
+    effective_cpus,
+    name_limit,
+)
 from scalograph.questions.effective_cpus.model_programs import Concurrency, concurrency, cpus_used, most_runs
-from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.questions.effective_cpus.search_state import begin, rounds
 from scalograph.questions.effective_cpus.tables import effective_tables
 from scalograph.questions.registry import is_search
@@ -36,7 +43,7 @@ FEWEST_LEVELS = 4
 
 
 def applies(table: Table) -> str | None:
-    """Say why nobody knows how many CPUs, or workers at once, this study uses; None where it can be told."""
+    """Return why a study does not tell how many CPUs, or workers at once, it uses; None where it does."""
     if is_search(table.study.question):
         return "the study searches for something else"
     if _counting_factor(table) is None:
@@ -44,22 +51,22 @@ def applies(table: Table) -> str | None:
     return None
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
-    """Tell how many help, of each setting of the factors that are not searched."""
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+    """Answer how many CPUs help, for each group of the factors that are not searched."""
     pass  # few studies can tell
 
     factor = _counting_factor(table)
     assert factor is not None
-    return groups_answered(table, taken, factor, is_asked=table.study.question == QUESTION)
+    return answer_groups(table, taken, factor, is_asked=table.study.question == QUESTION)
 
 
 def _counting_factor(table: Table) -> str | None:
-    """The factor whose levels are searched: the one that varies, or of a sweep workers that each do the same."""
-    study, several = table.study, varied(table)
+    """Return the searched factor: the one that varies, or of a sweep workers that each do the same."""
+    study, several = table.study, varying_factors(table)
     if study.question == QUESTION:
         return next(iter(several), next(iter(study.factors)))
     factor = next(iter(study.baseline), "")
-    how = gain(table, factor) if factor else None
+    how = find_speedup_rule(table, factor) if factor else None
     of_cpus = any(f.control == "cpus" for f in study.factors.values()) or isinstance(study.workload.copies, str)
     if how is None or how.kind != "time" or not how.per_worker or of_cpus:
         return None
@@ -71,18 +78,21 @@ def _counting_factor(table: Table) -> str | None:
 SLACK = 1.05
 
 
-def beyond_use(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
-    """Why an answer cannot stand; empty where it can.
+def why_implausible(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
+    """Return why an answer cannot stand; empty where it can.
 
     Args:
-        members: the runs at each CPU count, for the same work.
+        members: the sample at each CPU count, for the same work.
         k_eff: CPUs that seem to help.
         response: whose scores are times.
     """
     least = min((k for k, sample in members.items() if sample.counted), default=k_eff)
     if least >= k_eff or k_eff not in members:
         return ""
-    times, used = [members[k].scores(response) for k in (least, k_eff)], [_used(members[k]) for k in (least, k_eff)]
+    times, used = (
+        [members[k].scores(response) for k in (least, k_eff)],
+        [_cpus_in_use(members[k]) for k in (least, k_eff)],
+    )
     if not all(times) or None in used:
         return ""
     had, has = (1.0 if least == 1 else used[0] or 1.0), used[1] or 0.0
@@ -93,10 +103,10 @@ def beyond_use(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
     return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
 
 
-def _used(sample: Sample) -> float | None:
-    """CPU seconds over wall seconds."""
-    found = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
-    return median(found) if found else None
+def _cpus_in_use(sample: Sample) -> float | None:
+    """Return the median of CPU seconds over wall seconds."""
+    ratios = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
+    return median(ratios) if ratios else None
 
 
 # As `value`, and as a response of that name that is read from the output.
@@ -104,8 +114,8 @@ _BELIEVED = ("believed_cpus", "output_believed_cpus")
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What was measured at one level; None, or no shares, where it was not.
+class LevelUsage:
+    """Measured use of CPUs at one level; None, or no shares, where it was not measured.
 
     Attributes:
         used: CPU seconds over wall seconds, of the window where the study reads that.
@@ -124,15 +134,15 @@ class Figures:
     waited: float | None = None
 
 
-def figures(table: Table, sample: Sample) -> Figures:
-    """The figures of the runs of a treatment that count."""
-    records = [*records_of(table, sample.counted)]
-    believed = [value for record in records for value in _believed(record)]
+def level_usage(table: Table, sample: Sample) -> LevelUsage:
+    """Return the use of CPUs in the counted runs of a configuration."""
+    records = [*read_records(table, sample.counted)]
+    believed = [value for record in records for value in _believed_cpus(record)]
     tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
-    waited = [share for record in records if (share := _waited(record)) is not None]
-    return Figures(
+    waited = [share for record in records if (share := _wait_share(record)) is not None]
+    return LevelUsage(
         used=cpus_used(table.study, sample),
-        at_once=_mean([_at_once(record) for record in records]),
+        at_once=_mean_concurrency([_concurrency(record) for record in records]),
         mask=max((row.n_cpus for row in sample.counted), default=None),
         believed=round(median(believed)) if believed else None,
         n_tasks=round(median(tasks)) if tasks else None,
@@ -140,30 +150,30 @@ def figures(table: Table, sample: Sample) -> Figures:
     )
 
 
-def _at_once(record: Record) -> Concurrency:
+def _concurrency(record: Record) -> Concurrency:
     run, timeline = record.run, record.timeline
     if timeline is None:
         return concurrency(run.wall_ns, run.cpu_ns)
     return concurrency(run.wall_ns, run.cpu_ns, timeline.bin_ns, timeline.busy_ns)
 
 
-def _mean(runs: Sequence[Concurrency]) -> Concurrency:
-    """Over the runs that have shares."""
-    told = [run for run in runs if run.shares]
-    if not told:
+def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
+    """Average the runs that have shares."""
+    with_shares = [run for run in runs if run.shares]
+    if not with_shares:
         return Concurrency(None)
-    width = max(len(run.shares) for run in told)
-    shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in told) for n in range(width)]
-    return Concurrency(None, tuple(shares), fmean(run.exact for run in told))
+    width = max(len(run.shares) for run in with_shares)
+    shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in with_shares) for n in range(width)]
+    return Concurrency(None, tuple(shares), fmean(run.exact for run in with_shares))
 
 
-def _believed(record: Record) -> Iterator[float]:
+def _believed_cpus(record: Record) -> Iterator[float]:
     for part in record.values:
         for name in _BELIEVED:
             yield from part.values.get(name, ())
 
 
-def _waited(record: Record) -> float | None:
+def _wait_share(record: Record) -> float | None:
     run = record.run
     if run.wait_ns is None or not run.cpu_ns:
         return None
@@ -175,78 +185,81 @@ MOST = 16
 MOST_RUNS = 120
 _WORKERS = ("threads", "jobs", "copies")
 
-Found = Effective | Searched | None
+SearchResult = Effective | Bisection | None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedFactor:
-    """Which factor is searched, whether its levels are workers that each do the same, and whether the study asks."""
+    """The searched factor, whether its levels are workers that each do the same, and whether the study asks."""
 
     factor: str
     rounds: bool
     by_search: bool
 
 
-def groups_answered(table: Table, taken: Taken, factor: str, is_asked: bool) -> Answer:
-    """Tell how many help, of each setting of the factors that are not searched.
+def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> Answer:
+    """Answer for each group of the factors that are not searched.
 
     Args:
         table: the study.
-        taken: the runs of each configuration.
+        taken: the sample of each configuration.
         factor: whose levels are searched.
         is_asked: whether the study asks for it, and its runs were searched.
     """
     asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
-    found = [
-        _answer(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
-        for group, members in [*grouped(taken.values(), asked.factor).items()][:MOST]
+    groups = [
+        _answer_group(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
+        for group, members in [*group_samples(taken.values(), asked.factor).items()][:MOST]
     ]
-    undecided = [one.sentence for one in found if not one.decided]
+    undecided = [group.sentence for group in groups if not group.decided]
     return Answer(
-        document=EffectiveGroups(groups=found),
-        decided=bool(found) and not undecided if is_asked else None,
-        claim=effective_claim(table, taken, found[0]) if is_asked and found else None,
-        sentences=() if is_asked else effective_sentences(table, found),
-        tables=effective_tables(table, taken, found),
+        document=EffectiveGroups(groups=groups),
+        decided=bool(groups) and not undecided if is_asked else None,
+        claim=effective_claim(table, taken, groups[0]) if is_asked and groups else None,
+        sentences=() if is_asked else effective_sentences(table, groups),
+        tables=effective_tables(table, taken, groups),
         doubts=undecided if is_asked else (),
     )
 
 
-def _answer(
+def _answer_group(
     table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
 ) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
-    found = _searched(table) if asked.by_search else _swept(table, asked, rows)
+    result = _replay_search(table) if asked.by_search else _fit_sweep(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
-    seen = figures(table, members[top]) if top is not None else None
-    made = EffectiveCpus(
+    seen = level_usage(table, members[top]) if top is not None else None
+    document = EffectiveCpus(
         group=group,
         factor=asked.factor,
         quota=_quota(table, group),
         workers=_workers(table, asked, top),
-        **_found(found),
-        **(_figures(seen) if seen else {}),
+        **_result_fields(result),
+        **(_usage_fields(seen) if seen else {}),
     )
-    named = _limit(table, made, found, seen)
-    if made.decided and _of_cpus(table, asked) and (why := beyond_use(members, made.k_eff or 0, primary(table))):
-        return made.model_copy(update={"decided": False, "limit": "not sure", "sentence": why})
-    return made.model_copy(update={"limit": named.limit, "sentence": named.text})
+    named = _find_limit(table, document, result, seen)
+    if (
+        document.decided
+        and _varies_cpus(table, asked)
+        and (reason := why_implausible(members, document.k_eff or 0, primary_response(table)))
+    ):
+        return document.model_copy(update={"decided": False, "limit": "not sure", "sentence": reason})
+    return document.model_copy(update={"limit": named.limit, "sentence": named.text})
 
 
-def _of_cpus(table: Table, asked: SearchedFactor) -> bool:
-    """Whether each level does the same work in a time, so that a speedup stands beside the CPUs in use."""
+def _varies_cpus(table: Table, asked: SearchedFactor) -> bool:
+    """Tell whether levels are CPUs for the same work, so that a speedup compares with the CPUs in use."""
     study = table.study
-    return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
+    return study.factors[asked.factor].control == "cpus" and study.responses[primary_response(table)].better == "lower"
 
 
-def _searched(table: Table) -> Found:
-    """What the planner knew after the last run: it is a function of the runs in their order."""
-    return retold(begin(table.study, table.treatments), table).found
+def _replay_search(table: Table) -> SearchResult:
+    return replay_runs(begin(table.study, table.treatments), table).found
 
 
-def _swept(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> Found:
-    """The same from runs that were planned without it, those of the first blocks where they are very many."""
-    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := time_of(table, row)) is not None]
+def _fit_sweep(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> SearchResult:
+    """Fit runs that were planned without the search; those of the first blocks where they are very many."""
+    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := run_time(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
     n = min(MOST_RUNS, most_runs(top, rounds=True))
     # Where a program cannot be weighed with two runs at each level, all runs are searched without one.
@@ -258,20 +271,20 @@ def _swept(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> Found:
     k, per_worker = [level for level, _ in pairs], [time for _, time in pairs]
     if not by_model:
         return search(k, per_worker, levels)
-    found = effective_cpus(k, per_worker, levels, rounds=True)
-    return search(k, per_worker, levels) if found.misfit else found
+    result = effective_cpus(k, per_worker, levels, rounds=True)
+    return search(k, per_worker, levels) if result.misfit else result
 
 
-def _found(found: Found) -> dict[str, Any]:
-    if found is None:
+def _result_fields(result: SearchResult) -> dict[str, Any]:
+    if result is None:
         return {}
-    common = {"k_eff": found.k_eff, "decided": found.sure, "n": found.n}
-    if isinstance(found, Searched):
+    common = {"k_eff": result.k_eff, "decided": result.sure, "n": result.n}
+    if isinstance(result, Bisection):
         return {**common, "with_model": False}
-    return {**common, "posterior": dict(found.probabilities), "serial": found.serial, "gain": found.gain}
+    return {**common, "posterior": dict(result.probabilities), "serial": result.serial, "gain": result.gain}
 
 
-def _figures(seen: Figures) -> dict[str, Any]:
+def _usage_fields(seen: LevelUsage) -> dict[str, Any]:
     return {
         "used": seen.used if seen.used else None,
         "at_once": list(seen.at_once.shares),
@@ -282,50 +295,51 @@ def _figures(seen: Figures) -> dict[str, Any]:
 
 
 def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
-    """The least of what the machine grants and what the study sets; None where nothing limits."""
+    """Return the least of what the machine grants and what the study sets; None where nothing limits."""
     factors, granted = table.study.factors, table.machine.get("cpu_quota")
     asked = [x for name, x in group.items() if factors[name].control == "quota" and is_number(x)]
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 
 def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
-    """What the program was told to use, by a name that says so."""
+    """Return the workers that the program was told to use, by a name that says so."""
     if asked.rounds:
         return top
     study = table.study
     fixed = {**study.workload.parameters, **{n: f.levels[0] for n, f in study.factors.items() if len(f.levels) == 1}}
-    told = [level for name in _WORKERS if type(level := fixed.get(name)) is int]
-    return told[0] if told else None
+    counts = [level for name in _WORKERS if type(level := fixed.get(name)) is int]
+    return counts[0] if counts else None
 
 
-def _lost(table: Table) -> str:
-    """Why nothing is known."""
+def _why_too_few(table: Table) -> str:
     runs = [row for row in table.rows if not row.warmup]
     failed = sum(row.status != "ok" for row in runs)
     out = sum(row.status == "ok" and row.verdict not in COUNTED for row in runs)
-    told = [f"{n} {what}" for n, what in ((out, "disturbed"), (failed, "failed")) if n]
-    return f"too few of {len(runs)} runs are left ({', '.join(told) or 'none was left out'})"
+    parts = [f"{n} {what}" for n, what in ((out, "disturbed"), (failed, "failed")) if n]
+    return f"too few of {len(runs)} runs are left ({', '.join(parts) or 'none was left out'})"
 
 
-def _limit(table: Table, made: EffectiveCpus, found: Found, seen: Figures | None) -> Named:
-    if found is None or found.k_eff is None or made.mask is None or seen is None:
-        return Named("not sure", _lost(table))
-    model = found if isinstance(found, Effective) else None
-    if not found.sure and (model is None or model.probability >= SURE):
-        return Named("not sure", f"{found.n} runs do not decide whether {cpus(found.k_eff)} of {made.mask} help")
+def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, seen: LevelUsage | None) -> LimitingFactor:
+    if result is None or result.k_eff is None or document.mask is None or seen is None:
+        return LimitingFactor("not sure", _why_too_few(table))
+    model = result if isinstance(result, Effective) else None
+    if not result.sure and (model is None or model.probability >= SURE):
+        return LimitingFactor(
+            "not sure", f"{result.n} runs do not decide whether {cpus(result.k_eff)} of {document.mask} help"
+        )
     return name_limit(
-        Seen(
-            k_eff=found.k_eff,
+        UsageEvidence(
+            k_eff=result.k_eff,
             probability=model.probability if model else 1.0,
-            machine=max(made.mask, int(table.machine.get("n_cpus") or 0)),
-            mask=made.mask,
-            used=made.used.value if made.used else None,
-            quota=made.quota,
-            believed=made.believed,
-            workers=made.workers,
+            machine=max(document.mask, int(table.machine.get("n_cpus") or 0)),
+            mask=document.mask,
+            used=document.used.value if document.used else None,
+            quota=document.quota,
+            believed=document.believed,
+            workers=document.workers,
             n_tasks=seen.n_tasks,
             serial=model.serial if model else None,
             waited=seen.waited,
-            between=made.between,
+            between=document.between,
         )
     )

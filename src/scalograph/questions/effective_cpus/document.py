@@ -1,4 +1,4 @@
-"""How many CPUs a program really uses, as findings hold it."""
+"""The document of effective CPUs, as findings hold it."""
 
 from bisect import bisect_left
 from itertools import accumulate
@@ -38,7 +38,7 @@ class EffectiveCpus(Model):
 
     @property
     def between(self) -> tuple[int, int] | None:
-        """Ends of the middle 95 % of the answers; None without a model."""
+        """Return the ends of the middle 95% of the answers; None without a model."""
         if not self.posterior:
             return None
         levels = sorted(self.posterior)
@@ -48,19 +48,19 @@ class EffectiveCpus(Model):
 
     @property
     def sure(self) -> str:
-        """How sure the answer is, in words."""
+        """State how sure the answer is."""
         if not self.with_model:
             return "found without a model"
         return f"probability {probability(self.posterior.get(self.k_eff or 0, 0.0))}"
 
     @property
     def margin(self) -> str:
-        """What does not count as a gain."""
+        """State what does not count as a gain."""
         return "2 %" if self.with_model else "about 5 %"
 
     @property
     def cpus_used(self) -> str:
-        """CPUs in use with their interval, in print; empty where they were not measured."""
+        """State the CPUs in use with their interval; empty where they were not measured."""
         return str(estimate(self.used)) if self.used and self.used.value is not None else ""
 
 

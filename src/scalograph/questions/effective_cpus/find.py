@@ -1,4 +1,4 @@
-"""`find effective-cpus`: its options, the CPU counts that it may try, and its answer for machines."""
+"""`find effective-cpus`: its options, the CPU counts that it may try, and the answer as JSON."""
 
 import os
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class EffectiveCpusOptions:
     threads: Annotated[int | None, Option("Fills {threads} in the command.", min=1)] = None
 
     def factors(self) -> AskedFactors:
-        """CPUs, and the threads where they are given."""
+        """Make the CPUs, and the threads where they are given."""
         threads = {"threads": str(self.threads)} if self.threads else {}
         return AskedFactors({**threads, "cpus": cpu_levels(len(os.sched_getaffinity(0)), self.max_cpus)})
 
@@ -37,16 +37,16 @@ class EffectiveCpusOptions:
 OPTIONS = EffectiveCpusOptions
 
 
-def figures(found: "Findings") -> dict[str, Any]:
-    """The answer; `sentence` is that of the trust, as everywhere."""
-    part = found.document("effective-cpus", EffectiveGroups)
-    (one,) = part.groups if part else [EffectiveCpus(group={}, factor="cpus")]
-    told = {"limit_sentence": one.sentence, "sentence": found.trust.sentence}
-    return {**one.model_dump(mode="json"), **told, "runs": found.runs.model_dump(mode="json")}
+def figures(findings: "Findings") -> dict[str, Any]:
+    """Return the answer for `--json`; `sentence` is that of the verdict, as everywhere."""
+    part = findings.document("effective-cpus", EffectiveGroups)
+    (group,) = part.groups if part else [EffectiveCpus(group={}, factor="cpus")]
+    sentences = {"limit_sentence": group.sentence, "sentence": findings.trust.sentence}
+    return {**group.model_dump(mode="json"), **sentences, "runs": findings.runs.model_dump(mode="json")}
 
 
 def cpu_levels(n_cpus: int, most: int | None = None) -> str:
-    """Levels as text, up to all CPUs of a host or to `most` of them.
+    """Return levels as text, up to all CPUs of a host or to `most` of them.
 
     Hundreds of counts could not be told apart, and each would be weighed after every run.
 

@@ -1,10 +1,10 @@
-"""How many CPUs does a program really use, and would one more help?
+"""Find how many CPUs a program really uses, and whether one more would help.
 
-The answer k_eff is the least CPU count beyond which all further CPUs together gain less than 2 %: T(k) <= 1.02 min T.
-It is searched among programs with a cap, a serial share and a cost of each CPU (`effective_model`). The next run goes
-where the answers disagree most: that part of the predictive variance of log T(k) which lies between answers.
+The answer k_eff is the least CPU count beyond which all further CPUs together gain less than 2%: T(k) <= 1.02 min T.
+It is searched among programs with a cap, a serial share and a cost of each CPU (`model_programs`). The next run goes
+where the answers disagree most: the predictive variance of log T(k) between answers.
 
-It is over when one answer has 95 %, after eight runs at the earliest, when runs were made at the answer and beside it,
+It is over when one answer has 95%, after eight runs at the earliest, when runs were made at the answer and beside it,
 and when the check does not say that the program is none of these.
 
 Source: D. J. C. MacKay, Information-based objective functions for active data selection, Neural Computation 4 (1992),
@@ -21,7 +21,13 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs, programs
-from scalograph.questions.effective_cpus.model_search import Evidence, check, evidence, plausible, suspects
+from scalograph.questions.effective_cpus.model_search import (
+    Evidence,
+    evidence,
+    fit_probability,
+    select_plausible,
+    suspect_levels,
+)
 from scalograph.text.quantities import cpus, percent
 
 SURE = 0.95
@@ -39,19 +45,19 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What the runs so far say.
+    """Posterior of the effective CPUs after some runs.
 
     Attributes:
         k_eff: the most probable answer, one of the levels.
         probability: of that answer.
-        probabilities: of every answer that has 0.1 % at least.
-        serial: serial share, 95 % credible range.
-        gain: what the next level gains over k_eff (0.05: 5 % shorter), 95 % credible range; None at the last level.
+        probabilities: of every answer that has 0.1% at least.
+        serial: serial share, 95% credible range.
+        gain: what the next level gains over k_eff (0.05: 5% shorter), 95% credible range; None at the last level.
         fit: posterior predictive probability of a misfit as large as this one; small: no program of this kind.
         next_level: where one more run tells most.
         n: runs.
         pending: levels where a run is wanted before anything is decided: the only one there looks slowed, or the
-            answer or a neighbor of it was not measured.
+            answer or the level next to it was not measured.
     """
 
     k_eff: int
@@ -66,26 +72,26 @@ class Effective:
 
     @property
     def sure(self) -> bool:
-        """Whether the search may end with this answer."""
+        """Tell whether the search may end with this answer."""
         return self.n >= LEAST_RUNS and self.probability >= SURE and not self.pending and not self.misfit
 
     @property
     def misfit(self) -> bool:
-        """Whether the program is none of these: `effective_search.search` asks without a model."""
+        """Tell whether the program is none of these: `model_search.search` decides without a model."""
         return self.n >= LEAST_RUNS and not self.pending and self.fit < MISFIT
 
 
 def effective_cpus(
     k: Sequence[int], times: Sequence[float], levels: Sequence[int], *, rounds: bool = False
 ) -> Effective:
-    """The posterior after some runs.
+    """Return the posterior after some runs.
 
     Args:
         k: CPU count of each run, one of `levels`.
         times: score of each run: time for the same work, above zero, any unit. For a sweep of pieces of work (threads
             that each do the same), time over pieces.
-        levels: CPU counts that can be measured, growing.
-        rounds: the levels count such pieces (`effective_model.programs`).
+        levels: CPU counts that can be measured, ascending.
+        rounds: the levels count such pieces (`model_programs.programs`).
 
     Raises:
         ValueError: an argument has no meaning.
@@ -100,12 +106,14 @@ def effective_cpus(
 @lru_cache(maxsize=MOST_KEPT)
 def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], rounds: bool) -> Effective:
     every = programs(levels, rounds)
-    at, logs = _checked(k, times, every.levels)
-    candidates = plausible(every, at, logs)
+    at, logs = _check_runs(k, times, every.levels)
+    candidates = select_plausible(every, at, logs)
     seen = evidence(candidates, at, logs)
     shares = np.bincount(candidates.answers, seen.weights, minlength=len(levels))
     best = int(np.argmax(np.round(shares, DIGITS)))
-    pending = suspects(at, seen.slowed) or (_unseen(at, best, len(levels)) if shares[best] >= SURE else [])
+    pending = suspect_levels(at, seen.slowed) or (
+        _levels_to_confirm(at, best, len(levels)) if shares[best] >= SURE else []
+    )
     chosen = pending[0] if pending else _most_telling(candidates, seen)
     return Effective(
         k_eff=candidates.levels[best],
@@ -113,14 +121,14 @@ def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, 
         probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
         serial=_serial(candidates, seen),
         gain=_gain(candidates, seen, best),
-        fit=check(candidates, seen, at, logs),
+        fit=fit_probability(candidates, seen, at, logs),
         next_level=candidates.levels[chosen],
         n=logs.size,
         pending=tuple(candidates.levels[i] for i in pending),
     )
 
 
-def _checked(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) -> tuple[IntArray, FloatArray]:
+def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) -> tuple[IntArray, FloatArray]:
     values = np.asarray(times, dtype=float)
     if len(k) != values.size or not values.size:
         raise ValueError(f"found {len(k)} CPU counts and {values.size} times, expected as many of each, at least one")
@@ -131,13 +139,13 @@ def _checked(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) 
     return np.searchsorted(levels, k), np.log(values)
 
 
-def _unseen(at: IntArray, best: int, n_levels: int) -> list[int]:
-    """The answer and its neighbors, as far as nothing was measured there: an answer is not read off a curve."""
+def _levels_to_confirm(at: IntArray, best: int, n_levels: int) -> list[int]:
+    """Return the answer and the levels next to it that were not measured: an answer is not read off a curve."""
     return [level for level in (best, best + 1, best - 1) if 0 <= level < n_levels and level not in at]
 
 
 def _most_telling(candidates: Programs, seen: Evidence) -> int:
-    """Where the means of the answers lie farthest apart; ties to the lowest level."""
+    """Return where the means of the answers lie farthest apart; ties to the lowest level."""
     times = candidates.log_times + seen.log_first[:, None]
     means = seen.weights @ times
     variance = np.zeros(means.size)
@@ -155,7 +163,7 @@ def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
 
 
 def _serial(candidates: Programs, seen: Evidence) -> Range:
-    """Out to the ends of the cells: one between two of their middles may be true."""
+    """Return the range out to the ends of the cells: a share between two of their middles may be true."""
     half = candidates.widths / 2
     low, _ = _range(candidates.serials - half, seen.weights)
     _, high = _range(candidates.serials + half, seen.weights)
@@ -163,7 +171,7 @@ def _serial(candidates: Programs, seen: Evidence) -> Range:
 
 
 def _range(values: FloatArray, weights: FloatArray) -> Range:
-    """Smallest and largest of the middle 95 %."""
+    """Return smallest and largest of the middle 95%."""
     order = np.argsort(values, kind="stable")
     summed = np.cumsum(weights[order])
     low, high = np.searchsorted(summed, [0.025, 0.975])
@@ -185,8 +193,8 @@ WAITED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was measured, most of it on all CPUs that the program was given.
+class UsageEvidence:
+    """Evidence for the limit, most of it measured on all CPUs that the program was given.
 
     Attributes:
         k_eff: CPUs that help.
@@ -198,9 +206,9 @@ class Seen:
         believed: CPUs that the program says it has; None where it says nothing.
         workers: threads, processes or jobs that it was told to use; None where nobody told it.
         n_tasks: tasks that were seen in the tree; None without records.
-        serial: ends of the interval of the serial share; None where there is none.
+        serial: interval of the serial share; None where there is none.
         waited: time that tasks were ready without a CPU over that and the CPU time; None without switch records.
-        between: ends of the middle 95 % of the answers; None without a model.
+        between: ends of the middle 95% of the answers; None without a model.
     """
 
     k_eff: int
@@ -218,110 +226,112 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class LimitingFactor:
     """The limit, and the sentence with its evidence."""
 
     limit: Limit
     text: str
 
 
-def name_limit(seen: Seen) -> Named:
-    """The first limit that the figures speak for.
+def name_limit(seen: UsageEvidence) -> LimitingFactor:
+    """Name the first limit that the evidence supports.
 
     Limits that somebody set (a quota, a mask) come before those of the program: the program could not have used more.
 
-    >>> name_limit(Seen(k_eff=2, probability=0.97, machine=12, mask=12, used=1.97, n_tasks=40)).limit
+    >>> name_limit(UsageEvidence(k_eff=2, probability=0.97, machine=12, mask=12, used=1.97, n_tasks=40)).limit
     'pool of fixed size'
     """
     rules = (_not_sure, _quota, _all_help, _work, _believes, _serial_limit, _burns, _pool)
-    named = (found for rule in rules if (found := rule(seen)))
-    return _with_belief(next(named, None) or _unknown(seen), seen)
+    named = (factor for rule in rules if (factor := rule(seen)))
+    return _append_belief(next(named, None) or _unknown(seen), seen)
 
 
-def _unknown(seen: Seen) -> Named:
+def _unknown(seen: UsageEvidence) -> LimitingFactor:
     used = "CPU time was not measured" if seen.used is None else f"it uses {seen.used:.1f}"
     text = f"{cpus(seen.k_eff)} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
-    return Named("unknown", text + _waits(seen))
+    return LimitingFactor("unknown", text + _waits(seen))
 
 
-def _not_sure(seen: Seen) -> Named | None:
+def _not_sure(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.probability >= SURE:
         return None
     probability = f"with a probability of {percent(seen.probability)} only"
     between = "{} to {} with 95 %".format(*seen.between) if seen.between else ""
-    told = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
-    return Named("not sure", f"{told}: make more runs")
+    text = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
+    return LimitingFactor("not sure", f"{text}: make more runs")
 
 
-def _quota(seen: Seen) -> Named | None:
+def _quota(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.quota is None or seen.quota >= seen.mask or seen.used is None:
         return None
     if seen.used < AT_THE_QUOTA * seen.quota or seen.k_eff > math.ceil(seen.quota):
         return None
-    return Named(
+    return LimitingFactor(
         "quota", f"a quota of {seen.quota:g} CPUs, of which it uses {seen.used:.1f}: less capacity, not fewer CPUs"
     )
 
 
-def _all_help(seen: Seen) -> Named | None:
+def _all_help(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.k_eff < seen.mask:
         return None
     if seen.mask < seen.machine:
-        return Named("mask", f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine")
-    return Named("none", f"none found on this machine{_waits(seen)}")
+        return LimitingFactor(
+            "mask", f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine"
+        )
+    return LimitingFactor("none", f"none found on this machine{_waits(seen)}")
 
 
-def _work(seen: Seen) -> Named | None:
+def _work(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.workers is None or seen.workers > seen.k_eff:
         return None
-    told = f"it was told to use {seen.workers} workers"
-    return Named("more CPUs than work", f"more CPUs than work: {told}, and {cpus(seen.k_eff)} {_help(seen)}")
+    text = f"it was told to use {seen.workers} workers"
+    return LimitingFactor("more CPUs than work", f"more CPUs than work: {text}, and {cpus(seen.k_eff)} {_help(seen)}")
 
 
-def _believes(seen: Seen) -> Named | None:
+def _believes(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.believed is None or seen.believed != seen.k_eff or seen.believed == seen.mask:
         return None
     text = f"it believes that it has {cpus(seen.believed)}, was given {seen.mask}, and uses as many as it believes in"
-    return Named("believes in another number", text)
+    return LimitingFactor("believes in another number", text)
 
 
-def _serial_limit(seen: Seen) -> Named | None:
+def _serial_limit(seen: UsageEvidence) -> LimitingFactor | None:
     low, high = seen.serial or (0.0, 0.0)
     idle = seen.used is not None and seen.used < USED * seen.k_eff
     if low <= SERIAL or not (idle or seen.used is None):
         return None
     share = f"a serial share, or a cost of each CPU, of {percent(low)} to {percent(high)}"
     uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {cpus(seen.k_eff)} {_help(seen)}"
-    return Named("lock or serial share", f"{share}: a lock, or a part that one alone does, or sharing{uses}")
+    return LimitingFactor("lock or serial share", f"{share}: a lock, or a part that one alone does, or sharing{uses}")
 
 
-def _burns(seen: Seen) -> Named | None:
+def _burns(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.used is None or seen.used <= seen.k_eff / USED:
         return None
     text = f"it uses {seen.used:.1f} CPUs and only {seen.k_eff} {_help(seen)}: time goes into a lock, or the work grows"
-    return Named("lock or serial share", text)
+    return LimitingFactor("lock or serial share", text)
 
 
-def _pool(seen: Seen) -> Named | None:
+def _pool(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.used is None or seen.used < USED * seen.k_eff:
         return None
     tasks = "" if seen.n_tasks is None else f" ({seen.n_tasks} tasks were seen)"
     busy = f"it keeps {cpus(seen.k_eff)} busy ({seen.used:.1f} used)"
     text = f"a pool of fixed size: {busy} and leaves {seen.mask - seen.k_eff} idle{tasks}"
-    return Named("pool of fixed size", text)
+    return LimitingFactor("pool of fixed size", text)
 
 
-def _with_belief(found: Named, seen: Seen) -> Named:
-    """A program that merely believes in another number is told apart from one that uses it."""
-    if seen.believed is None or seen.believed == seen.mask or found.limit == "believes in another number":
-        return found
-    return Named(found.limit, f"{found.text}; it believes in {seen.believed}, which does not decide")
+def _append_belief(factor: LimitingFactor, seen: UsageEvidence) -> LimitingFactor:
+    """Append a belief in another number of CPUs, where that is not the limit."""
+    if seen.believed is None or seen.believed == seen.mask or factor.limit == "believes in another number":
+        return factor
+    return LimitingFactor(factor.limit, f"{factor.text}; it believes in {seen.believed}, which does not decide")
 
 
-def _waits(seen: Seen) -> str:
+def _waits(seen: UsageEvidence) -> str:
     waited = seen.waited or 0.0
     return "" if waited < WAITED else f"; its tasks waited {percent(waited)} of their time for a CPU"
 
 
-def _help(seen: Seen) -> str:
+def _help(seen: UsageEvidence) -> str:
     return "helps" if seen.k_eff == 1 else "help"

@@ -1,4 +1,4 @@
-"""Programs that could be the one that is measured: each has a cap on the CPUs that it uses, and a serial share.
+"""Hypothetical programs, each with a cap on the CPUs that it uses, and a serial share.
 
 T(k) = T1 (s + (1 - s) / min(k, m) + c (k - 1)) for a total of work on k CPUs, of which the program uses m at most; the
 share s is done by one alone, and each CPU costs c, mostly nothing: more CPUs can make a program slower.
@@ -23,9 +23,9 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.answer import Taken
+from scalograph.findings.answer import Samples
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
@@ -51,16 +51,15 @@ class Programs:
     """Hypotheses, one in each row: a cell of serial shares, taken at its middle.
 
     Attributes:
-        levels: CPU counts (or pieces of work) that can be measured, growing.
+        levels: CPU counts (or pieces of work) that can be measured, ascending.
         caps: CPUs that it uses at most.
         serials: its serial share, 0 to 1.
         widths: of the cell of serial shares around that one.
         costs: of all CPUs together, in parts of T1.
         in_rounds: whether pieces of work are taken to CPUs whole.
         log_times: log of the time for the same work at each level, relative to one CPU; shape (programs, levels).
-        answers: index of the level beyond which more CPUs gain less than 2 %.
-        log_prior: log weight before anything was measured: every serial share is as probable as any other; half of
-            the programs have no cap.
+        answers: index of the level beyond which more CPUs gain less than 2%.
+        log_prior: every serial share is as probable as any other; half of the programs have no cap.
     """
 
     levels: tuple[int, ...]
@@ -75,21 +74,21 @@ class Programs:
 
 
 def most_runs(top: int, rounds: bool) -> int:
-    """Runs of which two may be slowed in any way, that can still be held against every program up to this level."""
+    """Return how many runs, any two of them slowed, can be weighed against every program up to this level."""
     n_programs = len(COSTS) * (2 if rounds else 1) * top * (_edges(top).size - 1)
     return int(np.sqrt(2 * AFFORDABLE / n_programs))
 
 
 @lru_cache(maxsize=8)
 def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
-    """Every cap up to the highest level, with serial shares from none to all.
+    """Make programs with every cap up to the highest level, and serial shares from none to all.
 
     Args:
-        levels: at least two, growing, each at least 1.
+        levels: at least two, ascending, each at least 1.
         rounds: the levels count equal pieces of work, which may be done in rounds; both forms are then possible.
 
     Raises:
-        ValueError: levels that are not as said.
+        ValueError: other levels.
 
     >>> found = programs((1, 2, 3, 4))
     >>> [found.levels[a] for a in found.answers[found.serials == found.serials.min()][:4]]
@@ -102,38 +101,32 @@ def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
     axes = np.meshgrid(range(len(COSTS)), ways, range(1, top + 1), range(edges.size - 1), indexing="ij")
     cost, in_rounds, caps, cell = (np.asarray(axis.ravel(), dtype=np.int64) for axis in axes)
     widths = np.diff(edges)[cell]
-    prior = np.log(np.array(COST_PRIOR)[cost]) + np.log(_of_caps(top))[caps - 1] + np.log(widths)
+    prior = np.log(np.array(COST_PRIOR)[cost]) + np.log(_cap_prior(top))[caps - 1] + np.log(widths)
     middles = ((edges[1:] + edges[:-1]) / 2)[cell]
-    return _made(levels, caps, middles, widths, np.array(COSTS)[cost], in_rounds.astype(bool), prior)
+    return _make_programs(levels, caps, middles, widths, np.array(COSTS)[cost], in_rounds.astype(bool), prior)
 
 
-def split(found: Programs, kept: NDArray[np.bool_], parts: int) -> Programs:
-    """Keep some programs, each as several: its cell of serial shares in equal parts.
-
-    Args:
-        found: the programs.
-        kept: which of them to keep, at least one.
-        parts: of each, 1 or more.
-    """
+def split_cells(candidates: Programs, kept: NDArray[np.bool_], parts: int) -> Programs:
+    """Keep some programs, at least one, each as several: its cell of serial shares in equal parts."""
     offsets = (np.arange(parts) + 0.5) / parts - 0.5
-    widths, prior = (np.repeat(x[kept], parts) for x in (found.widths, found.log_prior))
-    caps, costs = np.repeat(found.caps[kept], parts), np.repeat(found.costs[kept], parts)
-    in_rounds = np.repeat(found.in_rounds[kept], parts)
-    serials = np.repeat(found.serials[kept], parts) + widths * np.tile(offsets, np.count_nonzero(kept))
-    return _made(found.levels, caps, serials, widths / parts, costs, in_rounds, prior - np.log(parts))
+    widths, prior = (np.repeat(x[kept], parts) for x in (candidates.widths, candidates.log_prior))
+    caps, costs = np.repeat(candidates.caps[kept], parts), np.repeat(candidates.costs[kept], parts)
+    in_rounds = np.repeat(candidates.in_rounds[kept], parts)
+    serials = np.repeat(candidates.serials[kept], parts) + widths * np.tile(offsets, np.count_nonzero(kept))
+    return _make_programs(candidates.levels, caps, serials, widths / parts, costs, in_rounds, prior - np.log(parts))
 
 
-def select(found: Programs, kept: NDArray[np.bool_]) -> Programs:
+def select_programs(candidates: Programs, kept: NDArray[np.bool_]) -> Programs:
     """Keep some programs as they are."""
     return Programs(
-        levels=found.levels, caps=found.caps[kept], serials=found.serials[kept], widths=found.widths[kept],
-        costs=found.costs[kept], in_rounds=found.in_rounds[kept], log_times=found.log_times[kept],
-        answers=found.answers[kept], log_prior=found.log_prior[kept],
+        levels=candidates.levels, caps=candidates.caps[kept], serials=candidates.serials[kept], widths=candidates.widths[kept],
+        costs=candidates.costs[kept], in_rounds=candidates.in_rounds[kept], log_times=candidates.log_times[kept],
+        answers=candidates.answers[kept], log_prior=candidates.log_prior[kept],
     )  # fmt: skip
 
 
 def answers(times: FloatArray) -> IntArray:
-    """Index of the first level that is at most 2 % above the shortest time of all levels, in each row.
+    """Return the index of the first level at most 2% above the shortest time of all levels, in each row.
 
     >>> answers(np.array([[1.0, 0.5, 0.5], [1.0, 0.5, 0.4]])).tolist()
     [1, 2]
@@ -141,7 +134,7 @@ def answers(times: FloatArray) -> IntArray:
     return np.asarray(np.argmax(times <= (1 + GAIN) * times.min(axis=-1, keepdims=True), axis=-1))
 
 
-def _made(
+def _make_programs(
     levels: tuple[int, ...],
     caps: IntArray,
     serials: FloatArray,
@@ -157,14 +150,14 @@ def _made(
 
 
 def _edges(top: int) -> FloatArray:
-    """Serial shares with even steps between them in the log of the time on all CPUs, none and all at the ends."""
+    """Return serial shares from none to all, with even steps in the log of the time on all CPUs."""
     n = max(2, int(np.ceil(np.log(top) / STEP)))
     shares = (np.exp(np.linspace(-np.log(top), 0.0, n + 1)) - 1 / top) / (1 - 1 / max(top, 2))
     return np.clip(shares, 0.0, 1.0)
 
 
-def _of_caps(top: int) -> FloatArray:
-    """Weight of each cap before anything was measured; the last one stands for none here."""
+def _cap_prior(top: int) -> FloatArray:
+    """Return the prior of each cap; the last one stands for none here."""
     weights = np.full(top, (1 - UNCAPPED) / top)
     weights[-1] += UNCAPPED
     return weights
@@ -178,7 +171,7 @@ PASSING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """What a timeline says of one run.
+    """Concurrency of one run, from its timeline.
 
     Attributes:
         used_cpus: CPU time over wall time; None where not both were measured.
@@ -192,7 +185,7 @@ class Concurrency:
 
     @property
     def most(self) -> int:
-        """Largest number of tasks on a CPU for 5 % of the time or more; 0 without switch records.
+        """Return the largest number of tasks on a CPU for 5% of the time or more; 0 without switch records.
 
         >>> Concurrency(1.5, (0.0, 0.49, 0.49, 0.02), 0.9).most
         2
@@ -203,7 +196,7 @@ class Concurrency:
 def concurrency(
     wall_ns: int | None, cpu_ns: int | None, bin_ns: int = 0, busy_ns: Sequence[Sequence[int]] = ()
 ) -> Concurrency:
-    """CPUs used and tasks at once, from the figures of a record.
+    """Return CPUs used and tasks at once, from the fields of a record.
 
     Args:
         wall_ns: `run.wall_ns`.
@@ -223,48 +216,48 @@ def concurrency(
     busy = _busy(busy_ns, lengths)
     total = float(lengths.sum())
     sharp = ((busy <= EDGE) | (busy >= 1 - EDGE)).all(axis=0)
-    shares = at_once(busy) @ lengths / total
+    shares = busy_distribution(busy) @ lengths / total
     return Concurrency(used, tuple(float(share) for share in shares), float(lengths[sharp].sum()) / total)
 
 
 def _lengths(wall_ns: int, bin_ns: int, n: int) -> FloatArray:
-    """Time of each bin that lies within the run: the last one is cut where the run ends."""
+    """Return the time of each bin within the run, whose end cuts the last one."""
     lengths = np.clip(wall_ns - bin_ns * np.arange(n, dtype=float), 0.0, bin_ns)
     return np.asarray(lengths[lengths > 0])
 
 
 def _busy(rows: Sequence[Sequence[int]], lengths: FloatArray) -> FloatArray:
-    """Share of each bin for which each CPU was busy, shape (CPUs, bins)."""
+    """Return the share of each bin for which each CPU was busy; shape (CPUs, bins)."""
     busy = np.zeros((len(rows), lengths.size))
     for cpu, row in enumerate(rows):
-        known = row[: lengths.size]
-        busy[cpu, : len(known)] = known
+        values = row[: lengths.size]
+        busy[cpu, : len(values)] = values
     return np.clip(busy / lengths, 0.0, 1.0)
 
 
-def at_once(busy: FloatArray) -> FloatArray:
-    """Probability of 0, 1, ... busy CPUs in each bin, shape (CPUs + 1, bins), if they are independent within it.
+def busy_distribution(busy: FloatArray) -> FloatArray:
+    """Return the probability of 0, 1, ... busy CPUs in each bin, if independent; shape (CPUs + 1, bins).
 
-    >>> at_once(np.array([[1.0, 0.5], [0.0, 0.5]])).tolist()
+    >>> busy_distribution(np.array([[1.0, 0.5], [0.0, 0.5]])).tolist()
     [[0.0, 0.25], [1.0, 0.5], [0.0, 0.25]]
     """
-    found = np.zeros((busy.shape[0] + 1, busy.shape[1]))
-    found[0] = 1.0
+    probabilities = np.zeros((busy.shape[0] + 1, busy.shape[1]))
+    probabilities[0] = 1.0
     for row in busy:
-        found[1:] = found[1:] * (1 - row) + found[:-1] * row
-        found[0] *= 1 - row
-    return found
+        probabilities[1:] = probabilities[1:] * (1 - row) + probabilities[:-1] * row
+        probabilities[0] *= 1 - row
+    return probabilities
 
 
-def levels_of(taken: Taken, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
-    """The samples of a group by level, as far as they were measured."""
-    found = [s for s in taken.values() if s.every and s.treatment.items() >= group.items()]
-    return {int(sample.treatment[factor]): sample for sample in found}
+def levels_of(taken: Samples, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
+    """Return the measured samples of a group by level."""
+    samples = [s for s in taken.values() if s.succeeded and s.treatment.items() >= group.items()]
+    return {int(sample.treatment[factor]): sample for sample in samples}
 
 
-def over_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:
-    """Time at a level over that at the lowest; of a rate, the other way round."""
-    name, confidence, first = primary(table), table.study.protocol.confidence, min(members)
+def ratio_to_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:
+    """Estimate time at a level over that at the lowest; of a rate, the other way round."""
+    name, confidence, first = primary_response(table), table.study.protocol.confidence, min(members)
     ours, theirs = members[level].scores(name), members[first].scores(name)
     if level == first:
         return Estimate(1.0, 1.0, 1.0, confidence, len(ours), "1 by definition")
@@ -274,7 +267,7 @@ def over_first(table: Table, members: Mapping[int, Sample], level: int) -> Estim
 
 
 def cpus_used(study: Study, sample: Sample) -> Estimate | None:
-    """CPU seconds over wall seconds, of the window where the study reads that; None where not measured."""
+    """Estimate CPU seconds over wall seconds, of the window where the study reads that; None where not measured."""
     name = next((name for name, r in study.responses.items() if r.source == "run.cpu_percent"), None)
     scores = [x / 100 for x in sample.scores(name)] if name else []
     if not scores:

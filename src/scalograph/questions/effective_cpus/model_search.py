@@ -1,8 +1,8 @@
-"""The same question without a model: bisection over CPU counts, each held against the best that is known.
+"""Weigh hypothetical programs against runs; where none fits, bisect over CPU counts without a model.
 
-As good is what takes at most 5 % longer: with the five runs that each side gets at most, 2 % could not be seen. All it
-takes for granted is that time falls up to some CPU count and does not fall again beyond. Where runs differ by more than
-about 6 %, five a side cannot show 5 % either, and it ends without an answer.
+The bisection holds each count against the best known. As good is what takes at most 5% longer: with the five runs that
+each side gets at most, 2% could not be seen. It assumes only that time falls up to some CPU count and does not fall
+again beyond. Where runs differ by more than about 6%, five a side cannot show 5% either, and it ends without an answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, select, split
+from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, select_programs, split_cells
 
 # What is believed of the noise before: 3 %, worth two runs (inverse gamma of shape 1), so that data soon outweigh it.
 NOISE_SD = 0.03
@@ -31,7 +31,7 @@ CHUNK = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the runs say of each program.
+    """Evidence of the runs for each program.
 
     Attributes:
         weights: posterior share of each program, sum 1.
@@ -44,31 +44,33 @@ class Evidence:
     slowed: FloatArray
 
 
-def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
-    """The posterior over programs.
+def evidence(candidates: Programs, at: IntArray, logs: FloatArray) -> Evidence:
+    """Return the posterior over programs.
 
     Args:
-        found: the programs.
+        candidates: the programs.
         at: index of each run's level.
         logs: log score of each run.
     """
     n = logs.size
     drops = [drop for size in range(min(most_slowed(n), 1) + 1) for drop in combinations(range(n), size)]
-    seen = _weighed(found, at, logs, drops)
+    seen = _posterior(candidates, at, logs, drops)
     if most_slowed(n) < 2:
         return seen
     suspects = sorted(np.argsort(-seen.slowed, kind="stable")[:SUSPECTS].tolist())
-    return _weighed(found, at, logs, [*drops, *combinations(suspects, 2)])
+    return _posterior(candidates, at, logs, [*drops, *combinations(suspects, 2)])
 
 
-def _weighed(found: Programs, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]) -> Evidence:
-    """The posterior over programs and these choices of slowed runs."""
+def _posterior(candidates: Programs, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]) -> Evidence:
+    """Return the posterior over programs and these choices of slowed runs."""
     from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
 
     kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
     pairs = np.array([(drop[0], drop[-1]) for drop in drops if drop], dtype=int).reshape(-1, 2)
     step = max(1, CHUNK // len(drops))
-    parts = [_weigh(found, slice(i, i + step), at, logs, kept, pairs) for i in range(0, len(found.caps), step)]
+    parts = [
+        _weigh(candidates, slice(i, i + step), at, logs, kept, pairs) for i in range(0, len(candidates.caps), step)
+    ]
     weights, firsts = (np.concatenate(arrays) for arrays in zip(*((p[0], p[1]) for p in parts), strict=True))
     total = float(logsumexp(weights))
     choices = logsumexp([part[2] for part in parts], axis=0) - total
@@ -81,19 +83,19 @@ def most_slowed(n: int) -> int:
 
 
 def _weigh(
-    found: Programs, part: slice, at: IntArray, logs: FloatArray, kept: FloatArray, pairs: IntArray
+    candidates: Programs, part: slice, at: IntArray, logs: FloatArray, kept: FloatArray, pairs: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Log weight and log T1 of some programs, and the log weight of each choice of slowed runs.
+    """Return log weight and log T1 of some programs, and the log weight of each choice of slowed runs.
 
     `kept` has a row for each choice; `pairs` the first and last slowed run of each but the first choice, which is none.
     """
-    rest = logs[:, None] - found.log_times[part].T[at]
+    rest = logs[:, None] - candidates.log_times[part].T[at]
     middle = rest.mean(axis=0)
     rest -= middle
     n = kept.sum(axis=1)[:, None]
     mean = kept @ rest / n
     squares = np.maximum(kept @ rest**2 - n * mean**2, 0.0)
-    weights = found.log_prior[part] + marginal(n, squares) + of_slowed(n, logs.size)
+    weights = candidates.log_prior[part] + marginal(n, squares) + slowed_log_prior(n, logs.size)
     # A slowed run is slower, never faster.
     weights[1:][np.minimum(rest[pairs[:, 0]], rest[pairs[:, 1]]) <= mean[1:]] = -np.inf
     # One exponential of the whole array serves both sums; a choice that no program likes has weight 0.
@@ -112,11 +114,11 @@ def marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
     from scipy.special import gammaln
 
     shape, scale = NOISE_SHAPE + (n - 1) / 2, NOISE_SHAPE * NOISE_SD**2
-    known = NOISE_SHAPE * np.log(scale) - gammaln(NOISE_SHAPE) + gammaln(shape)
-    return np.asarray(known - np.log(n) / 2 - (n - 1) / 2 * np.log(2 * np.pi) - shape * np.log(scale + squares / 2))
+    constant = NOISE_SHAPE * np.log(scale) - gammaln(NOISE_SHAPE) + gammaln(shape)
+    return np.asarray(constant - np.log(n) / 2 - (n - 1) / 2 * np.log(2 * np.pi) - shape * np.log(scale + squares / 2))
 
 
-def of_slowed(n_kept: FloatArray, n: int) -> FloatArray:
+def slowed_log_prior(n_kept: FloatArray, n: int) -> FloatArray:
     """Return the log weight of so many runs that were not slowed, of n."""
     return np.asarray((n - n_kept) * np.log(SLOWED * SLOW_DENSITY) + n_kept * np.log(1 - SLOWED))
 
@@ -132,11 +134,11 @@ Scores = Mapping[int, FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """What a search without a model has come to.
+class Bisection:
+    """State of a search without a model.
 
     Attributes:
-        k_eff: least CPU count that is as good as the best, within 5 %; None while it is not found, or cannot be.
+        k_eff: least CPU count that is as good as the best, within 5%; None while it is not found, or cannot be.
         best: CPU count that it was held against.
         next_level: where a run is wanted; None when it has ended.
         n: runs, all that were given.
@@ -149,34 +151,34 @@ class Searched:
 
     @property
     def sure(self) -> bool:
-        """Whether the search has ended with an answer."""
+        """Tell whether the search has ended with an answer."""
         return self.k_eff is not None
 
 
-def search(k: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> Searched:
-    """Where the bisection stands after some runs; earlier ones of any search count too.
+def search(k: Sequence[int], times: Sequence[float], levels: Sequence[int]) -> Bisection:
+    """Bisect over the levels; earlier runs of any search count too.
 
     Args:
         k: CPU count of each run, one of `levels`.
         times: score of each run: time for the same work, above zero, any unit.
-        levels: CPU counts that can be measured, growing.
+        levels: CPU counts that can be measured, ascending.
 
     >>> search([1, 4, 2] * 3, [1.0, 0.5, 0.5] * 3, [1, 2, 4]).k_eff
     2
     """
     scores = {level: np.log([t for at, t in zip(k, times, strict=True) if at == level]) for level in levels}
-    at, best, wanted = _bisected(scores, levels)
+    at, best, wanted = _bisect(scores, levels)
     while wanted is None and at + 1 < len(levels):  # what is better than all CPUs may have better ones above
         longer, wanted = _longer(scores, levels[at + 1], levels[at])
         if wanted is None and longer >= -np.log1p(MARGIN):
             break
         at, best = (at, best) if wanted is not None else (at + 1, levels[at + 1])
-    found = wanted is None and _standard_error(scores, MOST, MOST) <= np.log1p(MARGIN)
-    return Searched(levels[at] if found else None, best, wanted, len(k))
+    is_found = wanted is None and _standard_error(scores, MOST, MOST) <= np.log1p(MARGIN)
+    return Bisection(levels[at] if is_found else None, best, wanted, len(k))
 
 
-def _bisected(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | None]:
-    """Index of the least level as good as the best, the best, and where a run is wanted before that is known."""
+def _bisect(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | None]:
+    """Return the index of the least level as good as the best, the best, and the level of a run still wanted."""
     best = _shortest(scores, levels)
     low, high = 0, levels.index(best)
     while low < high:
@@ -193,7 +195,7 @@ def _bisected(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | No
 
 
 def _shortest(scores: Scores, levels: Sequence[int]) -> int:
-    """All CPUs, or the count that was clearly shorter so far: none above that one is as good with fewer."""
+    """Return all CPUs, or the count that was clearly shorter so far: none above it is as good with fewer."""
     typical = {level: median(logs.tolist()) for level, logs in scores.items() if logs.size}
     least = min(typical, key=lambda level: typical[level], default=levels[-1])
     shorter = levels[-1] in typical and typical[least] < typical[levels[-1]] - np.log1p(MARGIN)
@@ -201,7 +203,7 @@ def _shortest(scores: Scores, levels: Sequence[int]) -> int:
 
 
 def _longer(scores: Scores, level: int, best: int) -> tuple[float, int | None]:
-    """Log of how much longer a level takes than the best; and where one more run is wanted before it counts."""
+    """Return the log of a level's time over the best one's, and where a run is wanted before it counts."""
     ours, theirs = scores[level], scores[best]
     fewer = best if theirs.size < ours.size else level
     if min(ours.size, theirs.size) < FEWEST:
@@ -213,12 +215,12 @@ def _longer(scores: Scores, level: int, best: int) -> tuple[float, int | None]:
 
 
 def _standard_error(scores: Scores, n: int, m: int) -> float:
-    """Of the difference of the medians of n and m log scores."""
+    """Return the standard error of the difference of the medians of n and m log scores."""
     return _noise(scores) * float(np.sqrt(np.pi / 2 * (1 / n + 1 / m)))
 
 
 def _noise(scores: Scores) -> float:
-    """Standard deviation of log scores within levels: what is usual, worth two runs, and what the repeats show.
+    """Return the standard deviation of log scores within levels: the usual one, worth two runs, and the repeats.
 
     A slowed run counts as one that lies three usual deviations off.
     """
@@ -235,14 +237,14 @@ LIKELY = 0.5
 PARAMETERS = 3
 
 
-def suspects(at: IntArray, slowed: FloatArray) -> list[int]:
-    """Levels whose only run was probably slowed: a second run tells a slow run from a slow level."""
+def suspect_levels(at: IntArray, slowed: FloatArray) -> list[int]:
+    """Return levels whose only run was probably slowed: a second one tells a slow run from a slow level."""
     return sorted({int(level) for level in at[slowed >= LIKELY] if np.count_nonzero(at == level) == 1})
 
 
-def check(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) -> float:
-    """Probability that runs of the best program would lie as far off its curve; 1 where too few levels are measured."""
-    kept = ~_lone(at, seen.slowed)
+def fit_probability(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) -> float:
+    """Return the probability of a misfit as large as the best program's; 1 where too few levels are measured."""
+    kept = ~_lone_slowed(at, seen.slowed)
     at, logs = at[kept], logs[kept]
     levels, where, counts = np.unique(at, return_inverse=True, return_counts=True)
     if levels.size <= PARAMETERS:
@@ -259,8 +261,8 @@ def check(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) 
     return float(fdtrc(levels.size - PARAMETERS, df, lack / noise))
 
 
-def _lone(at: IntArray, slowed: FloatArray) -> np.ndarray:
-    """Runs that were slowed where another run of the same level was not: where all of them are slow, the level is."""
+def _lone_slowed(at: IntArray, slowed: FloatArray) -> np.ndarray:
+    """Mark slowed runs where another run of their level was not: where all are slow, the level is."""
     likely = slowed >= LIKELY
     return np.array([bool(s) and bool((~likely & (at == level)).any()) for s, level in zip(likely, at, strict=True)])
 
@@ -273,36 +275,36 @@ DEPTH = 12.0
 ROOM = 4_000_000
 
 
-def plausible(found: Programs, at: IntArray, logs: FloatArray) -> Programs:
-    """Return the programs that the runs leave possible, in fine cells.
+def select_plausible(candidates: Programs, at: IntArray, logs: FloatArray) -> Programs:
+    """Select the programs that the runs leave possible, in fine cells.
 
     Args:
-        found: every program, in cells of a step.
+        candidates: every program, in cells of a step.
         at: index of each run's level.
         logs: log score of each run.
     """
-    kept = _possible(found, at, logs, STEP / 2)
-    parts = min(PARTS, ROOM // (int(np.count_nonzero(kept)) * len(found.levels)))
+    kept = _possible(candidates, at, logs, STEP / 2)
+    parts = min(PARTS, ROOM // (int(np.count_nonzero(kept)) * len(candidates.levels)))
     if parts > 1:
-        found = split(found, kept, parts)
-        kept = _possible(found, at, logs, 0.0)
-    return select(found, kept)
+        candidates = split_cells(candidates, kept, parts)
+        kept = _possible(candidates, at, logs, 0.0)
+    return select_programs(candidates, kept)
 
 
-def _possible(found: Programs, at: IntArray, logs: FloatArray, slack: float) -> NDArray[np.bool_]:
-    """Which programs may be probable, if the log of each time may be off by `slack`.
+def _possible(candidates: Programs, at: IntArray, logs: FloatArray, slack: float) -> NDArray[np.bool_]:
+    """Mark the programs that may be probable, if the log of each time may be off by `slack`.
 
     Whatever runs were slowed, leaving out the slowest ones leaves the smallest squares.
     """
     n = logs.size
-    rest = np.sort(logs - found.log_times[:, at], axis=1)
+    rest = np.sort(logs - candidates.log_times[:, at], axis=1)
     least, most = np.full(len(rest), -np.inf), np.full(len(rest), -np.inf)
     for n_slowed in range(most_slowed(n) + 1):
         kept = rest[:, : n - n_slowed]
         size = np.array(float(n - n_slowed))
         off = np.sqrt(kept.var(axis=1) * size)
         near = np.maximum(off - slack * np.sqrt(size), 0.0)
-        prior = found.log_prior + of_slowed(size, n)
+        prior = candidates.log_prior + slowed_log_prior(size, n)
         least = np.maximum(least, prior + marginal(size, off**2))
         most = np.maximum(most, prior + marginal(size, near**2) + log(comb(n, n_slowed)))
     return np.asarray(most >= least.max() - DEPTH)

@@ -1,8 +1,4 @@
-"""The runs of a search for effective CPUs.
-
-The first ones are spread over the range with both its ends; each further one is where the course, told of all before
-it, expects the answers that are left to lie farthest apart.
-"""
+"""Plan a search for effective CPUs: five levels first, then where the remaining answers lie farthest apart."""
 
 from functools import partial
 
@@ -12,13 +8,7 @@ from scalograph.questions.effective_cpus.search_state import begin
 
 
 def plan(design: Design) -> SearchPlan:
-    """Make the plan of a search for effective CPUs.
-
-    Args:
-        design: of one factor that counts CPUs, or workers that each do the same.
-
-    Returns:
-        Where the first runs are, and who asks for all further ones.
+    """Plan a search over one factor that counts CPUs, or workers that each do the same.
 
     Raises:
         StudyError: another factor varies, or the levels are no counts.

@@ -1,4 +1,4 @@
-"""What a search for effective CPUs offers to the claims of a paper."""
+"""Values that a search for effective CPUs offers to published claims."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,31 +16,24 @@ POSTERIOR = "posterior over programs, central credible range"
 
 
 def quantities(document: EffectiveGroups) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer the figures of each setting of the factors that are not searched.
-
-    Args:
-        document: what the search came to.
-
-    Returns:
-        By name; none of a setting where it is not known.
-    """
-    told = [(one, _effective(one)) for one in document.groups if one.k_eff is not None]
-    shares = [(one, _serial(one)) for one in document.groups if one.serial]
-    used = [(one, one.used) for one in document.groups if one.used is not None]
-    found = {"effective_cpus": told, "serial_share": shares, "cpus_used": used}
-    return {name: [OfferedFigure(e, one.group) for one, e in each] for name, each in found.items() if each}
+    """Offer the values of each group of the factors that are not searched, by name; none where not known."""
+    answers = [(group, _effective(group)) for group in document.groups if group.k_eff is not None]
+    shares = [(group, _serial(group)) for group in document.groups if group.serial]
+    used = [(group, group.used) for group in document.groups if group.used is not None]
+    offers = {"effective_cpus": answers, "serial_share": shares, "cpus_used": used}
+    return {name: [OfferedFigure(e, group.group) for group, e in each] for name, each in offers.items() if each}
 
 
-def _effective(one: EffectiveCpus) -> Estimate:
-    value = None if one.k_eff is None else float(one.k_eff)
-    if one.between is None:
-        ends = (value, value) if one.decided else (None, None)
-        return Estimate(value, *ends, CREDIBLE, one.n, SEARCHED)
-    low, high = one.between
-    return Estimate(value, float(low), float(high), CREDIBLE, one.n, POSTERIOR)
+def _effective(group: EffectiveCpus) -> Estimate:
+    value = None if group.k_eff is None else float(group.k_eff)
+    if group.between is None:
+        ends = (value, value) if group.decided else (None, None)
+        return Estimate(value, *ends, CREDIBLE, group.n, SEARCHED)
+    low, high = group.between
+    return Estimate(value, float(low), float(high), CREDIBLE, group.n, POSTERIOR)
 
 
-def _serial(one: EffectiveCpus) -> Estimate:
-    low, high = one.serial or (None, None)
+def _serial(group: EffectiveCpus) -> Estimate:
+    low, high = group.serial or (None, None)
     value = None if low is None or high is None else (low + high) / 2
-    return Estimate(value, low, high, CREDIBLE, one.n, POSTERIOR)
+    return Estimate(value, low, high, CREDIBLE, group.n, POSTERIOR)

@@ -1,12 +1,12 @@
-"""How far the search for effective CPUs is: which scores it rests on, what they say, and which level is next."""
+"""The state of a search for effective CPUs: its scores, what they say, and which level is next."""
 
 import random
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
 from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import most_runs
-from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.questions.effective_cpus.model_search import Bisection, search
 from scalograph.study.model import Study
 from scalograph.text.quantities import probability
 
@@ -22,12 +22,12 @@ _FITS_NONE = "no program with a cap and a serial share takes such times: searche
 
 
 class EffectiveCourse:
-    """Pure in the levels, the seed and what was told, in that order.
+    """State of a search for effective CPUs: pure in levels, seed and observations, in their order.
 
     Attributes:
         k: level of each score.
         times: the scores: time for the same work.
-        found: what they say; None before the start levels are measured.
+        found: their posterior, or the bisection; None before the start levels are measured.
     """
 
     def __init__(self, levels: Sequence[int], seed: int, rounds: bool) -> None:
@@ -38,11 +38,11 @@ class EffectiveCourse:
         self._without_model = bool(self._levels) and most_runs(self._levels[-1], rounds) < MOST_MODEL
         self.k: list[int] = []
         self.times: list[float] = []
-        self.found: Effective | Searched | None = None
+        self.found: Effective | Bisection | None = None
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Return the level of the next run; None when the search is over."""
         for level in self._start:
             if level in self._levels and level not in self.k:
                 return level
@@ -52,24 +52,24 @@ class EffectiveCourse:
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Estimate the runs still to come; at least 1."""
         return max(1, LEAST_RUNS - len(self.k))
 
     @property
     def state(self) -> str:
-        """The most probable answer, in a few words."""
+        """Describe the most probable answer in a few words."""
         if isinstance(self.found, Effective):
             return f"most probably {self.found.k_eff} ({100 * self.found.probability:.0f} %)"
         return f"held against {self.found.best}" if self.found else ""
 
-    def add(self, level: int, time: float) -> str | None:
-        """A score; says what a person should know."""
+    def observe(self, level: int, time: float) -> str | None:
+        """Observe the score of a run; return what a person should know."""
         self.k.append(level)
         self.times.append(time / level if self._rounds else time)
         return self._think()
 
-    def fail(self, level: int) -> str | None:
-        """A run without a score; the second one at a level leaves that level out, its scores too."""
+    def observe_failure(self, level: int) -> str | None:
+        """Observe a run without a score; the second one excludes its level, and that level's scores."""
         self._failures[level] = self._failures.get(level, 0) + 1
         if self._failures[level] != FAILURES:
             return None
@@ -80,7 +80,7 @@ class EffectiveCourse:
         return "; ".join(note for note in notes if note)
 
     def _think(self) -> str | None:
-        """Anew with all scores; without a model once the program fits none, or none has come to an answer."""
+        """Fit anew; without a model once no program fits, or none has come to an answer."""
         self.found = None
         if len(self._levels) < 2 or not self.k or not set(self._start) & set(self._levels) <= set(self.k):
             return None
@@ -92,7 +92,7 @@ class EffectiveCourse:
         self.found = search(self.k, self.times, self._levels) if self._without_model else seen
         if not self._without_model:
             return None
-        return _FITS_NONE if seen.misfit else _undecided(seen)
+        return _FITS_NONE if seen.misfit else _undecided_note(seen)
 
 
 def rounds(study: Study, factor: str) -> bool:
@@ -104,10 +104,10 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCour
     """Begin a search.
 
     Raises:
-        StudyError: it cannot be made over these treatments.
+        StudyError: it cannot be made over these configurations.
     """
     factor = searched_factor(study, treatments)
-    levels = counted(treatments, factor)
+    levels = count_levels(treatments, factor)
     return Search(
         what=factor,
         steps={level: (treatment,) for level, treatment in levels.items()},
@@ -117,14 +117,14 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCour
     )
 
 
-def _undecided(seen: Effective) -> str:
+def _undecided_note(seen: Effective) -> str:
     likely = sorted(seen.probabilities.items(), key=lambda item: (-item[1], item[0]))[:3]
-    told = ", ".join(f"{level} ({probability(share)})" for level, share in likely)
-    return f"not decided after {seen.n} runs: {told}; searched on without a model"
+    shares = ", ".join(f"{level} ({probability(share)})" for level, share in likely)
+    return f"not decided after {seen.n} runs: {shares}; searched on without a model"
 
 
 def first_levels(levels: Sequence[int], seed: int) -> list[int]:
-    """At most five levels, evenly spread with both ends, in an order drawn anew for each study.
+    """Choose at most five levels, evenly spread with both ends, in a drawn order.
 
     >>> sorted(first_levels(range(1, 13), 0)), sorted(first_levels([4, 1, 2], 0))
     ([1, 4, 7, 9, 12], [1, 2, 4])

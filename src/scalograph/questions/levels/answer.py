@@ -1,10 +1,10 @@
-"""What differs between the levels of a study without speedups, and by how much its runs differ."""
+"""Answer what differs between the levels of a study without speedups, and by how much its runs differ."""
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.answer import Answer, Samples
 from scalograph.findings.names import curve_factor
-from scalograph.findings.speedup_rule import gain
+from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.levels.claim import claim
@@ -17,11 +17,11 @@ def applies(table: Table) -> str | None:
         return "its question is another one"
     if table.study.reference and len(table.treatments) > 1:
         return "its versions are compared with a reference"
-    if table.study.baseline and gain(table, curve_factor(table)) is not None:
+    if table.study.baseline and find_speedup_rule(table, curve_factor(table)) is not None:
         return "its levels are compared as speedups"
     return None
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Compare levels of each factor, the others fixed."""
     return Answer(claim=claim(table, taken))

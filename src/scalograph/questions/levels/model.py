@@ -1,4 +1,4 @@
-"""All pairs of configurations that differ in one factor: which differ for sure, beside all the others."""
+"""Compare all pairs of configurations that differ in one factor, corrected for their number."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.comparisons import holm
-from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY
-from scalograph.analysis.variance_moderation import borrowed
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import varied
-from scalograph.findings.sample import Sample, grouped
+from scalograph.analysis.variance_moderation import moderate_variances
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import varying_factors
+from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.table import Table
 
 # Pairs beyond these are too many to compare each with each.
@@ -26,10 +26,10 @@ class LevelDifference(NamedTuple):
 
     Attributes:
         factor: in which.
-        less: that of the smaller figure.
+        less: the sample with the smaller response.
         more: the other one.
-        contrast: log ratio of the larger figure to the smaller.
-        is_sure: whether it holds beside all other pairs of the study, and is above 2 %.
+        contrast: log ratio of the larger response to the smaller.
+        is_sure: whether it holds beside all other pairs of the study, and is above 2%.
     """
 
     factor: str
@@ -39,55 +39,55 @@ class LevelDifference(NamedTuple):
     is_sure: bool = False
 
     def ratio(self, confidence: float) -> Estimate:
-        """The larger figure over the smaller."""
+        """Estimate the larger response over the smaller."""
         return self.contrast.estimate(confidence)
 
     @property
     def certain(self) -> float:
-        """What is left of the difference at its near end, as a log: to rank by."""
+        """Return the near end of the log difference, to rank by."""
         return self.contrast.delta - 2 * self.contrast.se if self.contrast.df > 0 else 0.0
 
 
-def differences(table: Table, taken: Taken, response: str) -> list[LevelDifference]:
+def differences(table: Table, taken: Samples, response: str) -> list[LevelDifference]:
     """Compare all pairs, the largest certain difference first."""
-    every = (found for name in varied(table) for found in _pairs(taken, name, response))
-    pairs = list(islice(every, MOST_PAIRS))
-    lent = borrowed([pair.contrast for pair in pairs])
+    every = (pairs for name in varying_factors(table) for pairs in _pairs(taken, name, response))
+    compared = list(islice(every, MOST_PAIRS))
+    lent = moderate_variances([pair.contrast for pair in compared])
     p_values = holm([contrast.p_value(log(1 + PLAY)) for contrast in lent])
     alpha = 1 - table.study.protocol.confidence
-    found = [
+    pairs = [
         pair._replace(contrast=contrast, is_sure=p is not None and p <= alpha)
-        for pair, contrast, p in zip(pairs, lent, p_values, strict=True)
+        for pair, contrast, p in zip(compared, lent, p_values, strict=True)
     ]
-    return sorted(found, key=lambda one: (one.is_sure, one.certain), reverse=True)
+    return sorted(pairs, key=lambda pair: (pair.is_sure, pair.certain), reverse=True)
 
 
-def farthest(found: Sequence[LevelDifference], confidence: float) -> float | None:
-    """By how much any two may differ, as a share; None where that is not known."""
-    ratios = [one.ratio(confidence) for one in found]
+def farthest(pairs: Sequence[LevelDifference], confidence: float) -> float | None:
+    """Return the largest possible difference of any two, as a share; None where that is not known."""
+    ratios = [pair.ratio(confidence) for pair in pairs]
     ends = [(ratio.low, ratio.high) for ratio in ratios]
     if not ends or any(low is None or high is None for low, high in ends):
         return None
     return max(max(high or 1, 1 / (low or 1)) for low, high in ends) - 1
 
 
-def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference]:
+def _pairs(taken: Samples, factor: str, response: str) -> Iterator[LevelDifference]:
     usable = [s for s in taken.values() if s.values(response).size and s.values(response).min() > 0]
-    for members in grouped(usable, factor).values():
-        for one, other in combinations(members, 2):
-            if (response in one.whole) != (response in other.whole):
+    for members in group_samples(usable, factor).values():
+        for first, second in combinations(members, 2):
+            if (response in first.whole) != (response in second.whole):
                 continue  # a whole run and a median of iterations are not of one kind
-            contrast = _contrast(one, other, response)
+            contrast = _contrast(first, second, response)
             if contrast.delta < 0:
-                yield LevelDifference(factor, one, other, contrast.flipped())
+                yield LevelDifference(factor, first, second, contrast.invert())
             else:
-                yield LevelDifference(factor, other, one, contrast)
+                yield LevelDifference(factor, second, first, contrast)
 
 
-def _contrast(one: Sample, other: Sample, response: str) -> Contrast:
-    """Log ratio, paired within the blocks that hold both; of independent runs where there are fewer than two."""
-    a, b = one.block_logs(response), other.block_logs(response)
+def _contrast(first: Sample, second: Sample, response: str) -> Contrast:
+    """Contrast logs, paired within shared blocks, or as independent runs where fewer than two are shared."""
+    a, b = first.block_logs(response), second.block_logs(response)
     shared = [block for block in a if block in b]
     if len(shared) > 1:
-        return paired(np.array([a[k] for k in shared]), np.array([b[k] for k in shared]))
-    return welch(np.log(one.values(response)), np.log(other.values(response)))
+        return paired_contrast(np.array([a[k] for k in shared]), np.array([b[k] for k in shared]))
+    return welch_contrast(np.log(first.values(response)), np.log(second.values(response)))

@@ -5,14 +5,21 @@ from statistics import mean
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.names import varied
+from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.parallel_build.document import BuildLoad, BuildPhase, Builds, FirstBuild
-from scalograph.questions.parallel_build.model_parallelism import PHASES, Known, Load, PhaseRun, TimedRun, measured
+from scalograph.questions.parallel_build.model_parallelism import (
+    PHASES,
+    Load,
+    PhaseRun,
+    TimedRun,
+    TimedRuns,
+    read_timelines,
+)
 from scalograph.questions.parallel_build.tables_costs import (
     best_table,
     discarded_table,
@@ -35,7 +42,7 @@ def applies(table: Table) -> str | None:
     return None if jobs_factor(table) else "no factor of jobs that share one piece of work"
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell how the numbers of jobs compare."""
     pass  # few studies build something
 
@@ -52,7 +59,7 @@ def jobs_factor(table: Table) -> str | None:
     for name, factor in table.study.factors.items():
         counts = all(isinstance(level, int) and not isinstance(level, bool) and level > 0 for level in factor.levels)
         filled = f"-j{{{name}}}" in words or f"-j {{{name}}}" in words or f"--jobs={{{name}}}" in words
-        if factor.control is None and counts and name in varied(table) and (name == "jobs" or filled):
+        if factor.control is None and counts and name in varying_factors(table) and (name == "jobs" or filled):
             return name
     return None
 
@@ -60,11 +67,11 @@ def jobs_factor(table: Table) -> str | None:
 MOST_PHASES, MOST_LOADS, MOST_FIRST = 512, 256, 64
 
 
-def builds(table: Table, taken: Taken, factor: str, known: Known) -> Builds:
+def summarize_builds(table: Table, taken: Samples, factor: str, timelines: TimedRuns) -> Builds:
     """Sum up every configuration whose runs have timelines."""
-    found = [(sample, known[key]) for key, sample in taken.items() if key in known]
-    loads = [one for sample, runs in found if (one := _load(table, sample, factor, runs)) is not None]
-    phases = [one for sample, runs in found for one in _phases(table, sample, runs)]
+    timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
+    loads = [load for sample, runs in timed if (load := _load(table, sample, factor, runs)) is not None]
+    phases = [load for sample, runs in timed for load in _phases(table, sample, runs)]
     first = [
         FirstBuild(run=row.run, n_major_faults=row.n_major_faults, read_bytes=row.read_bytes)
         for row in table.rows
@@ -78,19 +85,19 @@ def _load(table: Table, sample: Sample, factor: str, runs: Sequence[TimedRun]) -
     if not loads:
         return None
     confidence, jobs = table.study.protocol.confidence, float(sample.treatment[factor])
-    falls = [fall for one in loads if (fall := one.last_over_first) is not None]
+    falls = [fall for load in loads if (fall := load.last_over_first) is not None]
     return BuildLoad(
         treatment=dict(sample.treatment), jobs=jobs,
-        n_cpus=max(row.n_cpus for row in sample.every), phases=list(runs[0].phases),
-        course=[round(mean(float(one.course[part]) for one in loads), 3) for part in range(len(loads[0].course))],
-        most_over_jobs=summarize([one.most_in_first_half / jobs for one in loads], confidence),
+        n_cpus=max(row.n_cpus for row in sample.succeeded), phases=list(runs[0].phases),
+        course=[round(mean(float(load.course[part]) for load in loads), 3) for part in range(len(loads[0].course))],
+        most_over_jobs=summarize([load.most_in_first_half / jobs for load in loads], confidence),
         last_over_first=summarize(falls, confidence) if falls else Estimate(warnings=("too short for its timeline",)),
     )  # fmt: skip
 
 
 def _phases(table: Table, sample: Sample, runs: Sequence[TimedRun]) -> list[BuildPhase]:
-    told = {name: [run.phases[name] for run in runs if name in run.phases] for name in PHASES}
-    return [_phase(table, sample, name, found) for name, found in told.items() if found]
+    by_phase = {name: [run.phases[name] for run in runs if name in run.phases] for name in PHASES}
+    return [_phase(table, sample, name, phase_runs) for name, phase_runs in by_phase.items() if phase_runs]
 
 
 def _phase(table: Table, sample: Sample, name: str, runs: Sequence[PhaseRun]) -> BuildPhase:
@@ -106,16 +113,16 @@ def _phase(table: Table, sample: Sample, name: str, runs: Sequence[PhaseRun]) ->
     )  # fmt: skip
 
 
-def jobs_compared(table: Table, taken: Taken, factor: str) -> Answer:
+def jobs_compared(table: Table, taken: Samples, factor: str) -> Answer:
     """Tell how the numbers of jobs compare, which `factor` counts."""
-    known = measured(table, taken, factor)
-    found = builds(table, taken, factor, known)
+    timelines = read_timelines(table, taken, factor)
+    document = summarize_builds(table, taken, factor, timelines)
     tables = [
         best_table(table, taken, factor),
-        parallelism_table(table, taken, factor, known),
-        course_table(table, taken, known),
-        phases_table(table, found),
-        load_table(table, found),
+        parallelism_table(table, taken, factor, timelines),
+        course_table(table, taken, timelines),
+        phases_table(table, document),
+        load_table(table, document),
         inflation_table(table, taken, factor),
         *same_tables(table, taken),
         memory_table(table, taken, factor),
@@ -123,7 +130,7 @@ def jobs_compared(table: Table, taken: Taken, factor: str) -> Answer:
         prepared_table(table),
     ]
     return Answer(
-        document=found,
+        document=document,
         claim=build_claim(table, taken, factor),
         tables=[doc for doc in tables if doc],
         warnings=[*memory_warnings(table, taken, factor)],

@@ -8,15 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.center import Scores, has_logs, present
+from scalograph.analysis.center import Scores, finite_scores, has_logs
 from scalograph.analysis.contenders import Contender, contenders
-from scalograph.analysis.contrast import Contrast, welch
+from scalograph.analysis.contrast import Contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import varied
-from scalograph.findings.sample import Sample, grouped
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import varying_factors
+from scalograph.findings.sample import Sample, group_samples
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell
 from scalograph.protocol.plain import Level
@@ -73,20 +73,20 @@ def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: flo
     if not margin > 0 or confidence <= 0.5:
         raise ValueError(f"equivalence: found margin {margin} at {confidence}, expected above 0, at above 0.5")
     estimate = ratio(a, b, 2 * confidence - 1)
-    x, y = present(a)[0], present(b)[0]
-    found = welch(np.log(x), np.log(y)) if min(x.size, y.size) and has_logs(x, y) else None
-    return Equivalence(estimate, _p_value(found, margin), _label(estimate, margin, found is not None), margin)
+    x, y = finite_scores(a)[0], finite_scores(b)[0]
+    contrast = welch_contrast(np.log(x), np.log(y)) if min(x.size, y.size) and has_logs(x, y) else None
+    return Equivalence(estimate, _p_value(contrast, margin), _label(estimate, margin, contrast is not None), margin)
 
 
-def _p_value(found: Contrast | None, margin: float) -> float | None:
-    if found is None or found.df <= 0:
+def _p_value(contrast: Contrast | None, margin: float) -> float | None:
+    if contrast is None or contrast.df <= 0:
         return None
-    away = math.log1p(margin) - abs(found.delta)
-    if found.se == 0:
+    away = math.log1p(margin) - abs(contrast.delta)
+    if contrast.se == 0:
         return 0.0 if away > 0 else 1.0
     from scipy.special import stdtr  # it takes a tenth of a second
 
-    return float(stdtr(found.df, -away / found.se))
+    return float(stdtr(contrast.df, -away / contrast.se))
 
 
 def _label(estimate: Estimate, margin: float, on_logs: bool) -> Label:
@@ -110,36 +110,36 @@ class Group:
     samples: Mapping[Level, Sample]
 
 
-def groups(table: Table, taken: Taken, factor: str) -> list[Group]:
+def groups(table: Table, taken: Samples, factor: str) -> list[Group]:
     """Every group along a factor, of levels that have runs."""
-    made = grouped((sample for sample in taken.values() if sample.every), factor)
-    return [Group(dict(fixed), {s.treatment[factor]: s for s in members}) for fixed, members in made.items()]
+    by_levels = group_samples((sample for sample in taken.values() if sample.succeeded), factor)
+    return [Group(dict(fixed), {s.treatment[factor]: s for s in members}) for fixed, members in by_levels.items()]
 
 
 def fixed_cells(table: Table, group: Group, factor: str) -> list[Cell]:
     """The other factors that vary, as the first cells of a row."""
-    return [group.fixed[name] for name in varied(table) if name != factor]
+    return [group.fixed[name] for name in varying_factors(table) if name != factor]
 
 
-def disturbed(group: Group, response: str, *levels: Level) -> bool:
+def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
     """Whether what is said of these levels (none: of all) rests on disturbed runs, and they matter to the response."""
     samples = [group.samples[level] for level in levels or group.samples]
-    return any(sample.falls_back and response not in sample.by_cpu for sample in samples)
+    return any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
 
 
-def best(table: Table, group: Group, n_groups: int) -> list[Contender]:
+def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
     counts = {float(level): sample for level, sample in group.samples.items() if _number(level)}
-    scores = {level: _by_block(sample, primary(table)) for level, sample in counts.items()}
+    scores = {level: _block_scores(sample, primary_response(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
 
-def _by_block(sample: Sample, response: str) -> dict[int, float]:
+def _block_scores(sample: Sample, response: str) -> dict[int, float]:
     """The typical score of each block; a run that was made again may stand in the block of another."""
-    found: dict[int, list[float]] = {}
+    by_block: dict[int, list[float]] = {}
     for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
-        found.setdefault(block, []).append(score)
-    return {block: geometric_mean(scores) if min(scores) > 0 else 0.0 for block, scores in found.items()}
+        by_block.setdefault(block, []).append(score)
+    return {block: geometric_mean(scores) if min(scores) > 0 else 0.0 for block, scores in by_block.items()}
 
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:
@@ -159,7 +159,7 @@ def against_first(table: Table, group: Group, response: str) -> dict[Level, Equi
 def user_time(table: Table) -> str:
     """The response that is nearest to user time; the primary one where none is."""
     sources = {response.source: name for name, response in table.study.responses.items()}
-    return next((sources[source] for source in USER if source in sources), primary(table))
+    return next((sources[source] for source in USER if source in sources), primary_response(table))
 
 
 def _number(level: Level) -> bool:

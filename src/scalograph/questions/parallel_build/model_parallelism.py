@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.findings.answer import Taken
+from scalograph.findings.answer import Samples
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
@@ -78,11 +78,11 @@ def parallelism(
     """
     limit = min(asked, n_cpus)
     _refuse(bin_ns, begin_ns, end_ns, limit)
-    used, widths = in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    return _summed(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
+    used, widths = clip_to_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
+    return _summarize(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
 
 
-def _summed(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
+def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
     """Times on a CPU and widths of bins, in nanoseconds, over a window of `wall`."""
     tasks = used / widths
     return Parallelism(
@@ -100,11 +100,11 @@ def _summed(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin
 
 def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None:
     if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
-        found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
-        raise ValueError(f"parallelism: found {found}, expected each above zero")
+        values = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
+        raise ValueError(f"parallelism: found {values}, expected each above zero")
 
 
-def in_window(
+def clip_to_window(
     busy_ns: Sequence[Sequence[float]], bin_ns: int, window: tuple[float, float], last_ns: float
 ) -> tuple[FloatArray, FloatArray]:
     """On-CPU time of all CPUs in each bin of the window, and how much of the window the bin is; both in nanoseconds.
@@ -182,7 +182,7 @@ def load(
     >>> round(found.mean, 2), found.last_over_first
     (2.67, 0.5)
     """
-    used, widths = in_window(rows_ns, bin_ns, (begin_ns, end_ns), last_ns)
+    used, widths = clip_to_window(rows_ns, bin_ns, (begin_ns, end_ns), last_ns)
     if not widths.size:
         return None
     tasks = used / widths
@@ -223,22 +223,22 @@ class TimedRun:
     phases: Mapping[str, PhaseRun]
 
 
-Known = Mapping[tuple[Level, ...], Sequence[TimedRun]]
+TimedRuns = Mapping[tuple[Level, ...], Sequence[TimedRun]]
 
 
-def measured(table: Table, taken: Taken, factor: str) -> Known:
+def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
     """What is known of each run that counts, by treatment; nothing where the journal has no timelines."""
     rows = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
     lines = {row.timeline_line: row for row in rows[:MAX_RUNS] if row.timeline_line}
     events = journal.pick(table.file, lines) if table.file and lines else {}
-    found: dict[tuple[Level, ...], list[TimedRun]] = {}
+    by_key: dict[tuple[Level, ...], list[TimedRun]] = {}
     for line, row in lines.items():
-        if (one := of_run(events[line]["record"], row, factor)) is not None:
-            found.setdefault(row.key, []).append(one)
-    return found
+        if (timed_run := read_run(events[line]["record"], row, factor)) is not None:
+            by_key.setdefault(row.key, []).append(timed_run)
+    return by_key
 
 
-def of_run(record: Record, row: Row, factor: str) -> TimedRun | None:
+def read_run(record: Record, row: Row, factor: str) -> TimedRun | None:
     """What the timeline of one run tells; None without a timeline or an end."""
     timeline, run = record.timeline, record.run
     asked = row.treatment[factor]
@@ -278,14 +278,14 @@ class _Reader:
 
 def _phases(read: _Reader, record: Record, begin: float, end: float) -> dict[str, PhaseRun]:
     """The phases that the workload told, of a run of one iteration."""
-    told = record.values[0].values if len(record.values) == 1 else {}
-    if len(told.get(IMAGE_END, ())) != 1:
+    values = record.values[0].values if len(record.values) == 1 else {}
+    if len(values.get(IMAGE_END, ())) != 1:
         return {}
-    middle = min(begin + told[IMAGE_END][0], end)
-    found = {}
+    middle = min(begin + values[IMAGE_END][0], end)
+    phases = {}
     for name, first, last in zip(PHASES, (begin, middle), (middle, end), strict=True):
-        tasks = read.tasks(first, last) if f"{name}_wall_s" in told and last > first else None
+        tasks = read.tasks(first, last) if f"{name}_wall_s" in values and last > first else None
         if tasks is not None:
-            percent = next(iter(told.get(f"{name}_cpu_percent", ())), None)
-            found[name] = PhaseRun((last - first) / (end - begin), percent, tasks, read.load(first, last))
-    return found
+            percent = next(iter(values.get(f"{name}_cpu_percent", ())), None)
+            phases[name] = PhaseRun((last - first) / (end - begin), percent, tasks, read.load(first, last))
+    return phases

@@ -23,13 +23,13 @@ def quantities(document: Builds) -> Mapping[str, Sequence[OfferedFigure]]:
     Returns:
         By name, those that are known; the faults are one figure of the whole study, or why none could be seen.
     """
-    crowded = [one for one in document.loads if one.jobs > one.n_cpus and one.phases]
-    counts = [one.n_major_faults for one in document.first if one.n_major_faults is not None]
+    crowded = [load for load in document.loads if load.jobs > load.n_cpus and load.phases]
+    counts = [load.n_major_faults for load in document.first if load.n_major_faults is not None]
     total = float(sum(counts))
     faults = OfferedFigure(Estimate(value=total, low=total, high=total), unseen="" if total else WARM)
-    found = {
-        "load_over_jobs": [OfferedFigure(one.most_over_jobs, one.treatment) for one in crowded],
-        "load_last_over_first_third": [OfferedFigure(one.last_over_first, one.treatment) for one in crowded],
+    offers = {
+        "load_over_jobs": [OfferedFigure(load.most_over_jobs, load.treatment) for load in crowded],
+        "load_last_over_first_third": [OfferedFigure(load.last_over_first, load.treatment) for load in crowded],
         "major_faults_of_first_builds": [faults] if counts else [],
     }
-    return {name: figures for name, figures in found.items() if figures}
+    return {name: figures for name, figures in offers.items() if figures}

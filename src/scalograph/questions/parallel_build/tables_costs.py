@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from statistics import mean, median
 
 from scalograph.analysis.contenders import Contender
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import brief, title, varied
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import shorten, title, varying_factors
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc
@@ -16,10 +16,10 @@ from scalograph.questions.parallel_build.model_equivalence import (
     Equivalence,
     Group,
     against_first,
-    best,
-    disturbed,
+    compare_with_best,
     fixed_cells,
     groups,
+    rests_on_disturbed,
     user_time,
 )
 from scalograph.text.quantities import percent
@@ -27,13 +27,13 @@ from scalograph.text.quantities import percent
 _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
 
 
-def inflation_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
+def inflation_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
     """Growth of user time, or of CPU time where that is all there is; None without either."""
     response = user_time(table)
     rows: list[list[Cell]] = [
-        [*fixed_cells(table, group, factor), level, *_cells(group, response, level, found)]
+        [*fixed_cells(table, group, factor), level, *_cells(group, response, level, ratio)]
         for group in groups(table, taken, factor)
-        for level, found in against_first(table, group, response).items()
+        for level, ratio in against_first(table, group, response).items()
     ]
     note = (
         f"{title(table, response)}, over that of the first {title(table, factor)}; the same files are compiled, so "
@@ -43,36 +43,36 @@ def inflation_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
     return _table(table, factor, "inflation", heading, note, rows)
 
 
-def same_tables(table: Table, taken: Taken) -> list[TableDoc]:
+def same_tables(table: Table, taken: Samples) -> list[TableDoc]:
     """For each factor that sets how the machine works: does it make a difference to the primary response?"""
-    found = []
+    tables = []
     for name, factor in table.study.factors.items():
-        if factor.kind != "tunable" or name not in varied(table):
+        if factor.kind != "tunable" or name not in varying_factors(table):
             continue
         rows: list[list[Cell]] = [
-            [*fixed_cells(table, group, name), level, *_cells(group, primary(table), level, one)]
+            [*fixed_cells(table, group, name), level, *_cells(group, primary_response(table), level, ratio)]
             for group in groups(table, taken, name)
-            for level, one in against_first(table, group, primary(table)).items()
+            for level, ratio in against_first(table, group, primary_response(table)).items()
         ]
-        note = f"{title(table, primary(table))}, over that of the first level. {_margin(table)}"
+        note = f"{title(table, primary_response(table))}, over that of the first level. {_margin(table)}"
         heading = f"Does {title(table, name)} make a difference?"
         if (doc := _table(table, name, f"same-{name}", heading, note, rows)) is not None:
-            found.append(doc)
-    return found
+            tables.append(doc)
+    return tables
 
 
 def _table(table: Table, factor: str, name: str, heading: str, note: str, rows: list[list[Cell]]) -> TableDoc | None:
     if not rows:
         return None
-    shown = [other for other in varied(table) if other != factor]
+    shown = [other for other in varying_factors(table) if other != factor]
     columns = [Column(name=title(table, other), kind="label") for other in [*shown, factor]]
     columns += [Column(name="ratio", kind="estimate"), Column(name="so it is", kind="text")]
     return TableDoc(id=name, title=heading, note=note, columns=columns, rows=rows)
 
 
-def _cells(group: Group, response: str, level: Level, found: Equivalence) -> list[Cell]:
-    doubt = ", on disturbed runs" if disturbed(group, response, next(iter(group.samples)), level) else ""
-    return [found.ratio, _WORDS[found.label] + doubt]
+def _cells(group: Group, response: str, level: Level, ratio: Equivalence) -> list[Cell]:
+    doubt = ", on disturbed runs" if rests_on_disturbed(group, response, next(iter(group.samples)), level) else ""
+    return [ratio.ratio, _WORDS[ratio.label] + doubt]
 
 
 def _margin(table: Table) -> str:
@@ -83,40 +83,41 @@ def _margin(table: Table) -> str:
     )
 
 
-def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
+def best_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
     """Which levels may be the best; None where runs are too few, or more is better."""
-    if table.study.responses[primary(table)].better != "lower":
+    if table.study.responses[primary_response(table)].better != "lower":
         return None
     every = groups(table, taken, factor)
-    found = [(group, c) for group in every for c in best(table, group, len(every))]
+    compared = [(group, c) for group in every for c in compare_with_best(table, group, len(every))]
     rows: list[list[Cell]] = [
         [
             *fixed_cells(table, group, factor),
             c.level,
             c.over_best,
-            ("yes" if c.may_be_best else "no") + (", on disturbed runs" if disturbed(group, primary(table)) else ""),
+            ("yes" if c.may_be_best else "no")
+            + (", on disturbed runs" if rests_on_disturbed(group, primary_response(table)) else ""),
         ]
-        for group, c in found
+        for group, c in compared
     ]
     if not rows:
         return None
-    shown = [name for name in varied(table) if name != factor]
+    shown = [name for name in varying_factors(table) if name != factor]
     columns = [Column(name=title(table, name), kind="label") for name in [*shown, factor]]
     columns += [
         Column(name="over the best of the others", kind="estimate"),
         Column(name="may be the best", kind="text"),
     ]
     note = (
-        f"{title(table, primary(table))}, compared within blocks; all intervals hold at once, and among the levels "
+        f"{title(table, primary_response(table))}, compared within blocks; all intervals hold at once, and among the levels "
         f"that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
-        f"{_visible(found)}"
+        f"{_visible(compared)}"
     )
     return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
 
 
-def _visible(found: Sequence[tuple[Group, Contender]]) -> str:
+def _visible(compared: Sequence[tuple[Group, Contender]]) -> str:
     """What the contrasts can show, as the set does it."""
-    least = median(c.visible for _, c in found)
+    least = median(c.visible for _, c in compared)
     if least >= 1:
         return "levels that differ less than twofold cannot be told apart with so few blocks, or so much noise"
     return f"a level that is slower by {percent(least)} is told apart four times in five"
@@ -125,10 +126,10 @@ def _visible(found: Sequence[tuple[Group, Contender]]) -> str:
 def prepared_table(table: Table) -> TableDoc | None:
     """What was fetched or made before the first run, as the journal has it; None where nothing was."""
     uses = journal.first_event(table.file).get("uses") if table.file else None
-    told = uses.get("prepared") if isinstance(uses, dict) else None
-    if not isinstance(told, dict) or not told:
+    prepared = uses.get("prepared") if isinstance(uses, dict) else None
+    if not isinstance(prepared, dict) or not prepared:
         return None
-    rows: list[list[Cell]] = [[brief(name), brief(text)] for name, text in told.items()]
+    rows: list[list[Cell]] = [[shorten(name), shorten(text)] for name, text in prepared.items()]
     columns = [Column(name="name", kind="label"), Column(name="package, version, file and checksum", kind="text")]
     note = "fetched once by the package manager, which checks it by the signed index of its distribution"
     return TableDoc(id="prepared", title="What was built", note=note, columns=columns, rows=rows)
@@ -139,9 +140,9 @@ def discarded_table(table: Table) -> TableDoc | None:
     rows = [row for row in table.rows if row.warmup]
     if not rows:
         return None
-    name = primary(table)
+    name = primary_response(table)
     cells: list[list[Cell]] = [[row.run, row.read_bytes, row.n_major_faults, row.scores.get(name)] for row in rows]
-    counted = [row for row in table.counted() if row.n_major_faults is not None]
+    counted = [row for row in table.successful_rows() if row.n_major_faults is not None]
     if counted:
         read, faults = mean(row.read_bytes or 0 for row in counted), mean(row.n_major_faults or 0 for row in counted)
         cells.append(["mean of those that count", read, faults, None])

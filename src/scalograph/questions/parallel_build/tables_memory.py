@@ -6,15 +6,15 @@ from statistics import mean, median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import title, varied
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import title, varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.document import Builds
 from scalograph.questions.parallel_build.model_equivalence import Group, fixed_cells, groups
-from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Known, Parallelism
+from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Parallelism, TimedRuns
 from scalograph.text.quantities import gibibytes
 
 LARGEST, PEAK = "run.max_rss", "value.tree_peak_bytes"
@@ -45,10 +45,10 @@ class Memory:
 
     def need(self, jobs: float) -> float:
         """From the nearest measured peak of a tree on, one largest process for each further job; else the bound."""
-        known = [(float(level), peak) for level, peak in self.peaks.items() if float(level) <= jobs]
-        if not known:
+        lower = [(float(level), peak) for level, peak in self.peaks.items() if float(level) <= jobs]
+        if not lower:
             return self.bound(jobs)
-        level, peak = max(known)
+        level, peak = max(lower)
         return peak + (jobs - level) * self.largest
 
 
@@ -57,64 +57,70 @@ def memory(table: Table, group: Group) -> Memory | None:
     largest = _scores(table, group, LARGEST)
     if not (most := max((x for scores in largest.values() for x in scores), default=0.0)):
         return None
-    per_level, peaks = ({k: median(x) for k, x in found.items()} for found in (largest, _scores(table, group, PEAK)))
+    per_level, peaks = (
+        {k: median(x) for k, x in by_level.items()} for by_level in (largest, _scores(table, group, PEAK))
+    )
     return Memory(most, per_level, peaks)
 
 
-def memory_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
+def memory_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
     """A row for each treatment whose memory is known."""
-    known = [(group, found) for group in groups(table, taken, factor) if (found := memory(table, group))]
-    rows = [_row(table, group, factor, found, level) for group, found in known for level in found.per_level]
+    measured = [(group, memory_of) for group in groups(table, taken, factor) if (memory_of := memory(table, group))]
+    rows = [
+        _row(table, group, factor, memory_of, level) for group, memory_of in measured for level in memory_of.per_level
+    ]
     if not rows:
         return None
-    names = [title(table, name) for name in varied(table) if name != factor]
+    names = [title(table, name) for name in varying_factors(table) if name != factor]
     columns = [Column(name=name, kind="label") for name in [*names, title(table, factor)]]
     columns += [Column(name=name, unit="bytes") for name in ("largest process", "the whole tree", "at most")]
     columns.append(Column(name=f"{title(table, factor)} that may fit"))
-    granted = "" if any(found.peaks for _, found in known) else " (here no run has a group that counts its memory)"
+    granted = (
+        "" if any(memory_of.peaks for _, memory_of in measured) else " (here no run has a group that counts its memory)"
+    )
     note = _NOTE.format(granted=granted, factor=title(table, factor))
     return TableDoc(id="memory", title="Memory that builds need", note=note, columns=columns, rows=rows)
 
 
-def memory_warnings(table: Table, taken: Taken, factor: str) -> Iterator[str]:
+def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
     """Levels of which runs failed and which, by what the others needed, this machine has too little memory for."""
     size = table.machine.get("memory_bytes")
     for group in groups(table, taken, factor):
-        found = memory(table, group)
-        if found is None or not size:
+        needs = memory(table, group)
+        if needs is None or not size:
             continue
-        for jobs in _failed(taken, group, factor):
-            if (need := found.need(jobs)) > size:
-                where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varied(table) if n != factor)
+        for jobs in _failed_levels(taken, group, factor):
+            if (need := needs.need(jobs)) > size:
+                where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varying_factors(table) if n != factor)
                 yield (
                     f"{title(table, factor)} {jobs:g}{where}: would need about {gibibytes(need)}, by the largest "
-                    f"process of the other builds ({gibibytes(found.largest)}); this machine has {gibibytes(size)}, "
-                    f"which may do for {title(table, factor)} {_fits(found, size)}"
+                    f"process of the other builds ({gibibytes(needs.largest)}); this machine has {gibibytes(size)}, "
+                    f"which may do for {title(table, factor)} {_fits(needs, size)}"
                 )
 
 
-def _failed(taken: Taken, group: Group, factor: str) -> list[float]:
+def _failed_levels(taken: Samples, group: Group, factor: str) -> list[float]:
     """Levels of a group that have failed runs, also those without any other."""
     treatments = (s.treatment for s in taken.values() if s.n_failed)
     return [float(t[factor]) for t in treatments if all(t[name] == level for name, level in group.fixed.items())]
 
 
-def _row(table: Table, group: Group, factor: str, found: Memory, level: Level) -> list[Cell]:
+def _row(table: Table, group: Group, factor: str, needs: Memory, level: Level) -> list[Cell]:
     size, jobs = table.machine.get("memory_bytes"), float(level)
-    fits = _fits(found, size) if size else None
-    figures = [found.per_level[level], found.peaks.get(level), found.bound(jobs), fits]
+    fits = _fits(needs, size) if size else None
+    figures = [needs.per_level[level], needs.peaks.get(level), needs.bound(jobs), fits]
     return [*fixed_cells(table, group, factor), level, *figures]
 
 
-def _fits(found: Memory, size: float) -> int:
-    return int(size // found.largest)
+def _fits(needs: Memory, size: float) -> int:
+    return int(size // needs.largest)
 
 
 def _scores(table: Table, group: Group, source: str) -> dict[Level, list[float]]:
     """By level, empty ones left out; disturbed runs need the same memory."""
     name = next((name for name, response in table.study.responses.items() if response.source == source), "")
-    scores = {level: [row.scores[name] for row in s.every if name in row.scores] for level, s in group.samples.items()}
-    return {level: found for level, found in scores.items() if found}
+    scores = {level: [row.scores[name] for row in s.succeeded if name in row.scores] for level, s in group.samples.items()}
+    return {level: values for level, values in scores.items() if values}
 
 
 _PARALLELISM_NOTE = (
@@ -125,13 +131,13 @@ _PARALLELISM_NOTE = (
 
 
 def parallelism_table(
-    table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str, known: Known
+    table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str, timelines: TimedRuns
 ) -> TableDoc | None:
     """A row for each treatment with timelines."""
     rows = [
-        _parallelism_row(table, sample, [run.parallelism for run in known[key]])
+        _parallelism_row(table, sample, [run.parallelism for run in timelines[key]])
         for key, sample in taken.items()
-        if key in known
+        if key in timelines
     ]
     if not rows:
         return None
@@ -148,10 +154,10 @@ def parallelism_table(
     return TableDoc(id="parallelism", title="How parallel the work was", note=note, columns=columns, rows=rows)
 
 
-def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], known: Known) -> TableDoc | None:
+def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], timelines: TimedRuns) -> TableDoc | None:
     """How the tasks on a CPU went from start to end: where they were few, and how they decay."""
-    found = [(sample, known[key]) for key, sample in taken.items() if key in known]
-    if not found:
+    timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
+    if not timed:
         return None
     parts = range(N_PARTS)
     rows: list[list[Cell]] = [
@@ -159,7 +165,7 @@ def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], known:
             *_levels(table, sample),
             *(round(mean(float(run.parallelism.course[part]) for run in runs), 2) for part in parts),
         ]
-        for sample, runs in found
+        for sample, runs in timed
     ]
     columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in parts)]
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
@@ -168,16 +174,17 @@ def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], known:
 
 def _labels(table: Table) -> list[Column]:
     return [
-        Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in _shown(table)
+        Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label")
+        for name in _label_factors(table)
     ]
 
 
 def _levels(table: Table, sample: Sample) -> list[Level]:
-    return [sample.treatment[name] for name in _shown(table)]
+    return [sample.treatment[name] for name in _label_factors(table)]
 
 
-def _shown(table: Table) -> list[str]:
-    return varied(table) or list(table.study.factors)
+def _label_factors(table: Table) -> list[str]:
+    return varying_factors(table) or list(table.study.factors)
 
 
 def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) -> list[Cell]:
@@ -192,12 +199,12 @@ def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) 
 
 def _duration(figures: Sequence[float], confidence: float) -> Cell:
     """Durations of 0 have no log, and they add up: their mean is what a reader of a sum wants."""
-    return _above_zero(summarize(figures, confidence, estimand="mean"))
+    return _clamp_at_zero(summarize(figures, confidence, estimand="mean"))
 
 
-def _above_zero(found: Estimate) -> Estimate:
+def _clamp_at_zero(duration: Estimate) -> Estimate:
     """No duration is below zero, whatever a t interval says."""
-    return replace(found, low=max(0.0, found.low)) if found.low is not None else found
+    return replace(duration, low=max(0.0, duration.low)) if duration.low is not None else duration
 
 
 _PHASES = (
@@ -211,20 +218,20 @@ _LOAD = (
 )
 
 
-def phases_table(table: Table, found: Builds) -> TableDoc | None:
+def phases_table(table: Table, builds: Builds) -> TableDoc | None:
     """A row for each phase of each configuration; None where builds have no phases, or one only."""
-    if len({one.phase for one in found.phases}) < 2:
+    if len({phase.phase for phase in builds.phases}) < 2:
         return None
     rows: list[list[Cell]] = [
         [
-            *(one.treatment[name] for name in _shown(table)),
-            one.phase,
-            one.share,
-            one.cpu_percent,
-            one.tasks,
-            one.runnable,
+            *(phase.treatment[name] for name in _label_factors(table)),
+            phase.phase,
+            phase.share,
+            phase.cpu_percent,
+            phase.tasks,
+            phase.runnable,
         ]
-        for one in found.phases
+        for phase in builds.phases
     ]
     columns = [
         *_labels(table),
@@ -236,13 +243,13 @@ def phases_table(table: Table, found: Builds) -> TableDoc | None:
     return TableDoc(id="phases", title="Phases of a build", note=_PHASES, columns=columns, rows=rows)
 
 
-def load_table(table: Table, found: Builds) -> TableDoc | None:
+def load_table(table: Table, builds: Builds) -> TableDoc | None:
     """The load of each configuration by tenth; None where no timeline tells of waits."""
-    if not found.loads:
+    if not builds.loads:
         return None
     rows: list[list[Cell]] = [
-        [*(one.treatment[name] for name in _shown(table)), *(round(tasks, 2) for tasks in one.course)]
-        for one in found.loads
+        [*(load.treatment[name] for name in _label_factors(table)), *(round(tasks, 2) for tasks in load.course)]
+        for load in builds.loads
     ]
     columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS))]
     return TableDoc(id="load", title="Runnable tasks from start to end", note=_LOAD, columns=columns, rows=rows)

@@ -1,4 +1,4 @@
-"""Which runs a pilot makes: a few, at the ends of the first and the last curve, where noise differs most."""
+"""Plan a pilot, and the protocol that its runs propose: few runs, at the ends of the first and the last curve."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,29 +8,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from scalograph.analysis.allocate import (
-    MOST,
-    Allocation,
-    Spread,
-    iterations_per_run,
-)
+from scalograph.analysis.allocate import MOST, Allocation, Spread, iterations_per_run
 from scalograph.analysis.stopping import FIRST_LOOK
 from scalograph.design.planner import Design, expected_seconds, key
 from scalograph.design.replay import timed_runs
 from scalograph.findings import table
-from scalograph.findings.sample import OtherLevels, others
+from scalograph.findings.sample import OtherLevels, other_levels
 from scalograph.protocol import journal
-from scalograph.questions.pilot.model import (
-    MOST_RUNS,
-    Pilot,
-    half_width_of,
-    noisier,
-    pilot,
-    runs_for,
-)
+from scalograph.questions.pilot.model import MOST_RUNS, Pilot, half_width_of, noisier_configurations, pilot, runs_for
 from scalograph.study.levels import Treatment
 from scalograph.study.model import Protocol, Study
-from scalograph.study.responses import primary, windows
+from scalograph.study.responses import primary_response, windows
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import COUNTED
 
@@ -43,22 +31,16 @@ SHARE = 0.1
 
 
 def pilot_study(study: Study, design: Design, takes_iterations: bool) -> Study:
-    """The study that is the pilot of a study.
+    """Make the study that is the pilot of a study.
 
-    Args:
-        study: as declared.
-        design: its design on this host.
-        takes_iterations: whether its workload does as many iterations as it is told.
-
-    Returns:
-        A study of two to four treatments with at least three runs each, under the name NAME-pilot. No block begins
-        past 60 s, or a tenth of the study's own budget where that is more; the first always runs.
+    It has two to four configurations with at least three runs each, under the name NAME-pilot. No block begins past
+    60 s, or a tenth of the study's own budget where that is more; the first always runs.
     """
     chosen = ends(design)
     return study.model_copy(
         update={
             "name": f"{study.name[:57].rstrip('-')}-pilot",
-            "exclude": [*study.exclude, *_all_but(chosen, design)],
+            "exclude": [*study.exclude, *_exclusions(chosen, design)],
             "protocol": _protocol(study.protocol, len(chosen), takes_iterations),
             "tables": [],
             "published": None,
@@ -67,34 +49,36 @@ def pilot_study(study: Study, design: Design, takes_iterations: bool) -> Study:
 
 
 def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
-    """Whether a study's protocol can say how many iterations are timed; `argv` is the template of its workload."""
-    if not study.responses[primary(study)].source.startswith("window."):
+    """Tell whether a protocol sets the timed iterations; `argv` is the template of the workload."""
+    if not study.responses[primary_response(study)].source.startswith("window."):
         return False
     fixed = "iterations" in study.factors or "iterations" in study.workload.parameters
     return not fixed and any("{iterations}" in word for word in argv)
 
 
 def ends(design: Design) -> list[Treatment]:
-    """Baseline and last level of the first and of the last curve; without a baseline, first and last level."""
+    """Return baseline and last level of the first and of the last curve; without a baseline, first and last level."""
     factor = _curve_factor(design.study)
     curves: dict[OtherLevels, list[Treatment]] = {}
     for treatment in design.treatments:
-        curves.setdefault(others(treatment, factor), []).append(treatment)
+        curves.setdefault(other_levels(treatment, factor), []).append(treatment)
     groups = [*curves.values()]
-    found = [
-        end for curve in (groups[0], groups[-1]) for end in _both(curve, factor, design.study.baseline.get(factor))
+    chosen = [
+        end
+        for curve in (groups[0], groups[-1])
+        for end in _curve_ends(curve, factor, design.study.baseline.get(factor))
     ]
-    return [treatment for index, treatment in enumerate(found) if treatment not in found[:index]]
+    return [treatment for index, treatment in enumerate(chosen) if treatment not in chosen[:index]]
 
 
-def _both(curve: Sequence[Treatment], factor: str, baseline: Level | None) -> tuple[Treatment, Treatment]:
-    """A curve's baseline, or its first treatment, and its last; its first where the baseline is the last."""
+def _curve_ends(curve: Sequence[Treatment], factor: str, baseline: Level | None) -> tuple[Treatment, Treatment]:
+    """Return a curve's baseline, or its first configuration, and its last; its first where the baseline is last."""
     start = next((t for t in curve if t[factor] == baseline), curve[0])
     return start, curve[0] if start is curve[-1] else curve[-1]
 
 
 def _curve_factor(study: Study) -> str:
-    """The baseline's, else the one with the most levels."""
+    """Return the baseline's factor, else the one with the most levels."""
     return next(iter(study.baseline), None) or max(study.factors, key=lambda name: len(study.factors[name].levels))
 
 
@@ -106,8 +90,8 @@ def _protocol(asked: Protocol, n_treatments: int, takes_iterations: bool) -> Pro
     return asked.model_copy(update={**changed, "warmup_runs": min(1, asked.warmup_runs)})
 
 
-def _all_but(chosen: Sequence[Treatment], design: Design) -> Iterator[dict[str, list[Level]]]:
-    """Exclusions that leave the chosen treatments alone: after each beginning that they share, all other levels."""
+def _exclusions(chosen: Sequence[Treatment], design: Design) -> Iterator[dict[str, list[Level]]]:
+    """Yield exclusions that leave the chosen configurations alone: after each shared prefix, all other levels."""
     names = list(design.study.factors)
     for depth, name in enumerate(names):
         levels = dict.fromkeys(t[name] for t in design.treatments)
@@ -125,7 +109,7 @@ class PriorRun:
         treatment: its levels.
         observations: of the primary response, one for each counted iteration, or one for the run.
         seconds: what the run took, start and end included.
-        iteration_s: a counted iteration on average, with its think time; 0 where the workload told of none.
+        iteration_s: mean of a counted iteration, with its think time; 0 where the workload reports none.
     """
 
     treatment: Treatment
@@ -135,12 +119,12 @@ class PriorRun:
 
     @property
     def start_s(self) -> float:
-        """What the run took besides its counted iterations."""
+        """Return the seconds of a run besides its counted iterations."""
         return max(0.0, self.seconds - len(self.observations) * self.iteration_s)
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PriorRuns:
     """The journaled study, its runs that were not disturbed, and how many others there were."""
 
     study: Study
@@ -149,30 +133,30 @@ class Earlier:
 
     @cached_property
     def by_treatment(self) -> list[list[PriorRun]]:
-        """The runs of each treatment."""
+        """Group the runs by configuration."""
         groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
             groups.setdefault(key(run.treatment), []).append(run)
         return [*groups.values()]
 
 
-def earlier(file: Path) -> Earlier:
-    """Read a journal.
+def read_prior_runs(file: Path) -> PriorRuns:
+    """Read the runs of a journal.
 
     Raises:
         ProtocolError: it does not follow protocol/journal.md.
     """
     read = table.load(file)
-    response = primary(read.study)
+    response = primary_response(read.study)
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
     lengths = dict(_lengths(journal.read(file), read.study))
-    counted = (row for row in read.counted() if row.verdict in COUNTED and response in row.observations)
+    counted = (row for row in read.successful_rows() if row.verdict in COUNTED and response in row.observations)
     runs = [PriorRun(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
-    return Earlier(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
+    return PriorRuns(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 
 
 def _lengths(events: Iterator[dict[str, Any]], study: Study) -> Iterator[tuple[str, float]]:
-    """The mean time of the counted iterations of each run, with the think time that each costs, in seconds."""
+    """Yield the mean seconds of the counted iterations of each run, with their think time."""
     protocol = study.protocol
     for event in events:
         if event["event"] == "run":
@@ -185,38 +169,35 @@ SHARE_OF_TIMEOUT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """Iterations that count, all of them, and why these where they may not be the best."""
+class IterationPlan:
+    """Counted iterations, all iterations, and why these where they may not be the best."""
 
     counted: int
     iterations: int
     why: tuple[str, ...] = ()
 
 
-def run_length(
-    design: Design, found: Earlier, known: Pilot, costs: tuple[float, float], takes_iterations: bool
-) -> Length:
-    """The best number of iterations where the pilot can tell it, else the one that it had.
+def plan_iterations(
+    design: Design, prior: PriorRuns, noise: Pilot, costs: tuple[float, float], takes_iterations: bool
+) -> IterationPlan:
+    """Choose the best number of iterations where the pilot can tell it, else the one that it had.
 
-    Args:
-        design: of the study.
-        found: runs of the pilot.
-        known: their noise.
-        costs: seconds of a run without its counted iterations, and of one of these.
-        takes_iterations: whether the workload does as many as it is told.
+    `costs`: seconds of a run without its counted iterations, and of one of these.
     """
-    protocol, had = design.study.protocol, found.study.protocol.iterations
-    if known.spread is None:
-        why = f"runs of one observation do not tell noise within runs from noise between them: {had} iterations stay"
+    protocol, had = design.study.protocol, prior.study.protocol.iterations
+    if noise.spread is None:
+        reason = f"runs of one observation do not tell noise within runs from noise between them: {had} iterations stay"
     elif not takes_iterations or not costs[1]:
-        why = f"the workload does not take a number of iterations: {had} stay"
-    elif known.differ:
-        best = _best(design, known.spread, costs)
-        counted = best.iterations or known.iterations
-        return Length(counted, protocol.warmup + counted, best.warnings)
+        reason = f"the workload does not take a number of iterations: {had} stay"
+    elif noise.differ:
+        best = _best(design, noise.spread, costs)
+        counted = best.iterations or noise.iterations
+        return IterationPlan(counted, protocol.warmup + counted, best.warnings)
     else:
-        why = f"noise between runs cannot be told from 0: {had} iterations stay{_at_least(design, known, costs)}"
-    return Length(known.iterations, had, (why,))
+        reason = (
+            f"noise between runs cannot be told from 0: {had} iterations stay{_iterations_hint(design, noise, costs)}"
+        )
+    return IterationPlan(noise.iterations, had, (reason,))
 
 
 def _best(design: Design, spread: Spread, costs: tuple[float, float]) -> Allocation:
@@ -225,12 +206,12 @@ def _best(design: Design, spread: Spread, costs: tuple[float, float]) -> Allocat
     return iterations_per_run(*costs, spread.within, spread.between, max(1, min(MOST, int(room_s / iteration_s))))
 
 
-def _at_least(design: Design, known: Pilot, costs: tuple[float, float]) -> str:
-    """Noise that cannot be seen is still bounded, and with it the best number of iterations."""
-    assert known.spread is not None
-    most = _best(design, replace(known.spread, between=known.between_most), costs).iterations or 0
+def _iterations_hint(design: Design, noise: Pilot, costs: tuple[float, float]) -> str:
+    """Bound the iterations of a pilot whose noise between runs is not visible."""
+    assert noise.spread is not None
+    most = _best(design, replace(noise.spread, between=noise.between_most), costs).iterations or 0
     more = f"; a pilot with {design.study.protocol.warmup + most} or more would tell, and be the better protocol"
-    return more if most > known.iterations else ""
+    return more if most > noise.iterations else ""
 
 
 PRECISIONS = (0.01, 0.02, 0.05)
@@ -241,12 +222,12 @@ LEAST_DF = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A protocol that reaches a precision in nineteen of twenty treatments.
+class SampleSizePlan:
+    """A protocol that reaches a precision in nineteen of twenty configurations.
 
     Attributes:
         precision: half-width over the value that is asked for.
-        runs: of each treatment.
+        runs: of each configuration.
         iterations: of each run, warm-up included.
         half_width: expected, over the value.
         expected_s: time of the whole study.
@@ -261,18 +242,18 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a pilot says.
+    """Protocols that a pilot leads to.
 
     Attributes:
         study: name of the study that the runs are proposed for.
         n_runs: runs of the pilot that were not disturbed.
-        n_treatments: treatments of these.
-        sd_score: standard deviation of log scores of a treatment (0.03 is 3 %).
+        n_treatments: configurations of these.
+        sd_score: standard deviation of log scores of a configuration (0.03 is 3%).
         sd_within: of logs, between the iterations of a run; None where runs have one.
-        sd_between: of logs, between runs; None where it cannot be told from 0.
+        sd_between: of logs, between runs; None where it is not significant.
         start_s: a run without its counted iterations, on average.
         iteration_s: a counted iteration with its think time, on average.
-        offers: narrowest first; those that need more than 10,000 runs are left out.
+        offers: narrowest first; those that need more than 10,000 runs are excluded.
         warnings: what the pilot cannot say.
     """
 
@@ -284,96 +265,94 @@ class Proposal:
     sd_between: float | None = None
     start_s: float | None = None
     iteration_s: float | None = None
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[SampleSizePlan, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def within(self, budget_s: float | None) -> Offer | None:
-        """The narrowest offer that a time budget in seconds allows, else the widest; None without offers."""
+    def within(self, budget_s: float | None) -> SampleSizePlan | None:
+        """Choose the narrowest plan within a time budget in seconds, else the widest; None without plans."""
         fits = (o for o in self.offers if budget_s is None or (o.expected_s or 0.0) <= budget_s)
         return next(fits, self.offers[-1] if self.offers else None)
 
 
-def propose(design: Design, found: Earlier, takes_iterations: bool) -> Proposal:
-    """A protocol for a study.
-
-    Args:
-        design: of the study.
-        found: runs of its pilot, or of an earlier start.
-        takes_iterations: whether the workload does as many iterations as it is told; else their number stays.
-    """
-    groups = [[run.observations for run in runs] for runs in found.by_treatment]
-    known, n = pilot(groups), len(found.runs)
-    empty = Proposal(design.study.name, n, len(groups), warnings=(*_other_study(design, found), *_left_out(found)))
-    if known is None:
+def propose(design: Design, prior: PriorRuns, takes_iterations: bool) -> Proposal:
+    """Propose a protocol for a study from runs of its pilot, or of an earlier session."""
+    groups = [[run.observations for run in runs] for runs in prior.by_treatment]
+    noise, n = pilot(groups), len(prior.runs)
+    empty = Proposal(
+        design.study.name, n, len(groups), warnings=(*_study_warning(design, prior), *_excluded_warning(prior))
+    )
+    if noise is None:
         few = f"need >= 2 undisturbed runs of one configuration, above zero; have {n} of {len(groups)} configurations"
         return replace(empty, warnings=(*empty.warnings, few))
-    costs = fmean(run.start_s for run in found.runs), fmean(run.iteration_s for run in found.runs)
-    length = run_length(design, found, known, costs, takes_iterations)
-    offers, missed = _offers(design, found, known, length)
-    warnings = (*empty.warnings, *length.why, *missed, *_noisier(found, groups))
-    return replace(_measured(empty, known, costs), offers=offers, warnings=warnings)
+    costs = fmean(run.start_s for run in prior.runs), fmean(run.iteration_s for run in prior.runs)
+    length = plan_iterations(design, prior, noise, costs, takes_iterations)
+    offers, missed = _plan_sizes(design, prior, noise, length)
+    warnings = (*empty.warnings, *length.why, *missed, *_noisier(prior, groups))
+    return replace(_fill_noise(empty, noise, costs), offers=offers, warnings=warnings)
 
 
-def _other_study(design: Design, found: Earlier) -> Iterator[str]:
-    name = found.study.name.removesuffix("-pilot")
+def _study_warning(design: Design, prior: PriorRuns) -> Iterator[str]:
+    name = prior.study.name.removesuffix("-pilot")
     if not design.study.name.startswith(name):  # a pilot's name may be cut
         yield f"the runs are those of another study, {name}"
 
 
-def _left_out(found: Earlier) -> Iterator[str]:
-    if n := found.n_left_out:
-        yield f"{n} of {n + len(found.runs)} runs were disturbed or failed and are left out"
+def _excluded_warning(prior: PriorRuns) -> Iterator[str]:
+    if n := prior.n_left_out:
+        yield f"{n} of {n + len(prior.runs)} runs were disturbed or failed and are left out"
 
 
-def _measured(empty: Proposal, known: Pilot, costs: tuple[float, float]) -> Proposal:
-    found = replace(empty, sd_score=known.sd_score, start_s=costs[0], iteration_s=costs[1] or None)
-    if known.spread is None:
-        return found
-    return replace(found, sd_within=known.spread.within, sd_between=known.spread.between if known.differ else None)
+def _fill_noise(empty: Proposal, noise: Pilot, costs: tuple[float, float]) -> Proposal:
+    proposal = replace(empty, sd_score=noise.sd_score, start_s=costs[0], iteration_s=costs[1] or None)
+    if noise.spread is None:
+        return proposal
+    return replace(proposal, sd_within=noise.spread.within, sd_between=noise.spread.between if noise.differ else None)
 
 
-def _offers(design: Design, found: Earlier, known: Pilot, length: Length) -> tuple[tuple[Offer, ...], list[str]]:
-    """Offers, and the precisions that are out of reach."""
+def _plan_sizes(
+    design: Design, prior: PriorRuns, noise: Pilot, length: IterationPlan
+) -> tuple[tuple[SampleSizePlan, ...], list[str]]:
+    """Plan each precision; return the plans, and warnings of precisions that are out of reach."""
     protocol = design.study.protocol
     asked = PRECISIONS if protocol.precision is None else (protocol.precision,)
     least = (
         LEAST_PROPOSED_RUNS if protocol.precision is None else FIRST_LOOK + 2
     )  # from then on the rule can have passed twice
-    sd = known.sd_at(length.counted)
-    seconds = _seconds(found, length.counted)
-    needed = {precision: runs_for(sd, known.df, precision, protocol.confidence) for precision in asked}
-    missed = _missed([precision for precision, n in needed.items() if not n], found, known)
+    sd = noise.sd_at(length.counted)
+    seconds = _seconds(prior, length.counted)
+    needed = {precision: runs_for(sd, noise.df, precision, protocol.confidence) for precision in asked}
+    missed = _precision_warnings([precision for precision, n in needed.items() if not n], prior, noise)
     reached = {precision: max(n, least) for precision, n in needed.items() if n}
     halves = {n: half_width_of(sd, n, protocol.confidence) for n in reached.values()}
-    times = {n: expected_seconds(_with_runs(design, n), seconds) for n in reached.values()}
-    return tuple(Offer(p, n, length.iterations, halves[n], times[n]) for p, n in reached.items()), missed
+    times = {n: expected_seconds(_set_runs(design, n), seconds) for n in reached.values()}
+    return tuple(SampleSizePlan(p, n, length.iterations, halves[n], times[n]) for p, n in reached.items()), missed
 
 
-def _missed(precisions: list[float], found: Earlier, known: Pilot) -> list[str]:
-    """Which precisions are out of reach; of few clean runs, that these are no ground to say so."""
-    told = [f"+-{100 * precision:g} %" for precision in precisions]
-    if told and known.df < LEAST_DF:
-        n = len(found.by_treatment)
-        few = f"only {len(found.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
+def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot) -> list[str]:
+    """Warn of precisions out of reach; of few clean runs, that these are no ground to say so."""
+    texts = [f"+-{100 * precision:g} %" for precision in precisions]
+    if texts and noise.df < LEAST_DF:
+        n = len(prior.by_treatment)
+        few = f"only {len(prior.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
         fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
-        return [f"{few}: too few to say how many runs {', '.join(told)} would need; {fix}"]
-    return [f"{text} needs more than {MOST_RUNS:,} runs of a configuration" for text in told]
+        return [f"{few}: too few to say how many runs {', '.join(texts)} would need; {fix}"]
+    return [f"{text} needs more than {MOST_RUNS:,} runs of a configuration" for text in texts]
 
 
-def _with_runs(design: Design, runs: int) -> Design:
+def _set_runs(design: Design, runs: int) -> Design:
     protocol = design.study.protocol.model_copy(update={"runs": runs})
     return replace(design, study=design.study.model_copy(update={"protocol": protocol}))
 
 
-def _seconds(found: Earlier, counted: int) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Of a run of each treatment that was seen, with so many counted iterations."""
+def _seconds(prior: PriorRuns, counted: int) -> dict[tuple[tuple[str, Any], ...], float]:
+    """Return the mean seconds of a run of each measured configuration, with so many counted iterations."""
     return {
         key(runs[0].treatment): fmean(run.start_s + counted * run.iteration_s for run in runs)
-        for runs in found.by_treatment
+        for runs in prior.by_treatment
     }
 
 
-def _noisier(found: Earlier, groups: list[list[tuple[float, ...]]]) -> list[str]:
-    treatments = [found.by_treatment[index][0].treatment for index in noisier(groups)]
+def _noisier(prior: PriorRuns, groups: list[list[tuple[float, ...]]]) -> list[str]:
+    treatments = [prior.by_treatment[index][0].treatment for index in noisier_configurations(groups)]
     shown = (" ".join(f"{name}={level}" for name, level in t.items()) for t in treatments)
     return [f"runs of {text} vary more than those of the others: it needs more runs than proposed" for text in shown]

@@ -17,35 +17,35 @@ from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
-from scalograph.analysis.usl_predict import Boundary, crossed, predict
-from scalograph.analysis.variance_moderation import borrowed
-from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.curves import key
+from scalograph.analysis.usl_predict import Boundary, first_boundary, predict
+from scalograph.analysis.variance_moderation import moderate_variances
+from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.curves import point_key
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import Sample, grouped
-from scalograph.findings.speedup_rule import Gain, gain
+from scalograph.findings.sample import Sample, group_samples
+from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc, Point
 from scalograph.protocol.plain import is_number
-from scalograph.questions.registry import without_curves
+from scalograph.questions.registry import why_no_curves
 from scalograph.questions.scaling.claim import claim
-from scalograph.questions.scaling.document import MOST_CURVES, MOST_LEVELS, Bump, Swept, SweptCurve
+from scalograph.questions.scaling.document import MOST_CURVES, MOST_LEVELS, LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.model_boundaries import NO_CPU, boundaries, law_doc, next_gain
-from scalograph.questions.scaling.model_claim import LEAST, contrasts_of
+from scalograph.questions.scaling.model_claim import LEAST, level_contrasts
 from scalograph.questions.scaling.sentences import neighbor_sentences
 from scalograph.questions.scaling.tables import laws_table
 
 
 def applies(table: Table) -> str | None:
     """Say why no curve of the study has a speedup; None where curves may have one."""
-    if why := without_curves(table.study.question):
-        return why
+    if reason := why_no_curves(table.study.question):
+        return reason
     if not table.study.baseline:
         return "no baseline that a speedup could be over"
     return None
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell what each curve does, with the law that it follows where there is one."""
     # A command alone has no curve, and waits for nothing that only curves need.
     pass
@@ -56,7 +56,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
 SLOWER = "least of both ratios to the neighbors, within blocks, all of the study at once"
 
 
-class _Beside(NamedTuple):
+class _NeighborContrast(NamedTuple):
     """A level of a curve with both contrasts: log of its time over that of a neighbor."""
 
     curve: int
@@ -64,7 +64,7 @@ class _Beside(NamedTuple):
     sides: tuple[Contrast, Contrast]
 
 
-def swept(table: Table, taken: Taken, curves: Sequence[Curve]) -> Swept | None:
+def compare_levels(table: Table, taken: Samples, curves: Sequence[Curve]) -> Swept | None:
     """Compare the levels of each curve with each other; None where they have no speedup.
 
     Args:
@@ -72,21 +72,21 @@ def swept(table: Table, taken: Taken, curves: Sequence[Curve]) -> Swept | None:
         taken: the runs of each configuration.
         curves: of the study.
     """
-    how = gain(table, curves[0].factor) if curves else None
+    how = find_speedup_rule(table, curves[0].factor) if curves else None
     if how is None:
         return None
     short = [curve for curve in islice(curves, MOST_CURVES) if len(curve.points) <= MOST_LEVELS]
-    bumps = _bumps(table, how, taken, short)
-    made = [_curve(table, how, taken, curve, bumps[i]) for i, curve in enumerate(short)]
-    return Swept(curves=made)
+    bumps = _slowdowns(table, how, taken, short)
+    documents = [_curve(table, how, taken, curve, bumps[i]) for i, curve in enumerate(short)]
+    return Swept(curves=documents)
 
 
-def _curve(table: Table, how: Gain, taken: Taken, curve: Curve, bumps: list[Bump]) -> SweptCurve:
-    costs = {int(p.level): _costs(how, int(p.level), taken[key(table, curve, p)]) for p in curve.points}
+def _curve(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, bumps: list[LocalSlowdown]) -> SweptCurve:
+    costs = {int(p.level): _costs(how, int(p.level), taken[point_key(table, curve, p)]) for p in curve.points}
     costs = {level: blocks for level, blocks in costs.items() if blocks and min(blocks.values()) > 0}
     confidence = table.study.protocol.confidence
-    known = contenders({float(level): blocks for level, blocks in costs.items()}, confidence)
-    set_of_best = [int(one.level) for one in known if one.may_be_best]
+    compared = contenders({float(level): blocks for level, blocks in costs.items()}, confidence)
+    set_of_best = [int(contender.level) for contender in compared if contender.may_be_best]
     best = None
     if len(costs) > 1:
         value = min(costs, key=lambda level: _mean(costs[level].values()))
@@ -95,17 +95,17 @@ def _curve(table: Table, how: Gain, taken: Taken, curve: Curve, bumps: list[Bump
     return SweptCurve(group=curve.group, factor=curve.factor, best=best, may_be_best=set_of_best, bumps=bumps)
 
 
-def _costs(how: Gain, level: int, sample: Sample) -> dict[int, float]:
+def _costs(how: SpeedupRule, level: int, sample: Sample) -> dict[int, float]:
     """Time for the same work, in each block; a run that was made again may stand in the block of another."""
     blocks, scores = sample.blocks(how.response), sample.scores(how.response)
     costs = scores if how.kind == "time" else [1 / score if score else 0.0 for score in scores]
     costs = [cost / level for cost in costs] if how.per_worker else costs
     if len({*blocks}) == len(blocks):  # as in nearly all studies
         return {block: cost if cost > 0 else 0.0 for block, cost in zip(blocks, costs, strict=True)}
-    found: dict[int, list[float]] = {}
+    by_block: dict[int, list[float]] = {}
     for block, cost in zip(blocks, costs, strict=True):
-        found.setdefault(block, []).append(cost)
-    return {block: max(every[0] if len(every) == 1 else _mean(every), 0.0) for block, every in found.items()}
+        by_block.setdefault(block, []).append(cost)
+    return {block: max(every[0] if len(every) == 1 else _mean(every), 0.0) for block, every in by_block.items()}
 
 
 def _mean(costs: Collection[float]) -> float:
@@ -113,37 +113,45 @@ def _mean(costs: Collection[float]) -> float:
     return exp(fmean([*map(log, costs)])) if min(costs) > 0 else 0.0
 
 
-def _bumps(table: Table, how: Gain, taken: Taken, curves: Sequence[Curve]) -> Mapping[int, list[Bump]]:
+def _slowdowns(
+    table: Table, how: SpeedupRule, taken: Samples, curves: Sequence[Curve]
+) -> Mapping[int, list[LocalSlowdown]]:
     """Of each curve, by its place among them."""
-    beside = [one for i, curve in enumerate(curves) for one in _beside(table, how, taken, i, curve)]
-    lent = borrowed([side for one in beside for side in one.sides])
+    beside = [
+        contrast for i, curve in enumerate(curves) for contrast in _neighbor_contrasts(table, how, taken, i, curve)
+    ]
+    lent = moderate_variances([side for contrast in beside for side in contrast.sides])
     pairs = [*zip(lent[::2], lent[1::2], strict=True)]
     confidence = table.study.protocol.confidence
     p_values = holm([_p_value(*pair) for pair in pairs])
-    made: dict[int, list[Bump]] = {i: [] for i in range(len(curves))}
-    for one, pair, p_value in zip(beside, pairs, p_values, strict=True):
+    slowdowns: dict[int, list[LocalSlowdown]] = {i: [] for i in range(len(curves))}
+    for contrast, pair, p_value in zip(beside, pairs, p_values, strict=True):
         shown = p_value is not None and p_value <= 1 - confidence
-        below, level, above = one.levels
-        slower = _least(pair, 1 - (1 - confidence) / len(beside), confidence)
-        made[one.curve].append(Bump(level=level, below=below, above=above, slower=slower, shown=shown))
-    return made
+        below, level, above = contrast.levels
+        slower = _smaller_ratio(pair, 1 - (1 - confidence) / len(beside), confidence)
+        slowdowns[contrast.curve].append(
+            LocalSlowdown(level=level, below=below, above=above, slower=slower, shown=shown)
+        )
+    return slowdowns
 
 
-def _beside(table: Table, how: Gain, taken: Taken, index: int, curve: Curve) -> Iterator[_Beside]:
+def _neighbor_contrasts(
+    table: Table, how: SpeedupRule, taken: Samples, index: int, curve: Curve
+) -> Iterator[_NeighborContrast]:
     points = sorted(curve.points, key=lambda point: int(point.level))
     for below, point, above in zip(points, points[1:], points[2:], strict=False):
         three = curve.model_copy(update={"points": [below, point, above]})
-        found = contrasts_of(table, how, taken, three, int(point.level))
-        sides = [found.get(int(side.level)) for side in (below, above)]
+        contrasts = level_contrasts(table, how, taken, three, int(point.level))
+        sides = [contrasts.get(int(side.level)) for side in (below, above)]
         if sides[0] is not None and sides[1] is not None:
-            yield _Beside(index, (int(below.level), int(point.level), int(above.level)), (sides[0], sides[1]))
+            yield _NeighborContrast(index, (int(below.level), int(point.level), int(above.level)), (sides[0], sides[1]))
 
 
-def _p_value(one: Contrast, other: Contrast) -> float | None:
+def _p_value(first: Contrast, second: Contrast) -> float | None:
     """Of not being slower than both by more than what counts: the larger one of both one-sided tests."""
-    sides = [_one_sided(side) for side in (one, other)]
-    known = [p for p in sides if p is not None]
-    return max(known) if len(known) == len(sides) else None
+    sides = [_one_sided(side) for side in (first, second)]
+    p_values = [p for p in sides if p is not None]
+    return max(p_values) if len(p_values) == len(sides) else None
 
 
 def _one_sided(side: Contrast) -> float | None:
@@ -151,16 +159,16 @@ def _one_sided(side: Contrast) -> float | None:
     return None if p_value is None else p_value / 2 if side.delta > LEAST else 1.0
 
 
-def _least(sides: tuple[Contrast, Contrast], level: float, confidence: float) -> Estimate:
+def _smaller_ratio(sides: tuple[Contrast, Contrast], level: float, confidence: float) -> Estimate:
     """The least of both ratios: each end is the least of both ends."""
     ratios = [side.estimate(level) for side in sides]
     ends = [[r.value for r in ratios], [r.low for r in ratios], [r.high for r in ratios]]
     value, low, high = (None if None in end else min(x for x in end if x is not None) for end in ends)
-    found = Estimate(value, low, high, confidence, min(side.n for side in sides), SLOWER)
-    return replace(found.warned(*ratios[0].warnings, *ratios[1].warnings))
+    estimate = Estimate(value, low, high, confidence, min(side.n for side in sides), SLOWER)
+    return replace(estimate.add_warnings(*ratios[0].warnings, *ratios[1].warnings))
 
 
-def beyond(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> dict[str, Any]:
+def extrapolate(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> dict[str, Any]:
     """Tell what is serial, and what one more would gain; nothing past a boundary of the machine that was not measured.
 
     Args:
@@ -177,7 +185,7 @@ def beyond(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> dict[st
     if serial is None:
         return {}
     first, last = int(measured[0].level), int(measured[-1].level)
-    if crossed(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
+    if first_boundary(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
         return {"serial": serial}
     if fit is not None:
         gained: Estimate | None = predict(fit, last + 1, limits, serial.confidence, over=last).plus(-1)
@@ -197,39 +205,39 @@ def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundar
     return karp_flatt(last.speedup, growth) if last.speedup and growth > 1 else None
 
 
-def laws_answered(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def laws_answered(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell what each curve does, with the law that it follows where there is one."""
-    found = with_laws(table, taken, curves)
-    laws = laws_table(table, found)
-    levels = swept(table, taken, found)
+    fitted = add_laws(table, taken, curves)
+    laws = laws_table(table, fitted)
+    levels = compare_levels(table, taken, fitted)
     return Answer(
         document=levels,
-        claim=claim(table, taken, found),
+        claim=claim(table, taken, fitted),
         sentences=[*neighbor_sentences(table, levels)],
         below=[laws] if laws else [],
-        curves=found,
+        curves=fitted,
     )
 
 
-def with_laws(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Curve]:
+def add_laws(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[Curve]:
     """The curves, each with its law and what lies beyond it, as far as speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
-    how = gain(table, factor)
+    how = find_speedup_rule(table, factor)
     if how is None:
         return list(curves)
-    groups = grouped(taken.values(), factor)
-    return [_with_law(table, how, curve, groups[tuple(curve.group.items())]) for curve in curves]
+    groups = group_samples(taken.values(), factor)
+    return [_add_law(table, how, curve, groups[tuple(curve.group.items())]) for curve in curves]
 
 
-def _with_law(table: Table, how: Gain, curve: Curve, members: Sequence[Sample]) -> Curve:
-    fit = fitted(how, curve.factor, members, table.study.protocol.confidence)
+def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample]) -> Curve:
+    fit = fit_law(how, curve.factor, members, table.study.protocol.confidence)
     limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
     law = _law(table, how, curve, members, fit, limits) if fit else None
-    return curve.model_copy(update={"law": law, **beyond(curve, fit, limits)})
+    return curve.model_copy(update={"law": law, **extrapolate(curve, fit, limits)})
 
 
 def _law(
-    table: Table, how: Gain, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
+    table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
 ) -> LawDoc:
     smallest = min(_size(sample, curve.factor) for sample in members if sample.values(how.response).size)
     return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
@@ -237,25 +245,25 @@ def _law(
 
 def most_cpus(members: Sequence[Sample]) -> int | None:
     """CPUs that the runs of a curve could use."""
-    return max((row.n_cpus for sample in members for row in sample.every), default=None)
+    return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 
 
-def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:
+def fit_law(how: SpeedupRule, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:
     """The law of one curve; None where it has too few sizes, or figures of two kinds (decision 0008)."""
     if len({how.response in sample.whole for sample in members}) > 1:
         return None
-    known = [(_size(sample, factor), values) for sample in members if (values := sample.values(how.response)).size]
-    if len({size for size, _ in known}) < N_PARAMETERS or min(float(values.min()) for _, values in known) <= 0:
+    measured = [(_size(sample, factor), values) for sample in members if (values := sample.values(how.response)).size]
+    if len({size for size, _ in measured}) < N_PARAMETERS or min(float(values.min()) for _, values in measured) <= 0:
         return None
-    sizes = np.concatenate([np.full(values.size, size) for size, values in known])
-    scores = np.concatenate([values for _, values in known])
+    sizes = np.concatenate([np.full(values.size, size) for size, values in measured])
+    scores = np.concatenate([values for _, values in measured])
     try:
         return fit_usl(sizes, _throughput(how, sizes, scores), confidence=confidence)
     except ValueError:  # points on no such curve at all
         return None
 
 
-def _throughput(how: Gain, sizes: FloatArray, scores: FloatArray) -> FloatArray:
+def _throughput(how: SpeedupRule, sizes: FloatArray, scores: FloatArray) -> FloatArray:
     """Work per time of each run: of an elapsed time its inverse; times the workers where each does the same."""
     with np.errstate(over="ignore"):  # what no float can hold is no point of a curve
         each = scores if how.kind == "rate" else 1 / scores

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, endless, no_role
-from scalograph.study.cross_checks import Found
+from scalograph.study.check_question import RawFactors, check_no_role, check_precision_runs
+from scalograph.study.cross_checks import Mistake
 
 BASIS: Basis = "treatments"
 
 
-def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find what a sweep cannot go by: keys that only a search reads, and a precision that ends nothing.
 
     Its factors may be any, and as many as there are.
@@ -22,5 +22,5 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     Yields:
         Where, what was found, what was expected, what to do.
     """
-    yield from no_role(factors)
-    yield from endless(raw)
+    yield from check_no_role(factors)
+    yield from check_precision_runs(raw)

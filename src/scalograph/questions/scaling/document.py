@@ -9,7 +9,7 @@ from scalograph.protocol.plain import Level, Model
 MOST_CURVES, MOST_LEVELS = 32, 32
 
 
-class Bump(Model):
+class LocalSlowdown(Model):
     """A level between two others, and how much slower it is than both."""
 
     level: int
@@ -30,7 +30,7 @@ class SweptCurve(Model):
     may_be_best: list[int] = Field(
         default=[], max_length=MOST_LEVELS, description="levels that cannot be told apart from the best"
     )
-    bumps: list[Bump] = Field(default=[], max_length=MOST_LEVELS)
+    bumps: list[LocalSlowdown] = Field(default=[], max_length=MOST_LEVELS)
 
 
 class Swept(Model):

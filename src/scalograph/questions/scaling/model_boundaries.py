@@ -13,13 +13,7 @@ from pydantic import ValidationError
 
 from scalograph.analysis.estimate import BEYOND_CPUS, Estimate, Flag
 from scalograph.analysis.usl import Usl
-from scalograph.analysis.usl_predict import (
-    REACH,
-    Boundary,
-    on_curve,
-    predict,
-    reach,
-)
+from scalograph.analysis.usl_predict import REACH, Boundary, fitted_throughput, largest_prediction, predict
 from scalograph.findings.table import Table
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact
@@ -48,13 +42,13 @@ def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: in
     """
     placement = _placement(table, group)
     controls = {table.study.factors[name].control: level for name, level in group.items()}
-    cpus = _in_order(_topology(table), placement)
+    cpus = _sort_cpus(_topology(table), placement)
     if table.study.factors[factor].control == "cpus":
-        return tuple(sorted({*_along(cpus), *_end(cpus)}))
+        return tuple(sorted({*_find_boundaries(cpus), *_last_boundary(cpus)}))
     asked = controls.get("cpus", n_cpus)
     usable = cpus[: int(asked)] if isinstance(asked, int) else cpus
     ends = [Boundary(n_cpus, NO_CPU)] if n_cpus else []
-    return tuple(sorted({*_of_workers(usable), *ends}))
+    return tuple(sorted({*_worker_boundaries(usable), *ends}))
 
 
 def _placement(table: Table, group: Mapping[str, Level]) -> str:
@@ -70,29 +64,29 @@ def _topology(table: Table) -> tuple[CpuFact, ...]:
         return ()
 
 
-def _in_order(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]:
+def _sort_cpus(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]:
     """The CPUs in the order in which a placement takes them; none where nobody knows it."""
     return tuple(ORDERS[placement](cpus)) if placement in ORDERS else ()
 
 
 @cache
-def _along(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
+def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
     """Boundaries between CPUs that are taken one after the other."""
-    kinds, found = [(name, of, _shared(cpus, of)) for name, of in _GROUPS], list[Boundary]()
+    kinds, limits = [(name, of, _shared_groups(cpus, of)) for name, of in _GROUPS], list[Boundary]()
     doubled = False
     for n in range(1, len(cpus)):
         new, before = cpus[n], cpus[:n]
         opened = (name for name, of, groups in kinds if of(new) in groups - {of(cpu) for cpu in before})
         is_sibling = new.core in {cpu.core for cpu in before}
         if name := next(opened, ""):
-            found.append(Boundary(n, f"{name} begins"))
+            limits.append(Boundary(n, f"{name} begins"))
         elif is_sibling and not doubled:
-            found.append(Boundary(n, SIBLINGS))
+            limits.append(Boundary(n, SIBLINGS))
         doubled = doubled or is_sibling
-    return tuple(found)
+    return tuple(limits)
 
 
-def _shared(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:
+def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:
     """Those that several cores share: what a core has for itself is no boundary."""
     cores: dict[int | None, set[int]] = {}
     for cpu in cpus:
@@ -100,20 +94,20 @@ def _shared(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set
     return {group for group, members in cores.items() if len(members) > 1}
 
 
-def _end(cpus: Sequence[CpuFact]) -> Iterator[Boundary]:
+def _last_boundary(cpus: Sequence[CpuFact]) -> Iterator[Boundary]:
     """Where the machine has several of a kind, CPUs that it does not have would be of a further one."""
     for name, of in _GROUPS:
-        if len(_shared(cpus, of)) > 1:
+        if len(_shared_groups(cpus, of)) > 1:
             yield Boundary(len(cpus), f"{name} would begin")
             return
 
 
-def _of_workers(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
+def _worker_boundaries(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
     """Workers are placed by the kernel, one a core while there are any: those must share that are more than that.
 
     How it spreads them over caches, nodes and sockets is not known, only how many fit into one.
     """
-    yield from (b for b in _along(_in_order(cpus, "compact")) if b.begins != SIBLINGS)
+    yield from (b for b in _find_boundaries(_sort_cpus(cpus, "compact")) if b.begins != SIBLINGS)
     n_cores = len({cpu.core for cpu in cpus})
     if 0 < n_cores < len(cpus):
         yield Boundary(n_cores, SIBLINGS)
@@ -133,19 +127,19 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
         limits: boundaries of the machine along the curve.
     """
     over = fit.throughput(base)
-    largest, (end, why) = fit.law.largest, reach(fit, limits)
-    sizes = [*_spaced(smallest, largest, N_INSIDE), *_spaced(largest, end, N_BEYOND)[1:]]
-    line = [_at(fit, n, limits, base) for n in sizes]
+    largest, (end, reason) = fit.law.largest, largest_prediction(fit, limits)
+    sizes = [*_geometric_sizes(smallest, largest, N_INSIDE), *_geometric_sizes(largest, end, N_BEYOND)[1:]]
+    line = [_speedup_estimate(fit, n, limits, base) for n in sizes]
     twice = predict(fit, REACH * largest, limits, fit.sigma.confidence, base)
     return LawDoc(
         sigma=fit.sigma, kappa=fit.kappa, gamma=fit.gamma, optimum=fit.optimum,
-        twice=twice, flags=[*fit.flags, *_past(largest, limits)], largest=largest, end=why, sizes=sizes,
+        twice=twice, flags=[*fit.flags, *_beyond_cpus_flags(largest, limits)], largest=largest, end=reason, sizes=sizes,
         fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
         amdahl=_amdahl(fit, sizes, over),
     )  # fmt: skip
 
 
-def _spaced(first: float, last: float, n: int) -> list[float]:
+def _geometric_sizes(first: float, last: float, n: int) -> list[float]:
     """Sizes at equal factors from the first to the last; one where they are equal."""
     if last <= first:
         return [first]
@@ -153,14 +147,14 @@ def _spaced(first: float, last: float, n: int) -> list[float]:
     return [first, *(first * math.exp(i * step) for i in range(1, n - 1)), last]
 
 
-def _at(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate:
+def _speedup_estimate(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate:
     confidence = fit.sigma.confidence
     if n <= fit.law.largest:
-        return on_curve(fit, n, confidence, base)
+        return fitted_throughput(fit, n, confidence, base)
     return predict(fit, n, limits, confidence, base)
 
 
-def _past(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
+def _beyond_cpus_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
     """More workers than CPUs do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
@@ -171,7 +165,7 @@ def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:
     """The best line without coherency; none where the interval of kappa excludes that."""
     if fit.kappa.low:
         return []
-    gamma, sigma, _ = fit.law.reduced("contention")
+    gamma, sigma, _ = fit.law.fit_shape("contention")
     return [gamma * n / (1 + sigma * (n - 1)) / over for n in sizes]
 
 

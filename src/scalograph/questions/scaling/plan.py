@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from functools import partial
 
-from scalograph.design.grid import GridPlanner, in_order
+from scalograph.design.grid import GridPlanner, grid_runs
 from scalograph.design.planner import Design, Planner
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import pair_stopping, score, stopping
 from scalograph.study.levels import Run
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 
 
 class GridPlan:
@@ -27,12 +27,12 @@ class GridPlan:
 
     def planned_runs(self) -> Iterator[Run]:
         """Return every run in its order."""
-        return in_order(self._design)
+        return grid_runs(self._design)
 
-    def asked_for(self) -> list[int]:
+    def runs_per_configuration(self) -> list[int]:
         """Return how many runs each treatment has, warm-up runs left out."""
-        made, n_blocks = self._design, self._design.study.protocol.runs
-        return [made.runs_per_block(index) * n_blocks for index in range(len(made.treatments))]
+        design, n_blocks = self._design, self._design.study.protocol.runs
+        return [design.runs_per_block(index) * n_blocks for index in range(len(design.treatments))]
 
     @property
     def most_runs(self) -> int:
@@ -46,9 +46,9 @@ class GridPlan:
 
     def outlook(self) -> str:
         """Say what will be run."""
-        made = self._design
-        runs = f"{counted(made.n_runs, 'run')} in {counted(made.study.protocol.runs, 'block')}"
-        return f"{counted(len(made.treatments), 'configuration')}, {runs}"
+        design = self._design
+        runs = f"{count_noun(design.n_runs, 'run')} in {count_noun(design.study.protocol.runs, 'block')}"
+        return f"{count_noun(len(design.treatments), 'configuration')}, {runs}"
 
 
 plan = GridPlan

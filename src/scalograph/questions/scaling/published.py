@@ -26,4 +26,4 @@ def quantities(document: Swept) -> Mapping[str, Sequence[OfferedFigure]]:
         for curve in document.curves
         for bump in curve.bumps
     ]
-    return {name: found for name, found in (("best_level", best), ("slower_than_both", slower)) if found}
+    return {name: values for name, values in (("best_level", best), ("slower_than_both", slower)) if values}

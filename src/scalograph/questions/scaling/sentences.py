@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from scalograph.findings.names import short, title, varying
+from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.table import Table
-from scalograph.questions.scaling.document import Bump, Swept, SweptCurve
+from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
 from scalograph.text.cell_numbers import NOT_RESOLVED
 from scalograph.text.quantities import change
 from scalograph.text.short_names import is_plural
@@ -12,32 +12,32 @@ from scalograph.text.short_names import is_plural
 # More would be a pattern of the whole curve, which its figure shows.
 MOST = 2
 
-_Found = tuple[SweptCurve, Bump]
+_Found = tuple[SweptCurve, LocalSlowdown]
 
 
-def neighbor_sentences(table: Table, found: Swept | None) -> Iterator[str]:
+def neighbor_sentences(table: Table, levels: Swept | None) -> Iterator[str]:
     """Say which levels are slower than the one below and the one above, the most pronounced first.
 
     Args:
         table: the study.
-        found: its curves; None where they have no speedup.
+        levels: its curves; None where they have no speedup.
     """
     by_level: dict[int, list[_Found]] = {}
-    for curve in found.curves if found else ():
+    for curve in levels.curves if levels else ():
         for bump in (bump for bump in curve.bumps if bump.shown):
             by_level.setdefault(bump.level, []).append((curve, bump))
     order = sorted(by_level.values(), key=lambda group: -max(bump.slower.low or 0.0 for _, bump in group))
     for group in order[:MOST]:
-        yield _told(table, group, len(found.curves) if found else 0)
+        yield _sentence(table, group, len(levels.curves) if levels else 0)
 
 
-def _told(table: Table, group: Sequence[_Found], n_curves: int) -> str:
-    group = sorted(group, key=lambda found: -(found[1].slower.low or 0.0))
+def _sentence(table: Table, group: Sequence[_Found], n_curves: int) -> str:
+    group = sorted(group, key=lambda pair: -(pair[1].slower.low or 0.0))
     curve, bump = group[0]
-    who, beside = (short(table, {curve.factor: level}) for level in (bump.level, bump.above))
+    who, beside = (short_levels(table, {curve.factor: level}) for level in (bump.level, bump.above))
     verb = "are" if is_plural(title(table, curve.factor), bump.level) else "is"
     text = f"{who} {verb} slower than both {bump.below} and {beside}"
-    how, setting = change(bump.slower, "time"), short(table, varying(table, curve.group))
+    how, setting = change(bump.slower, "time"), short_levels(table, varying_levels(table, curve.group))
     more = f"by how much is {NOT_RESOLVED}" if how == NOT_RESOLVED else how
     if n_curves == 1 or not setting:
         return f"{text}: {more}."

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import BEYOND_CPUS, in_words
-from scalograph.findings.names import curve_factor, title, varied
+from scalograph.analysis.estimate import BEYOND_CPUS, join_flags
+from scalograph.findings.names import curve_factor, title, varying_factors
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
 
@@ -17,7 +17,7 @@ _NOTE = (
 
 def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
     """One row for each curve with a law; None where none has."""
-    shown = [name for name in varied(table) if name != curve_factor(table)]
+    shown = [name for name in varying_factors(table) if name != curve_factor(table)]
     rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
     if not rows:
         return None
@@ -31,4 +31,4 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
     # With more workers than CPUs it is no serial share, as the flags say.
     sigma = None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma
-    return [*labels, sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]
+    return [*labels, sigma, law.kappa, law.optimum, law.twice, join_flags(law.flags)]

@@ -6,16 +6,23 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
-from scalograph.findings.curves import curves
-from scalograph.findings.published.offered_quantities import OfferHere
-from scalograph.findings.published.published_claims import decided_claims
+from scalograph.findings.curves import make_curves
+from scalograph.findings.published.published_claims import OfferedQuantity
+from scalograph.findings.published.published_claims import decide_claims
 from scalograph.findings.row import Row
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import Decision
 from scalograph.questions.scaling.claim import claim
-from scalograph.questions.scaling.model_claim import LEAST, NO_GAIN, Compared, compared, end, lead
+from scalograph.questions.scaling.model_claim import (
+    LEAST,
+    NO_GAIN,
+    ComparedPoint,
+    compare_points,
+    find_best_gain,
+    find_decline,
+)
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import amdahl, lock_collapse, sweep
 from scalograph.study.load import parse
@@ -59,7 +66,7 @@ threads = 1
 Shape = Callable[[float], float]
 
 
-def simulated(
+def simulate_study(
     rng: np.random.Generator, shapes: Sequence[Shape], noise: Noise, drift: float = 0.0, n_blocks: int = 5
 ) -> Table:
     """Make a study up: a lock for each shape, every configuration once in each block.
@@ -80,52 +87,52 @@ def simulated(
     treatments: list[Mapping[str, Level]] = [{"threads": n, "lock": str(i)} for i, n in keys]
     rows = [
         Row(f"r{k}-{b}", b, b, False, treatments[k], "ok", None, "clean", (), {}, {"wall": float(x)}, n_cpus=N_CPUS)
-        for k, found in scores.items()
-        for b, x in zip(blocks[k], found, strict=True)
+        for k, values in scores.items()
+        for b, x in zip(blocks[k], values, strict=True)
     ]
     return Table(study, "simulated", {}, treatments, [n_blocks] * len(treatments), rows)
 
 
-def false(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
+def check_sentences(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
     """Tell which templates are said of a study, and whether each is false there."""
-    taken = samples(table)
-    drawn = curves(table, taken)
-    points = compared(table, taken, drawn)
-    found, told = lead(table, points), claim(table, taken, drawn)
-    text = " ".join(told.sentences) if told else ""
+    taken = samples_by_configuration(table)
+    drawn = make_curves(table, taken)
+    points = compare_points(table, taken, drawn)
+    best, answer = find_best_gain(table, points), claim(table, taken, drawn)
+    text = " ".join(answer.sentences) if answer else ""
 
-    def truth(point: Compared) -> float:
+    def truth(point: ComparedPoint) -> float:
         return shapes[int(str(point.curve.group["lock"]))](point.level)
 
-    said = {}
+    is_false = {}
     slower = [point for point in points if point.state == "slower"]
-    if found is None and slower:
-        said["falls to"] = truth(min(slower, key=lambda point: point.high)) >= 1
+    if best is None and slower:
+        is_false["falls to"] = truth(min(slower, key=lambda point: point.high)) >= 1
     if "never help" in text:
-        said["never help"] = any(truth(point) > NO_GAIN for point in points)
+        is_false["never help"] = any(truth(point) > NO_GAIN for point in points)
     if "change nothing" in text:
-        said["change nothing"] = any(abs(np.log(truth(point))) > np.log(NO_GAIN) for point in points)
-    if found is None:
-        return said
-    members = [truth(point) for point in found.members]
-    said["faster"] = min(members) <= 1
-    low, high = min(p.low for p in found.members), max(p.high for p in found.members)
-    said["so many times"] = not all(low <= value <= high for value in members)
-    if found.unless:
-        said["unless"] = any(
-            min(members) * np.exp(-LEAST) < truth(p) < max(members) * np.exp(LEAST) for p in found.others
+        is_false["change nothing"] = any(abs(np.log(truth(point))) > np.log(NO_GAIN) for point in points)
+    if best is None:
+        return is_false
+    members = [truth(point) for point in best.members]
+    is_false["faster"] = min(members) <= 1
+    low, high = min(p.low for p in best.members), max(p.high for p in best.members)
+    is_false["so many times"] = not all(low <= value <= high for value in members)
+    if best.unless:
+        is_false["unless"] = any(
+            min(members) * np.exp(-LEAST) < truth(p) < max(members) * np.exp(LEAST) for p in best.others
         )
     if "only make it slower" in text:
-        curves_of = {id(point.curve) for point in found.others}
-        said["only slower"] = any(truth(point) >= 1 for point in points if id(point.curve) in curves_of)
-    past = end(table, taken, found, points)
+        curves_of = {id(point.curve) for point in best.others}
+        is_false["only slower"] = any(truth(point) >= 1 for point in points if id(point.curve) in curves_of)
+    past = find_decline(table, taken, best, points)
     if past is not None and past.setting:
         better, worse = ([truth(point) for point in part] for part in past.parts)
-        said["keeps, falls"] = min(better) <= max(worse)
+        is_false["keeps, falls"] = min(better) <= max(worse)
     elif past is not None:
-        before = {id(point.curve): truth(point) for point in found.members}
-        said["falls back"] = any(truth(point) >= before[id(point.curve)] for point in past.parts[0])
-    return said
+        before = {id(point.curve): truth(point) for point in best.members}
+        is_false["falls back"] = any(truth(point) >= before[id(point.curve)] for point in past.parts[0])
+    return is_false
 
 
 # Kind of claim -> its selections; the figures are of `lock` 0 along threads, or of all locks.
@@ -143,7 +150,9 @@ WAYS = (*NOISES, "one level noisier", "ticks")
 TICK = 0.02
 
 
-def decision(rng: np.random.Generator, kind: str, way: str, n_blocks: int, alone: bool, high: float = 1.0) -> Decision:
+def decide_claim(
+    rng: np.random.Generator, kind: str, way: str, n_blocks: int, alone: bool, high: float = 1.0
+) -> Decision:
     """Decide a claim whose range ends where the truth is, at 1, or beyond it.
 
     Args:
@@ -155,10 +164,10 @@ def decision(rng: np.random.Generator, kind: str, way: str, n_blocks: int, alone
         high: upper end of the range.
     """
     noise, drift = NOISES[way] if way in NOISES else NOISES["normal"]
-    table = simulated(rng, _shapes(kind, alone), noise, drift, n_blocks)
-    shown = [_shown(rng, way, row.treatment, row.scores["wall"]) for row in table.rows]
+    table = simulate_study(rng, _shapes(kind, alone), noise, drift, n_blocks)
+    shown = [_add_noise(rng, way, row.treatment, row.scores["wall"]) for row in table.rows]
     table.rows[:] = [structs.replace(row, scores={"wall": x}) for row, x in zip(table.rows, shown, strict=True)]
-    return _decided(table, [_claim(one, high) for one in sorted(CLAIMS, key=lambda one: one != kind)])
+    return _decide_first(table, [_claim(other, high) for other in sorted(CLAIMS, key=lambda other: other != kind)])
 
 
 def _claim(kind: str, high: float) -> PublishedClaim:
@@ -177,13 +186,15 @@ def _shapes(kind: str, alone: bool) -> list[Shape]:
     ]
 
 
-def _shown(rng: np.random.Generator, way: str, treatment: Mapping[str, object], score: float) -> float:
+def _add_noise(rng: np.random.Generator, way: str, treatment: Mapping[str, object], score: float) -> float:
     if way == "one level noisier" and treatment["threads"] == 16:
         return score * float(np.exp(0.15 * rng.standard_normal()))
     return max(TICK, round(score / TICK) * TICK) if way == "ticks" else score
 
 
-def _decided(table: Table, claims: list[PublishedClaim]) -> Decision:
+def _decide_first(table: Table, claims: list[PublishedClaim]) -> Decision:
     """The first of them; the others lend it what they know of the spread of runs."""
     study = table.study.model_copy(update={"published": Published(claims=claims)})
-    return decided_claims(replace(table, study=study), samples(table), lambda _: OfferHere(""))[0].decision
+    return decide_claims(replace(table, study=study), samples_by_configuration(table), lambda _: OfferedQuantity(""))[
+        0
+    ].decision

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate, Flag
-from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.curves import estimated
+from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import Sample, grouped
-from scalograph.findings.speedup_rule import gain
+from scalograph.findings.sample import Sample, group_samples
+from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
@@ -29,7 +29,7 @@ def applies(table: Table) -> str | None:
     return None
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell the surface of each setting of the other factors, at most 16, those of most treatments first."""
     pass  # few studies have one
 
@@ -41,8 +41,8 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
 def _axes(table: Table) -> tuple[str, str] | None:
     """The factors that count workers and CPUs, where each worker does the same and one is the baseline."""
     factor = curve_factor(table)
-    how = gain(table, factor)
-    cpus = next((name for name, found in table.study.factors.items() if found.control == "cpus"), None)
+    how = find_speedup_rule(table, factor)
+    cpus = next((name for name, factor_ in table.study.factors.items() if factor_.control == "cpus"), None)
     if cpus is None or how is None or not how.per_worker or how.kind != "time" or table.study.baseline[factor] != 1:
         return None
     return factor, cpus
@@ -51,27 +51,27 @@ def _axes(table: Table) -> tuple[str, str] | None:
 MOST = 16
 
 
-def surfaces_answered(table: Table, taken: Taken, axes: tuple[str, str], fewest: int) -> Answer:
+def surfaces_answered(table: Table, taken: Samples, axes: tuple[str, str], fewest: int) -> Answer:
     """Tell the surfaces over two factors, workers and CPUs, that have at least so many counts of workers."""
-    free = [sample for sample in taken.values() if not _limited(table, sample)]
-    groups = {g: {_place(s, axes): s for s in members} for g, members in grouped(free, *axes).items()}
+    free = [sample for sample in taken.values() if not _has_quota(table, sample)]
+    groups = {g: {_coordinates(s, axes): s for s in members} for g, members in group_samples(free, *axes).items()}
     whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= fewest]
-    whole.sort(key=lambda found: -len(found[1]))
-    found = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+    whole.sort(key=lambda surfaces: -len(surfaces[1]))
+    surfaces = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
     return Answer(
-        document=Surfaces(surfaces=found),
-        claim=surface_claim(table, taken, found),
-        tables=surface_tables(table, found),
+        document=Surfaces(surfaces=surfaces),
+        claim=surface_claim(table, taken, surfaces),
+        tables=surface_tables(table, surfaces),
     )
 
 
-def _limited(table: Table, sample: Sample) -> bool:
+def _has_quota(table: Table, sample: Sample) -> bool:
     """Under a quota the CPUs are not what there is to share."""
     quotas = (name for name, factor in table.study.factors.items() if factor.control == "quota")
     return any(sample.treatment[name] != "none" for name in quotas)
 
 
-def _place(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
+def _coordinates(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
     x, y = (sample.treatment[name] for name in axes)
     return int(x), int(y)
 
@@ -79,7 +79,7 @@ def _place(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
 def _surface(
     table: Table, axes: tuple[str, str], group: dict[str, Level], cells: Mapping[tuple[int, int], Sample]
 ) -> Surface:
-    how = gain(table, axes[0])
+    how = find_speedup_rule(table, axes[0])
     assert how is not None
     xs, ys = (sorted(set(levels)) for levels in zip(*cells, strict=True))
     rows = [_row(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, xs, y) for y in ys]
@@ -92,37 +92,37 @@ def _surface(
 def _row(
     table: Table, response: str, row: Mapping[int, Sample], xs: Sequence[int], cpus: int
 ) -> list[SurfaceCell | None]:
-    one = row[1].scores(response) if 1 in row else []
-    alone = estimated(table, row[1], response).value if 1 in row else None
-    return [_cell(table, response, row[x], (x, cpus), one, alone) if x in row else None for x in xs]
+    single = row[1].scores(response) if 1 in row else []
+    alone = estimate_response(table, row[1], response).value if 1 in row else None
+    return [_cell(table, response, row[x], (x, cpus), single, alone) if x in row else None for x in xs]
 
 
 def _cell(
-    table: Table, response: str, sample: Sample, at: tuple[int, int], one: Sequence[float], alone: float | None
+    table: Table, response: str, sample: Sample, at: tuple[int, int], single: Sequence[float], alone: float | None
 ) -> SurfaceCell:
     confidence, scores = table.study.protocol.confidence, sample.scores(response)
-    found = model.deviation(scores, one, *at, confidence) if scores and one and at[0] > 1 else None
+    excess = model.deviation(scores, single, *at, confidence) if scores and single and at[0] > 1 else None
     rows = sample.rows(response)
     return SurfaceCell(
-        estimate=estimated(table, sample, response),
-        expected=None if alone is None else alone * model.shared(*at),
-        deviation=found.estimate if found else None,
+        estimate=estimate_response(table, sample, response),
+        expected=None if alone is None else alone * model.shared_time(*at),
+        deviation=excess.estimate if excess else None,
         fairness=_fairness([row.finish_s for row in rows], confidence),
         busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
-        flag=Flag(found.flag, found.flag, found.estimate.value) if found and found.flag else None,
+        flag=Flag(excess.flag, excess.flag, excess.estimate.value) if excess and excess.flag else None,
     )
 
 
 def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | None:
     # A worker that says it was done before it began has told nothing.
-    told = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
-    return model.fairness(told, confidence) if told else None
+    times_of_runs = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
+    return model.fairness(times_of_runs, confidence) if times_of_runs else None
 
 
 def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
     """Of each CPU over the runs; empty where they did not tell."""
-    told = [run for run in runs if run]
-    return [sum(column) / len(told) for column in zip(*told, strict=False)]
+    measured = [run for run in runs if run]
+    return [sum(column) / len(measured) for column in zip(*measured, strict=False)]
 
 
 def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:

@@ -6,9 +6,9 @@ from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
 from scalograph.protocol.findings import Findings, ResponseDoc
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.text.axes import Factors, Levels
-from scalograph.text.escape import prose, visible
+from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import DASH, estimate, significant
-from scalograph.text.plots import MARGIN, at, axis, hover, mixed
+from scalograph.text.plots import MARGIN, axis, axis_ticks, hover, mix_color
 from scalograph.text.scale import Scale, scale_for
 
 FEW_CPUS = 16  # of which each one's busy time is told under the pointer
@@ -16,88 +16,90 @@ FLAT = "Outlined: a CPU for each. Diamonds: as many as there are CPUs."
 LINES = "Along a line the time is the same; axes to scale."
 FEW_ROWS = 4  # of fewer, lines of equal time would run through values that were never measured
 # Colors run from nearly the page's own to a part of the first line's, so that labels stay readable on them.
-SHADES = [[0, mixed("line-0", 0.06)], [1, mixed("line-0", 0.72)]]
+SHADES = [[0, mix_color("line-0", 0.06)], [1, mix_color("line-0", 0.72)]]
 BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size": 11}, "nticks": 6}
 
 
 def figures(findings: Findings) -> list[Figure]:
     """Draw every surface that has two rows or more: a single one is a curve, which is drawn already."""
     part = findings.document("surface", Surfaces)
-    drawn = [one for one in part.surfaces if len(one.y_levels) > 1] if part else []
+    drawn = [first for first in part.surfaces if len(first.y_levels) > 1] if part else []
     if not drawn:
         return []
-    one, factors = drawn[0], Factors(findings)
-    named = next((r for r in findings.study.responses if r.name == one.response), None)
+    first, factors = drawn[0], Factors(findings)
+    named = next((r for r in findings.study.responses if r.name == first.response), None)
     scale = _scale(named, drawn)
-    measure = prose(named.title if named else one.response)
-    title = f"{measure} over {factors[one.x].title} and {factors[one.y].title}"
-    views = [_view(one, scale, measure, factors) for one in drawn]
-    return [Figure("surfaces", title, FLAT, views, unit=visible(scale.unit), choice="Surface")]
+    measure = one_line(named.title if named else first.response)
+    title = f"{measure} over {factors[first.x].title} and {factors[first.y].title}"
+    views = [_view(first, scale, measure, factors) for first in drawn]
+    return [Figure("surfaces", title, FLAT, views, unit=escape_controls(scale.unit), choice="Surface")]
 
 
 def _scale(named: ResponseDoc | None, drawn: list[Surface]) -> Scale:
-    cells = (cell for one in drawn for row in one.cells for cell in row)
+    cells = (cell for surface in drawn for row in surface.cells for cell in row)
     return scale_for(named.unit if named else "", [cell.estimate.value for cell in cells if cell])
 
 
-def _view(one: Surface, scale: Scale, measure: str, factors: Factors) -> View:
-    x, y, group = factors[one.x], factors[one.y], factors.group(one.group)
-    z = [[_height(cell, scale) for cell in row] for row in one.cells]
+def _view(surface: Surface, scale: Scale, measure: str, factors: Factors) -> View:
+    x, y, group = factors[surface.x], factors[surface.y], factors.group(surface.group)
+    z = [[_height(cell, scale) for cell in row] for row in surface.cells]
     texts = [
         [
-            hover(_told(cell, scale, f"{x.title}: {n}, {y.title}: {m}"))
-            for n, cell in zip(one.x_levels, row, strict=True)
+            hover(_hover_lines(cell, scale, f"{x.title}: {n}, {y.title}: {m}"))
+            for n, cell in zip(surface.x_levels, row, strict=True)
         ]
-        for m, row in zip(one.y_levels, one.cells, strict=True)
+        for m, row in zip(surface.y_levels, surface.cells, strict=True)
     ]
     over = f"of {measure} over {x.title} and {y.title}; numbers in the table below the figure"
     cells = {"z": z, "colorscale": SHADES, "hoverinfo": "text", "text": texts, "colorbar": BAR}
     plots = [
-        Plot(f"map {over}", *_map(one, cells, x, y), title="Map", size="large"),
+        Plot(f"map {over}", *_map(surface, cells, x, y), title="Map", size="large"),
         Plot(
             f"lines of equal time {over}",
-            *_lines(one, cells, x, y),
+            *_lines(surface, cells, x, y),
             title="Lines of equal time",
             key=LINES,
             size="large",
         ),
     ]
-    if len(one.y_levels) < FEW_ROWS:
+    if len(surface.y_levels) < FEW_ROWS:
         del plots[1]
     note = f"All with {group}." if group else ""
-    return View(plots, name=group, note=note, details=[_table(one, scale, measure, x, y)])
+    return View(plots, name=group, note=note, details=[_table(surface, scale, measure, x, y)])
 
 
-def _map(one: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _map(surface: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Levels stand side by side, one cell each, however far apart their numbers are."""
-    columns, rows = list(range(len(one.x_levels))), list(range(len(one.y_levels)))
+    columns, rows = list(range(len(surface.x_levels))), list(range(len(surface.y_levels)))
     colors = {"type": "heatmap", "x": columns, "y": rows, "xgap": 1, "ygap": 1, "hoverongaps": False, **cells}
-    ridge = [(one.x_levels.index(m), row) for row, m in enumerate(one.y_levels) if m in one.x_levels]
+    ridge = [(surface.x_levels.index(m), row) for row, m in enumerate(surface.y_levels) if m in surface.x_levels]
     marks = {
         "type": "scatter", "mode": "markers", "x": [column for column, _ in ridge], "y": [row for _, row in ridge],
         "marker": {"symbol": "diamond", "size": 7, "color": "ink"}, "hoverinfo": "skip",
     }  # fmt: skip
     return [colors, marks], {
-        "margin": MARGIN, "shapes": [_flat_cells(one)],
-        "xaxis": axis(x.title, (-0.5, len(columns) - 0.5), **at(columns, [*map(str, one.x_levels)])),
-        "yaxis": axis(y.title, (-0.5, len(rows) - 0.5), **at(rows, [*map(str, one.y_levels)])),
+        "margin": MARGIN, "shapes": [_flat_cells(surface)],
+        "xaxis": axis(x.title, (-0.5, len(columns) - 0.5), **axis_ticks(columns, [*map(str, surface.x_levels)])),
+        "yaxis": axis(y.title, (-0.5, len(rows) - 0.5), **axis_ticks(rows, [*map(str, surface.y_levels)])),
     }  # fmt: skip
 
 
-def _flat_cells(one: Surface) -> dict[str, Any]:
+def _flat_cells(surface: Surface) -> dict[str, Any]:
     """Outline all cells that have a CPU for each worker, as steps."""
-    ends = [sum(n <= m for n in one.x_levels) - 0.5 for m in one.y_levels]
+    ends = [sum(n <= m for n in surface.x_levels) - 0.5 for m in surface.y_levels]
     steps = "".join(f"L{end},{row - 0.5}L{end},{row + 0.5}" for row, end in enumerate(ends))
     path = f"M-0.5,-0.5{steps}L-0.5,{len(ends) - 0.5}Z"
     return {"type": "path", "path": path, "line": {"color": "ink", "width": 1.6}}
 
 
-def _lines(one: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _lines(
+    surface: Surface, cells: dict[str, Any], x: Levels, y: Levels
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Here both axes are true to their numbers, so that the ridge is a straight line."""
     contours = {"coloring": "heatmap", "showlabels": True, "labelfont": {"color": "ink", "size": 11}}
     style = {"connectgaps": True, "ncontours": 12, "line": {"color": "muted", "width": 1}, "contours": contours}
-    first, foot = one.x_levels[0], max(one.x_levels[0], one.y_levels[0])
-    top = min(one.x_levels[-1], one.y_levels[-1])
+    first, foot = surface.x_levels[0], max(surface.x_levels[0], surface.y_levels[0])
+    top = min(surface.x_levels[-1], surface.y_levels[-1])
     flat = {
         "type": "path",
         "path": f"M{first},{foot}L{top},{top}L{first},{top}Z",
@@ -105,22 +107,22 @@ def _lines(one: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[l
     }
     dashed = {"color": "ink", "width": 2.4, "dash": "4px,4px"}
     ridge = {"type": "line", "x0": foot, "y0": foot, "x1": top, "y1": top, "line": dashed}
-    trace = {"type": "contour", "x": one.x_levels, "y": one.y_levels, **style, **cells}
-    layout = {"xaxis": _to_scale(x.title, one.x_levels), "yaxis": _to_scale(y.title, one.y_levels)}
+    trace = {"type": "contour", "x": surface.x_levels, "y": surface.y_levels, **style, **cells}
+    layout = {"xaxis": _linear_axis(x.title, surface.x_levels), "yaxis": _linear_axis(y.title, surface.y_levels)}
     return [trace], {"margin": MARGIN, "shapes": [flat, ridge], **layout}
 
 
-def _to_scale(title: str, levels: list[int]) -> dict[str, Any]:
+def _linear_axis(title: str, levels: list[int]) -> dict[str, Any]:
     """A little longer than its levels, so that the first labels of two axes do not meet in the corner."""
     spare = 0.03 * (levels[-1] - levels[0] or 1)
-    return axis(title, (levels[0] - spare, levels[-1] + spare), **at(levels, [*map(str, levels)]))
+    return axis(title, (levels[0] - spare, levels[-1] + spare), **axis_ticks(levels, [*map(str, levels)]))
 
 
-def _table(one: Surface, scale: Scale, measure: str, x: Levels, y: Levels) -> Details:
-    title = f"{measure} over {x.title} and {y.title}{f' ({visible(scale.unit)})' if scale.unit else ''}"
-    columns = [[str(estimate(cell.estimate, scale)) if cell else DASH for cell in row] for row in one.cells]
-    rows = [[str(n), *cells] for n, *cells in zip(one.x_levels, *columns, strict=True)]
-    head = [x.title, *(f"{y.title} {m}" for m in one.y_levels)]
+def _table(surface: Surface, scale: Scale, measure: str, x: Levels, y: Levels) -> Details:
+    title = f"{measure} over {x.title} and {y.title}{f' ({escape_controls(scale.unit)})' if scale.unit else ''}"
+    columns = [[str(estimate(cell.estimate, scale)) if cell else DASH for cell in row] for row in surface.cells]
+    rows = [[str(n), *cells] for n, *cells in zip(surface.x_levels, *columns, strict=True)]
+    head = [x.title, *(f"{y.title} {m}" for m in surface.y_levels)]
     return Details("These numbers as a table", [TextTable(title, head, rows)])
 
 
@@ -129,11 +131,11 @@ def _height(cell: SurfaceCell | None, scale: Scale) -> float | None:
     return None if value is None else float(f"{value * scale.factor:.6g}")
 
 
-def _told(cell: SurfaceCell | None, scale: Scale, place: str) -> list[str]:
+def _hover_lines(cell: SurfaceCell | None, scale: Scale, heading: str) -> list[str]:
     """What is known of a treatment, line by line."""
     if cell is None:
         return []
-    lines = [place, f"{estimate(cell.estimate, scale)} {scale.unit}"]
+    lines = [heading, f"{estimate(cell.estimate, scale)} {scale.unit}"]
     if cell.expected is not None:
         lines.append(f"expected {significant(cell.expected * scale.factor)} {scale.unit}")
     if cell.deviation is not None:
@@ -142,7 +144,7 @@ def _told(cell: SurfaceCell | None, scale: Scale, place: str) -> list[str]:
         lines.append(f"fairness of finish times {estimate(cell.fairness)}")
     if cell.busy:
         lines.append(f"CPUs busy: {_busy(cell.busy)}")
-    return [visible(line) for line in lines] + ([prose(cell.flag.text)] if cell.flag else [])
+    return [escape_controls(line) for line in lines] + ([one_line(cell.flag.text)] if cell.flag else [])
 
 
 def _busy(shares: list[float]) -> str:

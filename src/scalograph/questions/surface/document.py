@@ -34,8 +34,8 @@ class Surface(Model):
     def ridge(self, row: int) -> tuple[int, Estimate | None]:
         """Find the most workers that have a CPU each, and their time over that of one, where there are two or more."""
         workers, cell = max(
-            (found for found in zip(self.x_levels, self.cells[row], strict=True) if found[0] <= self.y_levels[row]),
-            key=lambda found: found[0],
+            (pair for pair in zip(self.x_levels, self.cells[row], strict=True) if pair[0] <= self.y_levels[row]),
+            key=lambda pair: pair[0],
             default=(0, None),
         )
         return workers, cell.deviation if cell else None

@@ -17,13 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from scalograph.analysis.center import IDENTICAL, Scores
-from scalograph.analysis.estimate import (
-    Estimate,
-    check_confidence,
-    finite,
-    need_runs,
-    unknown,
-)
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown_estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 
@@ -34,19 +28,19 @@ FEWEST_SIZES = 3  # counts of workers above the CPUs, for a slope
 FEWEST_RUNS = 5  # for its interval: with fewer, the most extreme pairs cover 67 to 92 %
 
 
-def shared(workers: int, cpus: int) -> float:
+def shared_time(workers: int, cpus: int) -> float:
     """Time over that of one worker where the CPUs are shared in pieces of time.
 
-    >>> shared(1, 2), shared(3, 2)
+    >>> shared_time(1, 2), shared_time(3, 2)
     (1.0, 1.5)
     """
     return max(1.0, workers / cpus)
 
 
-def whole(workers: int, cpus: int) -> float:
+def pinned_time(workers: int, cpus: int) -> float:
     """Time over that of one worker where each stays on one CPU.
 
-    >>> whole(2, 2), whole(3, 2)
+    >>> pinned_time(2, 2), pinned_time(3, 2)
     (1.0, 2.0)
     """
     return float(math.ceil(workers / cpus))
@@ -60,12 +54,12 @@ class Deviation:
     flag: str
 
 
-def deviation(here: Scores, one: Scores, workers: int, cpus: int, confidence: float = 0.95) -> Deviation:
+def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence: float = 0.95) -> Deviation:
     """How far N workers on M CPUs are from T(1) max(1, N/M).
 
     Args:
         here: times of the runs with `workers`.
-        one: times of the runs with one worker on the same CPUs, same unit.
+        single: times of the runs with one worker on the same CPUs, same unit.
         workers: N, at least 1.
         cpus: M, at least 1.
         confidence: nominal coverage.
@@ -76,19 +70,19 @@ def deviation(here: Scores, one: Scores, workers: int, cpus: int, confidence: fl
     >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2).flag
     'as if each worker stayed on one CPU'
     """
-    expected = shared(workers, cpus)
-    found = ratio(here, one, confidence).scaled(1 / expected)
-    return Deviation(found, _flag(found, whole(workers, cpus) / expected))
+    expected = shared_time(workers, cpus)
+    estimate = ratio(here, single, confidence).rescale(1 / expected)
+    return Deviation(estimate, _flag(estimate, pinned_time(workers, cpus) / expected))
 
 
-def _flag(found: Estimate, stays: float) -> str:
-    if found.low is None or found.high is None:
+def _flag(estimate: Estimate, stays: float) -> str:
+    if estimate.low is None or estimate.high is None:
         return ""
-    if found.high < 1 - PLAY:
+    if estimate.high < 1 - PLAY:
         return "shorter than the CPUs allow"
-    if found.low <= 1 + PLAY:
+    if estimate.low <= 1 + PLAY:
         return ""
-    near = found.low <= stays * (1 + PLAY) and found.high >= stays * (1 - PLAY)
+    near = estimate.low <= stays * (1 + PLAY) and estimate.high >= stays * (1 - PLAY)
     return "as if each worker stayed on one CPU" if near and stays > 1 + PLAY else "longer than the CPUs need"
 
 
@@ -113,30 +107,30 @@ def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.
     sizes = len({n for n, _ in rising})
     if sizes < FEWEST_SIZES:
         need = f"need >= {FEWEST_SIZES} counts of workers from {cpus} up for a slope, have {sizes}"
-        return unknown(SLOPE, confidence, len(rising), need)
+        return unknown_estimate(SLOPE, confidence, len(rising), need)
     from scipy.stats import theilslopes
 
-    found = theilslopes([time for _, time in rising], [n for n, _ in rising], confidence)
+    fit = theilslopes([time for _, time in rising], [n for n, _ in rising], confidence)
     if len(rising) < FEWEST_RUNS:
         need = need_runs(FEWEST_RUNS, len(rising))
-        return Estimate(float(found.slope), None, None, confidence, len(rising), SLOPE, (need,))
-    ends = (finite(found.low_slope), finite(found.high_slope))
-    made = Estimate(float(found.slope), *ends, confidence, len(rising), SLOPE)
-    return made.warned(IDENTICAL) if ends[0] == ends[1] else made
+        return Estimate(float(fit.slope), None, None, confidence, len(rising), SLOPE, (need,))
+    ends = (finite(fit.low_slope), finite(fit.high_slope))
+    estimate = Estimate(float(fit.slope), *ends, confidence, len(rising), SLOPE)
+    return estimate.add_warnings(IDENTICAL) if ends[0] == ends[1] else estimate
 
 
-def at_once(found: Estimate, n: int) -> Estimate:
+def widen_jointly(estimate: Estimate, n: int) -> Estimate:
     """Widen the interval of a ratio so that n such intervals hold at once (Bonferroni, as of a normal log).
 
-    >>> round(at_once(Estimate(1.0, 0.9, 1 / 0.9), 5).low, 2)
+    >>> round(widen_jointly(Estimate(1.0, 0.9, 1 / 0.9), 5).low, 2)
     0.87
     """
-    if found.value is None or not found.low or not found.high or n < 2:
-        return found
+    if estimate.value is None or not estimate.low or not estimate.high or n < 2:
+        return estimate
     normal = NormalDist().inv_cdf
-    wider = normal(1 - (1 - found.confidence) / (2 * n)) / normal(0.5 + found.confidence / 2)
-    low, high = (found.value * (end / found.value) ** wider for end in (found.low, found.high))
-    return replace(found, low=low, high=high)
+    wider = normal(1 - (1 - estimate.confidence) / (2 * n)) / normal(0.5 + estimate.confidence / 2)
+    low, high = (estimate.value * (end / estimate.value) ** wider for end in (estimate.low, estimate.high))
+    return replace(estimate, low=low, high=high)
 
 
 def jain(times: Sequence[float]) -> float:
@@ -170,9 +164,11 @@ def fairness(runs: Sequence[Sequence[float]], confidence: float = 0.95) -> Estim
     >>> fairness([[1.0, 1.0], [1.0, 1.0]]).value
     1.0
     """
-    known = [times for times in runs if len(times) > 1 and max(times) > 0]
-    if not known:
-        return unknown(JAIN, confidence, 0, need_runs(1, 0, "a value of two workers or more"))
-    found = summarize([math.sqrt(max(0.0, 1 / jain(times) - 1)) for times in known], confidence)
-    value, high, low = (None if c is None else 1 / (1 + max(c, 0.0) ** 2) for c in (found.value, found.low, found.high))
-    return replace(found, value=value, low=low, high=high, method=JAIN)
+    measured = [times for times in runs if len(times) > 1 and max(times) > 0]
+    if not measured:
+        return unknown_estimate(JAIN, confidence, 0, need_runs(1, 0, "a value of two workers or more"))
+    variation = summarize([math.sqrt(max(0.0, 1 / jain(times) - 1)) for times in measured], confidence)
+    value, high, low = (
+        None if c is None else 1 / (1 + max(c, 0.0) ** 2) for c in (variation.value, variation.low, variation.high)
+    )
+    return replace(variation, value=value, low=low, high=high, method=JAIN)

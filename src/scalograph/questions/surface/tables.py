@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import title, where
+from scalograph.findings.names import group_prefix, title
 from scalograph.findings.table import Table
 from scalograph.findings.treatment_tables import MAX_ROWS
 from scalograph.protocol.findings import Cell, Column, TableDoc
@@ -22,56 +22,60 @@ _SLOPES = (
 )
 
 
-def surface_tables(table: Table, found: Sequence[Surface]) -> list[TableDoc]:
+def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
     """Of each surface every treatment, divided by CPUs where they are many; and what a further worker adds."""
-    made = []
-    for index, one in enumerate(found):
-        made += [_slopes(table, one, index), *_treatments(table, one, index)]
-    return made
+    tables = []
+    for index, surface in enumerate(surfaces):
+        tables += [_slopes(table, surface, index), *_treatments(table, surface, index)]
+    return tables
 
 
-def _slopes(table: Table, one: Surface, index: int) -> TableDoc:
-    unit = table.study.responses[one.response].unit
-    columns = [Column(name=title(table, one.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
+def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
+    unit = table.study.responses[surface.response].unit
+    columns = [Column(name=title(table, surface.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
     columns += [Column(name="one more adds", unit=unit, kind="estimate"), Column(name="over T(1)/M", kind="estimate")]
     rows: list[list[Cell]] = []
-    for row, cpus in enumerate(one.y_levels):
-        over = _over(one.slopes[row], one.alone(row), cpus)
-        _, flat = one.ridge(row)
-        figures = [flat or Estimate(warnings=("one CPU, or not measured",)), one.slopes[row], over]
+    for row, cpus in enumerate(surface.y_levels):
+        over = _slope_ratio(surface.slopes[row], surface.alone(row), cpus)
+        _, flat = surface.ridge(row)
+        figures = [flat or Estimate(warnings=("one CPU, or not measured",)), surface.slopes[row], over]
         rows.append([cpus, *figures])
     return TableDoc(
-        id=f"surface-{index}-slopes", title=f"{where(table, one.group)}What one more costs ({title(table, one.x)})",
+        id=f"surface-{index}-slopes", title=f"{group_prefix(table, surface.group)}What one more costs ({title(table, surface.x)})",
         note=_SLOPES, columns=columns, rows=rows,
     )  # fmt: skip
 
 
-def _over(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
+def _slope_ratio(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
     if not alone:
         return Estimate(warnings=("one worker alone was not measured",))
     value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
     return replace(slope, value=value, low=low, high=high)
 
 
-def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
-    n_cells = len(one.x_levels) * len(one.y_levels)
-    parts = [range(len(one.y_levels))] if n_cells <= MAX_ROWS else [range(i, i + 1) for i in range(len(one.y_levels))]
-    unit = table.study.responses[one.response].unit
-    columns = [Column(name=title(table, name), kind="label") for name in (one.y, one.x)]
+def _treatments(table: Table, surface: Surface, index: int) -> list[TableDoc]:
+    n_cells = len(surface.x_levels) * len(surface.y_levels)
+    parts = (
+        [range(len(surface.y_levels))]
+        if n_cells <= MAX_ROWS
+        else [range(i, i + 1) for i in range(len(surface.y_levels))]
+    )
+    unit = table.study.responses[surface.response].unit
+    columns = [Column(name=title(table, name), kind="label") for name in (surface.y, surface.x)]
     columns += [
-        Column(name=title(table, one.response), unit=unit, kind="estimate"),
+        Column(name=title(table, surface.response), unit=unit, kind="estimate"),
         Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
         Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    heading = f"{where(table, one.group)}{title(table, one.x)} over {title(table, one.y)}"
+    heading = f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}"
     return [
         TableDoc(
             id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns,
-            title=heading if len(parts) == 1 else f"{heading}, {title(table, one.y)} {one.y_levels[part[0]]}",
+            title=heading if len(parts) == 1 else f"{heading}, {title(table, surface.y)} {surface.y_levels[part[0]]}",
             rows=[
-                _line(one, row, x, cell)
+                _line(surface, row, x, cell)
                 for row in part
-                for x, cell in zip(one.x_levels, one.cells[row], strict=True)
+                for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)
                 if cell
             ],
         )
@@ -79,10 +83,10 @@ def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
     ]  # fmt: skip
 
 
-def _line(one: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
+def _line(surface: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
     none = Estimate(warnings=("not taken here",))
     figures = [cell.estimate, cell.deviation or none, cell.fairness or none]
-    return [one.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag.text if cell.flag else ""]
+    return [surface.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag.text if cell.flag else ""]
 
 
 def _busy(shares: Sequence[float]) -> str:

@@ -8,10 +8,10 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, Throughputs
-from scalograph.text.axes import Factors, Levels, place_of
+from scalograph.text.axes import Factors, Levels, axis_position
 from scalograph.text.format import estimate
 from scalograph.text.load_words import rate_unit
-from scalograph.text.plots import MARGIN, at, axis, decades, faded, hover, line, reach
+from scalograph.text.plots import MARGIN, axis, axis_ticks, decades, fade_color, hover, line, log_range
 from scalograph.text.scale import PLAIN, Scale, scale_for
 
 MOST = 16
@@ -25,14 +25,14 @@ TIMES = "So many of the requests take no longer."
 def figures(findings: Findings) -> list[Figure]:
     """Draw each setting that has several loads, those of the highest rates first."""
     part = findings.document("throughput", Throughputs)
-    drawn = [one for one in part.groups if len(one.known) > 1][:MOST] if part else []
+    drawn = [group for group in part.groups if len(group.known) > 1][:MOST] if part else []
     if not drawn:
         return []
     factors = Factors(findings)
-    told = next((r for r in findings.study.responses if r.name == findings.study.primary), None)
-    rate = rate_unit(told.title, told.unit) if told else ""
+    response = next((r for r in findings.study.responses if r.name == findings.study.primary), None)
+    rate = rate_unit(response.title, response.unit) if response else ""
     title = f"Throughput and response times over {factors[drawn[0].factor].title}"
-    return [Figure("throughput", title, CAPTION, [_view(one, factors, rate) for one in drawn], choice="Curve")]
+    return [Figure("throughput", title, CAPTION, [_view(group, factors, rate) for group in drawn], choice="Curve")]
 
 
 def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
@@ -40,11 +40,11 @@ def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
     return View([_rate(one, along, unit), *_times(one, along)], name=group, note=f"All with {group}." if group else "")
 
 
-def _rate(one: LoadedGroup, along: Levels, unit: str) -> Plot:
-    rates = [(point, point.rate) for point in one.known]
+def _rate(group: LoadedGroup, along: Levels, unit: str) -> Plot:
+    rates = [(point, point.rate) for point in group.known]
     ends = [e for _, rate in rates for e in (rate.value, rate.low, rate.high) if e and e > 0]
-    bounds = _bounds(one, along)
-    shapes = [_shade(one, along)] if one.plateau.low is not None and one.plateau.high is not None else []
+    bounds = _bounds(group, along)
+    shapes = [_shade(group, along)] if group.plateau.low is not None and group.plateau.high is not None else []
     data = [*bounds, _line(rates, along, 0, unit)]
     layout = {"margin": MARGIN, "shapes": shapes, **_axes(along, unit, ends)}
     key = " ".join([*([BOUNDS] if bounds else []), *([SHADED] if shapes else [])])
@@ -52,23 +52,23 @@ def _rate(one: LoadedGroup, along: Levels, unit: str) -> Plot:
     return Plot(label, data, layout, title=f"Rate ({unit})", key=key, size="large")
 
 
-def _times(one: LoadedGroup, along: Levels) -> list[Plot]:
-    names = [name for name in NAMES if all(name in point.quantiles for point in one.known)]
-    values = [point.quantiles[name].value for point in one.known for name in names]
-    known = [value for value in values if value]
-    if not known:
+def _times(group: LoadedGroup, along: Levels) -> list[Plot]:
+    names = [name for name in NAMES if all(name in point.quantiles for point in group.known)]
+    values = [point.quantiles[name].value for point in group.known for name in names]
+    positive = [value for value in values if value]
+    if not positive:
         return []
-    scale = scale_for("s", known)
-    lines = [[(point, point.quantiles[name]) for point in one.known] for name in names]
+    scale = scale_for("s", positive)
+    lines = [[(point, point.quantiles[name]) for point in group.known] for name in names]
     data = [_line(each, along, i, scale.unit, scale) for i, each in enumerate(lines)]
-    place, last = place_of(along), one.known[-1]
+    position, last = axis_position(along), group.known[-1]
     words = [
-        {"x": place(last.level), "y": _log(last.quantiles[name], scale), "text": NAMES[name], "showarrow": False,
+        {"x": position(last.level), "y": _log(last.quantiles[name], scale), "text": NAMES[name], "showarrow": False,
          "xanchor": "left", "xshift": 8, "font": {"color": f"line-{i}", "size": 12}}
         for i, name in enumerate(names)
     ]  # fmt: skip
     layout = {"margin": MARGIN | {"r": 76}, "annotations": words}
-    layout |= _axes(along, scale.unit, [value * scale.factor for value in known])
+    layout |= _axes(along, scale.unit, [value * scale.factor for value in positive])
     label = f"response times over {along.title}; numbers in the table of throughput"
     return [Plot(label, data, layout, title=f"Response time ({scale.unit})", key=TIMES, size="large")]
 
@@ -81,47 +81,47 @@ def _log(e: Estimate, scale: Scale) -> float:
 def _axes(along: Levels, unit: str, ends: Sequence[float]) -> dict[str, Any]:
     places = along.axis()["at"]
     spare = 0.04 * (max(places) - min(places) or 1.0)
-    low, high = reach(ends, ends)
+    low, high = log_range(ends, ends)
     return {
-        "xaxis": axis(along.title, (min(places) - spare, max(places) + spare), **at(places, along.texts())),
+        "xaxis": axis(along.title, (min(places) - spare, max(places) + spare), **axis_ticks(places, along.texts())),
         "yaxis": {"title": {"text": unit}, **decades(low / 1.05, high * 1.05)},
     }
 
 
 def _line(
-    known: Sequence[tuple[LoadPoint, Estimate]], along: Levels, index: int, unit: str, scale: Scale = PLAIN
+    values: Sequence[tuple[LoadPoint, Estimate]], along: Levels, index: int, unit: str, scale: Scale = PLAIN
 ) -> dict[str, Any]:
     """Points with their intervals."""
-    place, color = place_of(along), f"line-{index}"
-    told = [(p, e, (e.value or 0.0) * scale.factor) for p, e in known if e.value is not None]
+    position, color = axis_position(along), f"line-{index}"
+    drawn = [(p, e, (e.value or 0.0) * scale.factor) for p, e in values if e.value is not None]
     bars = {
         "type": "data", "symmetric": False, "thickness": 1.2, "width": 3, "color": color,
-        "array": [(e.high or e.value or 0.0) * scale.factor - y for _, e, y in told],
-        "arrayminus": [y - (e.low or e.value or 0.0) * scale.factor for _, e, y in told],
+        "array": [(e.high or e.value or 0.0) * scale.factor - y for _, e, y in drawn],
+        "arrayminus": [y - (e.low or e.value or 0.0) * scale.factor for _, e, y in drawn],
     }  # fmt: skip
-    texts = [hover([f"{along.title}: {p.level}", f"{estimate(e, scale)} {unit}"]) for p, e, _ in told]
+    texts = [hover([f"{along.title}: {p.level}", f"{estimate(e, scale)} {unit}"]) for p, e, _ in drawn]
     more = {"hoverinfo": "text", "text": texts, "error_y": bars, "mode": "lines+markers"}
     marker = {"size": 6, "color": color}
-    return line([place(p.level) for p, _, _ in told], [y for _, _, y in told], color, 2, marker=marker, **more)
+    return line([position(p.level) for p, _, _ in drawn], [y for _, _, y in drawn], color, 2, marker=marker, **more)
 
 
-def _bounds(one: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
+def _bounds(group: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
     """The asymptotes; none where the knee is not known."""
-    most = max(point.rate.value or 0.0 for point in one.known)
-    if one.knee is None or not one.knee.value:
+    most = max(point.rate.value or 0.0 for point in group.known)
+    if group.knee is None or not group.knee.value:
         return []
-    place = place_of(along)
-    asked = [(place(p.level), p.level * most / one.knee.value) for p in one.known]
+    position = axis_position(along)
+    asked = [(position(p.level), p.level * most / group.knee.value) for p in group.known]
     both = [asked, [(x, most) for x, _ in asked]]
     return [line([x for x, _ in each], [y for _, y in each], "muted", 1.2, style={"dash": "dash"}) for each in both]
 
 
-def _shade(one: LoadedGroup, along: Levels) -> dict[str, Any]:
+def _shade(group: LoadedGroup, along: Levels) -> dict[str, Any]:
     """From the first level that may be on the plateau to the first that is."""
-    place = place_of(along)
-    low, high = (place(x or 0.0) for x in (one.plateau.low, one.plateau.high))
-    edge = {"color": faded("line-0", 0.5), "width": 1}
+    position = axis_position(along)
+    low, high = (position(x or 0.0) for x in (group.plateau.low, group.plateau.high))
+    edge = {"color": fade_color("line-0", 0.5), "width": 1}
     return {
         "type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": high, "y0": 0, "y1": 1, "layer": "below",
-        "fillcolor": faded("line-0", 0.15), "line": edge,
+        "fillcolor": fade_color("line-0", 0.15), "line": edge,
     }  # fmt: skip

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, endless, no_role
-from scalograph.study.cross_checks import Found, table
+from scalograph.study.check_question import RawFactors, check_no_role, check_precision_runs
+from scalograph.study.cross_checks import Mistake, table
 
 BASIS: Basis = "treatments"
 
 
-def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why a study cannot tell how much a service carries.
 
     Args:
@@ -20,12 +20,16 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     Yields:
         Where, what was found, what was expected, what to do.
     """
-    yield from no_role(factors)
-    yield from endless(raw)
-    responses = [one for one in table(raw, "responses").values() if isinstance(one, dict)]
-    rates = [one for one in responses if one.get("from") == "value.rate" and one.get("better") == "higher"]
+    yield from check_no_role(factors)
+    yield from check_precision_runs(raw)
+    responses = [response for response in table(raw, "responses").values() if isinstance(response, dict)]
+    rates = [
+        response
+        for response in responses
+        if response.get("from") == "value.rate" and response.get("better") == "higher"
+    ]
     if not rates:
         fix = 'add [responses.rate] with from = "value.rate", unit = "1/s" and better = "higher"'
         yield ("responses",), "no rate", 'a response from "value.rate", of which more is better', fix
-    if any(str(one.get("from")).startswith("window.wall") for one in responses):
+    if any(str(response.get("from")).startswith("window.wall") for response in responses):
         yield ("responses",), "a wall time", "the rate alone: the driver sets how long a run takes", "remove it"

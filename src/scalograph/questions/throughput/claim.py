@@ -3,21 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, title, varying
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.names import title as title_of
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell
-from scalograph.questions.claims import fitting, unsaid, untold
-from scalograph.questions.matrices import columns_of, matrix, rows
+from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable
+from scalograph.questions.matrices import choose_columns, matrix, rows
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint, PartUse
 from scalograph.questions.throughput.model_driven import WRONG
-from scalograph.text.cell_numbers import is_resolved, spoken
-from scalograph.text.load_words import at_most_share, cpus_named, fold, of_granted, rate_unit
-from scalograph.text.quantities import counted, percent, times
+from scalograph.text.cell_numbers import claim_number, is_resolved
+from scalograph.text.load_words import fold, owned_cpus, rate_unit, small_percent, used_of_granted
+from scalograph.text.quantities import count_noun, percent, times
 from scalograph.text.scale import scale_for
-from scalograph.text.short_names import is_counted, listed
+from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.units import format_duration
 
 # Parts that are told to be ruled out, and what grows by more than this has waited.
@@ -32,58 +32,58 @@ WRONG_CAUSES = {
 }  # fmt: skip
 
 
-def ended(one: LoadedGroup) -> str:
+def bottleneck_phrase(group: LoadedGroup) -> str:
     """Say what ends it; empty where nothing was measured that could tell."""
-    if one.ends == "not known":
+    if group.ends == "not known":
         return ""
-    if one.ends == "inside":
-        grown = one.grows is not None and one.grows > GROWN
-        waits = f" (response times grow {fold(one.grows or 1.0)})" if grown else ""
-        unseen = "a lock" if any(part.kind == "pool" for part in one.ruled_out) else "a lock or a pool"
+    if group.ends == "inside":
+        grown = group.grows is not None and group.grows > GROWN
+        waits = f" (response times grow {fold(group.grows or 1.0)})" if grown else ""
+        unseen = "a lock" if any(part.kind == "pool" for part in group.ruled_out) else "a lock or a pool"
         return f"requests wait{waits} while no CPU is used up, for {unseen}"
-    if one.ends == "not resolved":
-        return _unresolved(one)
-    return _full(one, one.ended_by[0]) if one.ended_by else ""
+    if group.ends == "not resolved":
+        return _ambiguity_phrase(group)
+    return _full_part_phrase(group, group.ended_by[0]) if group.ended_by else ""
 
 
-def left_over(one: LoadedGroup) -> str:
+def other_parts(group: LoadedGroup) -> str:
     """Name the parts that are ruled out, the fullest first; empty where there are none."""
     parts = [
-        part for part in one.ruled_out if part.kind != "clients" and (part.kind not in STALLS or part.share > SEEN)
+        part for part in group.ruled_out if part.kind != "clients" and (part.kind not in STALLS or part.share > SEEN)
     ]
-    told = [amount(one, part) for part in parts][:MOST]
-    point = one.point(one.at)
-    if one.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
-        told.append("dropped connections")
-    return listed(told) if told and one.ends not in ("not resolved", "not known") else ""
+    amounts = [utilization_phrase(group, part) for part in parts][:MOST]
+    point = group.point(group.at)
+    if group.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
+        amounts.append("dropped connections")
+    return join_names(amounts) if amounts and group.ends not in ("not resolved", "not known") else ""
 
 
-def amount(one: LoadedGroup, part: PartUse) -> str:
+def utilization_phrase(group: LoadedGroup, part: PartUse) -> str:
     """Say how full a part is: "database CPU 0.32 of 1"."""
     if part.kind == "clients":
-        return f"{listed(part.names)} {percent(part.share)}"
+        return f"{join_names(part.names)} {percent(part.share)}"
     if part.kind in STALLS:
-        return f"{listed(part.names)} stalled on {STALLS[part.kind]} for {percent(part.share)} of the time"
+        return f"{join_names(part.names)} stalled on {STALLS[part.kind]} for {percent(part.share)} of the time"
     if part.kind == "driver":
         return f"driver {percent(part.share)} of its CPU"
     if part.kind == "pool":
-        return f"pool {of_granted(part.used or 0.0, part.granted or 0.0)}"
+        return f"pool {used_of_granted(part.used or 0.0, part.granted or 0.0)}"
     kind = {"cpu": "CPU", "quota": "quota", "tasks": "tasks"}[part.kind]
-    return f"{listed(part.names)} {kind} {of_granted(part.used or 0.0, part.granted or 0.0)}"
+    return f"{join_names(part.names)} {kind} {used_of_granted(part.used or 0.0, part.granted or 0.0)}"
 
 
-def _unresolved(one: LoadedGroup) -> str:
-    if len(one.ended_by) > 1:
-        return f"{listed([amount(one, part) for part in one.ended_by])} are too much alike to say which ends it"
-    if one.state == "rising":
+def _ambiguity_phrase(group: LoadedGroup) -> str:
+    if len(group.ended_by) > 1:
+        return f"{join_names([utilization_phrase(group, part) for part in group.ended_by])} are too much alike to say which ends it"
+    if group.state == "rising":
         return ""
-    if one.ended_by:
-        return f"{_full(one, one.ended_by[0])}; who has one waits for a CPU: which of the two ends it is not resolved"
-    waits = f", and tasks wait {percent(one.waited)} of their time for one" if one.waited is not None else ""
+    if group.ended_by:
+        return f"{_full_part_phrase(group, group.ended_by[0])}; who has one waits for a CPU: which of the two ends it is not resolved"
+    waits = f", and tasks wait {percent(group.waited)} of their time for one" if group.waited is not None else ""
     return f"what ends it is not resolved: no CPU is used up{waits}"
 
 
-def _full(one: LoadedGroup, part: PartUse) -> str:
+def _full_part_phrase(group: LoadedGroup, part: PartUse) -> str:
     used, granted = part.used or 0.0, part.granted or 0.0
     if part.kind == "backlog":
         dropped = f"for {percent(part.share)} of the requests a connection is dropped"
@@ -92,7 +92,7 @@ def _full(one: LoadedGroup, part: PartUse) -> str:
         return f"{percent(part.share)} of the requests {WRONG_CAUSES.get(part.names[0], 'get a wrong answer')}"
     if part.kind == "pool":
         wait = f", and a request waits {format_duration(part.wait_s)} for one" if part.wait_s else ""
-        return f"all {round(granted)} of the pool are in use ({of_granted(used, granted)}){wait}"
+        return f"all {round(granted)} of the pool are in use ({used_of_granted(used, granted)}){wait}"
     if part.kind == "driver":
         return "the driver gives out first"
     if part.kind == "clients":
@@ -101,23 +101,23 @@ def _full(one: LoadedGroup, part: PartUse) -> str:
             if part.names == ["offered"]
             else "the clients limit it: they hardly wait for answers"
         )
-    owner = _owner(one, part)
+    owner = _owner(group, part)
     if part.kind in STALLS:
         return f"{owner} tasks wait for {STALLS[part.kind]} for {percent(part.share)} of the time"
     if part.kind == "quota":
-        return f"{owner} quota is used up ({of_granted(used, granted)} CPUs)"
+        return f"{owner} quota is used up ({used_of_granted(used, granted)} CPUs)"
     if part.kind == "tasks":
-        return f"{owner} {counted(round(granted), 'task')} {'is' if granted == 1 else 'are'} always busy"
-    shared = f", of which the driver has {of_granted(part.of_driver, granted)}" if part.of_driver else ""
-    return f"{cpus_named(granted, owner)} used up ({of_granted(used, granted)}{shared})"
+        return f"{owner} {count_noun(round(granted), 'task')} {'is' if granted == 1 else 'are'} always busy"
+    shared = f", of which the driver has {used_of_granted(part.of_driver, granted)}" if part.of_driver else ""
+    return f"{owned_cpus(granted, owner)} used up ({used_of_granted(used, granted)}{shared})"
 
 
-def _owner(one: LoadedGroup, part: PartUse) -> str:
+def _owner(group: LoadedGroup, part: PartUse) -> str:
     """Whose it is: "its" where there is one service."""
-    services = {name for p in (*one.ended_by, *one.ruled_out) if p.kind == "cpu" for name in p.names}
+    services = {name for p in (*group.ended_by, *group.ruled_out) if p.kind == "cpu" for name in p.names}
     if len(services) < 2:
         return "its"
-    return f"the {part.names[0]}'s" if len(part.names) == 1 else f"{listed(part.names)}'s"
+    return f"the {part.names[0]}'s" if len(part.names) == 1 else f"{join_names(part.names)}'s"
 
 
 DRIVER = {
@@ -128,7 +128,7 @@ DRIVER = {
 }
 
 
-def rate_matrix(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Matrix | None:
+def rate_matrix(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Matrix | None:
     """Show rates at the loads that the claim names, and some between.
 
     Args:
@@ -138,63 +138,65 @@ def rate_matrix(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Ma
     """
     factor, first = groups[0].factor, groups[0]
     ends = [first.known[0].level, first.at or first.known[-1].level, first.known[-1].level]
-    chosen = columns_of(sorted(point.level for one in groups for point in one.points), ends)
-    found = {
-        tuple({**one.group, factor: point.level}[name] for name in table.study.factors): point
-        for one in groups
-        for point in one.points
+    chosen = choose_columns(sorted(point.level for group in groups for point in group.points), ends)
+    by_key = {
+        tuple({**group.group, factor: point.level}[name] for name in table.study.factors): point
+        for group in groups
+        for point in group.points
     }
     cells = [
-        (sample, MatrixCell(estimate=found[key].rate, doubt=DRIVER.get(found[key].driver_limits, "")))
+        (sample, MatrixCell(estimate=by_key[key].rate, doubt=DRIVER.get(by_key[key].driver_limits, "")))
         for key, sample in taken.items()
-        if key in found
+        if key in by_key
     ]
     lines = rows(table, factor, chosen, cells)
-    response = table.study.responses[primary(table)]
-    texts = {"title": title_of(table, primary(table)), "unit": response.unit, "better": response.better}
-    return matrix(table, lines, [short(table, {factor: level}) for level in chosen], **texts) if lines else None
+    response = table.study.responses[primary_response(table)]
+    texts = {"title": title_of(table, primary_response(table)), "unit": response.unit, "better": response.better}
+    return matrix(table, lines, [short_levels(table, {factor: level}) for level in chosen], **texts) if lines else None
 
 
-def more_load(table: Table, groups: Sequence[LoadedGroup]) -> str:
+def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
     """Say whether more of the load adds anything, why not, and where it does.
 
     Args:
         table: the study.
         groups: the setting that is told, and the others.
     """
-    one, why = groups[0], ended(groups[0])
-    if one.falls is not None and one.falls.value is not None:
-        last = short(table, {one.factor: one.known[-1].level})
-        lost = one.known[-1].errors
+    group, reason = groups[0], bottleneck_phrase(groups[0])
+    if group.falls is not None and group.falls.value is not None:
+        last = short_levels(table, {group.factor: group.known[-1].level})
+        lost = group.known[-1].errors
         there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
-        return f"; more carry less ({times(one.falls)} with {last}{there}){why and f': {why}'}"
-    if one.state == "found":
-        noun = title(table, one.factor)
+        return f"; more carry less ({times(group.falls)} with {last}{there}){reason and f': {reason}'}"
+    if group.state == "found":
+        noun = title(table, group.factor)
         adds = f"more {noun} add" if is_counted(noun) else "more adds"
-        return f"; {adds} nothing{elsewhere(table, groups)}{why and f': {why}'}"
-    if one.state == "between":
-        low, high = (int(x) for x in (one.plateau.low or 0, one.plateau.high or 0))
-        return f"; from {low} to {high} on more add nothing{why and f': {why}'}"
-    if one.state == "rising":
-        is_full = one.ends not in ("clients", "not resolved", "not known")
-        return f"; it rises up to there, where {why}" if is_full else f"; it still rises{why and f': {why}'}"
-    if len(one.known) == 1:
-        return why and f": {why}"
+        return f"; {adds} nothing{exception_phrase(table, groups)}{reason and f': {reason}'}"
+    if group.state == "between":
+        low, high = (int(x) for x in (group.plateau.low or 0, group.plateau.high or 0))
+        return f"; from {low} to {high} on more add nothing{reason and f': {reason}'}"
+    if group.state == "rising":
+        is_full = group.ends not in ("clients", "not resolved", "not known")
+        return f"; it rises up to there, where {reason}" if is_full else f"; it still rises{reason and f': {reason}'}"
+    if len(group.known) == 1:
+        return reason and f": {reason}"
     return "; whether more add anything is not resolved"
 
 
-def elsewhere(table: Table, groups: Sequence[LoadedGroup]) -> str:
+def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
     """Name the setting, one factor away, in which more do add: that nothing is gained may hold for the first alone."""
     first = groups[0]
-    for one in groups[1:]:
-        other = {name: level for name, level in one.group.items() if first.group.get(name) != level}
-        adds = one.state in ("found", "rising") and one.at is not None and first.at is not None and one.at > first.at
+    for group in groups[1:]:
+        other = {name: level for name, level in group.group.items() if first.group.get(name) != level}
+        adds = (
+            group.state in ("found", "rising") and group.at is not None and first.at is not None and group.at > first.at
+        )
         if adds and len(other) == 1:
-            return f" (with {short(table, other)} {'they do' if is_counted(title(table, one.factor)) else 'it does'})"
+            return f" (with {short_levels(table, other)} {'they do' if is_counted(title(table, group.factor)) else 'it does'})"
     return ""
 
 
-def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Claim:
+def throughput_claim(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Claim:
     """Say it of the setting that carries the most, or why it cannot be said.
 
     Args:
@@ -202,19 +204,21 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
         taken: the runs of each configuration.
         groups: those of the highest rates first.
     """
-    figure = f"response {primary(table)}"
-    why = unsaid(table, taken) or ("" if groups else untold(table, taken, primary(table)))
-    if why:
-        return Claim(sentences=[f"Cannot be said: {why}."], answered=False, figure=figure)
-    one = groups[0]
-    point = one.point(one.at)
+    figure = f"response {primary_response(table)}"
+    reason = why_unanswerable(table, taken) or (
+        "" if groups else missing_response(table, taken, primary_response(table))
+    )
+    if reason:
+        return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, figure=figure)
+    group = groups[0]
+    point = group.point(group.at)
     assert point is not None
     if point.driver_limits in ("late", "CPU"):
-        sentences = [_driver_first(table, one, point)]
+        sentences = [_driver_sentence(table, group, point)]
     elif not is_resolved(point.rate):
         sentences = ["Cannot be said: the rates of runs differ too much, or there is one run only."]
     else:
-        sentences = fitting(_sentences(table, groups, one, point))
+        sentences = limit_sentences(_sentences(table, groups, group, point))
     answered = not sentences[0].startswith("Cannot")
     return Claim(
         sentences=sentences,
@@ -224,42 +228,42 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
     )
 
 
-def _sentences(table: Table, groups: Sequence[LoadedGroup], one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, one)}{more_load(table, groups)}."
-    yield from _times(one, point)
-    if rest := left_over(one):
+def _sentences(table: Table, groups: Sequence[LoadedGroup], group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
+    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, group)}{more_load_phrase(table, groups)}."
+    yield from _times(group, point)
+    if rest := other_parts(group):
         yield f"Ruled out: {rest}."
 
 
-def _driver_first(table: Table, one: LoadedGroup, point: LoadPoint) -> str:
-    late = f"it starts {at_most_share(point.late or 0.0)} of the requests late"
+def _driver_sentence(table: Table, group: LoadedGroup, point: LoadPoint) -> str:
+    late = f"it starts {small_percent(point.late or 0.0)} of the requests late"
     how = late if point.driver_limits == "late" else "its CPU is used up"
-    at = f"at {_rate(table, point.rate)} with {_setting(table, one)}"
+    at = f"at {_rate(table, point.rate)} with {_setting(table, group)}"
     return f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."
 
 
 def _rate(table: Table, rate: Estimate) -> str:
-    response = primary(table)
+    response = primary_response(table)
     scale = scale_for(rate_unit(title(table, response), table.study.responses[response].unit), [rate.value])
-    shown = spoken(rate, scale, ends=False)
-    interval = spoken(rate, scale).removeprefix(shown).strip()
+    shown = claim_number(rate, scale, ends=False)
+    interval = claim_number(rate, scale).removeprefix(shown).strip()
     return " ".join(filter(None, (shown, scale.unit, interval)))
 
 
-def _setting(table: Table, one: LoadedGroup) -> str:
-    level = {one.factor: one.at} if one.at is not None else {}
-    return short(table, {**level, **varying(table, one.group)})
+def _setting(table: Table, group: LoadedGroup) -> str:
+    level = {group.factor: group.at} if group.at is not None else {}
+    return short_levels(table, {**level, **varying_levels(table, group.group)})
 
 
-def _times(one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
+def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
     """Response times at that load, and where queues begin."""
-    said, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
+    parts, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:
-        half, last = (spoken(e, scale, ends=False) for e in values)
-        said.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
-    if one.knee is not None and is_resolved(one.knee):
-        said.append(f"requests queue from {spoken(one.knee)} clients on")
-    if said:
-        text = "; ".join(said)
+        half, last = (claim_number(e, scale, ends=False) for e in values)
+        parts.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
+    if group.knee is not None and is_resolved(group.knee):
+        parts.append(f"requests queue from {claim_number(group.knee)} clients on")
+    if parts:
+        text = "; ".join(parts)
         yield f"{text[:1].upper()}{text[1:]}."

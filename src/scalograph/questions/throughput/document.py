@@ -80,14 +80,14 @@ class LoadedGroup(Model):
     @property
     def known(self) -> list[LoadPoint]:
         """The points with a run that counts."""
-        return [one for one in self.points if one.rate.value is not None]
+        return [point for point in self.points if point.rate.value is not None]
 
     def point(self, level: int | None) -> LoadPoint | None:
         """Find the point of a level."""
-        return next((one for one in self.points if one.level == level), None)
+        return next((point for point in self.points if point.level == level), None)
 
 
-class Corner(Model):
+class FullConfiguration(Model):
     """The configuration with the highest level of every counted factor, in one setting of the others."""
 
     group: dict[str, Level]
@@ -98,4 +98,4 @@ class Throughputs(Model):
     """The part of the question `throughput`: the groups of the highest rates first."""
 
     groups: list[LoadedGroup] = Field(max_length=MOST_GROUPS)
-    corners: list[Corner] = Field(default=[], max_length=MOST_GROUPS)
+    corners: list[FullConfiguration] = Field(default=[], max_length=MOST_GROUPS)

@@ -29,17 +29,21 @@ from scalograph.questions.throughput.model_driven import (
 WAITED = 0.25
 
 
-def waited_share(processes: Sequence[ProcessUse]) -> float | None:
+def cpu_wait_share(processes: Sequence[ProcessUse]) -> float | None:
     """Return the share of the time in which tasks of services were ready that they had no CPU; None: not measured.
 
     Each service counts by that time: one that is hardly ever ready says little.
     """
-    known = [(one.waited, one.ready) for one in processes if one.role == "service" and one.waited is not None]
-    if not known:
+    shares = [
+        (process.waited, process.ready)
+        for process in processes
+        if process.role == "service" and process.waited is not None
+    ]
+    if not shares:
         return None
-    weights = [1.0 if any(ready is None for _, ready in known) else ready or 0.0 for _, ready in known]
+    weights = [1.0 if any(ready is None for _, ready in shares) else ready or 0.0 for _, ready in shares]
     whole = sum(weights)
-    return sum(waited * weight for (waited, _), weight in zip(known, weights, strict=True)) / whole if whole else 0.0
+    return sum(waited * weight for (waited, _), weight in zip(shares, weights, strict=True)) / whole if whole else 0.0
 
 
 def waits_for_cpu(runs: Sequence[DrivenRun], alone_s: float | None) -> bool:
@@ -64,16 +68,20 @@ def _is_large(runs: Sequence[DrivenRun], over: Callable[[DrivenRun], float | Non
 
 def _share(run: DrivenRun, whole: float | None) -> float | None:
     """Tasks that are ready and have no CPU, of so many requests; the share of ready time where that is not known."""
-    services = [one for one in run.processes if one.role == "service"]
-    known = [one.waited * one.ready for one in services if one.waited is not None and one.ready is not None]
-    if whole is None or len(known) < len(services) or not known:
-        return waited_share(services)
-    return sum(known) / whole if whole > 0 else 1.0
+    services = [process for process in run.processes if process.role == "service"]
+    waiting = [
+        process.waited * process.ready
+        for process in services
+        if process.waited is not None and process.ready is not None
+    ]
+    if whole is None or len(waiting) < len(services) or not waiting:
+        return cpu_wait_share(services)
+    return sum(waiting) / whole if whole > 0 else 1.0
 
 
 def _waiting(run: DrivenRun, alone_s: float | None) -> float | None:
     """Mean number of requests in flight that are not served."""
-    used = sum(one.used for one in run.processes if one.role == "service")
+    used = sum(process.used for process in run.processes if process.role == "service")
     return None if run.in_flight is None else run.in_flight - (used if alone_s is None else run.rate * alone_s)
 
 
@@ -105,7 +113,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Fullness:
+class Utilization:
     """How full a part is.
 
     Attributes:
@@ -128,7 +136,7 @@ class Fullness:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadEnd:
+class Bottleneck:
     """What ends it.
 
     Attributes:
@@ -142,13 +150,13 @@ class LoadEnd:
     """
 
     kind: Kind
-    parts: tuple[Fullness, ...] = ()
-    others: tuple[Fullness, ...] = ()
+    parts: tuple[Utilization, ...] = ()
+    others: tuple[Utilization, ...] = ()
     waited: float | None = None
     grows: float | None = None
 
 
-def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool = True) -> LoadEnd:
+def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool = True) -> Bottleneck:
     """Name what ends it.
 
     Args:
@@ -159,169 +167,179 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     Returns:
         What it is, with all parts ranked.
     """
-    parts = sorted(_parts(runs, alone_s), key=lambda one: -one.share)
-    waited = _mean(waited_share(run.processes) for run in runs)
-    grows = _grows(runs, alone_s)
-    pool = next((one for one in parts if one.kind == "pool" and one.share >= FULL), None)
+    parts = sorted(_parts(runs, alone_s), key=lambda part: -part.share)
+    waited = _mean(cpu_wait_share(run.processes) for run in runs)
+    grows = _response_growth(runs, alone_s)
+    pool = next((part for part in parts if part.kind == "pool" and part.share >= FULL), None)
     # What has something of a pool waits for the others: it is in use because they are full.
-    parts = [one for one in parts if one is not pool]
-    full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
+    parts = [part for part in parts if part is not pool]
+    full = [part for part in parts if part.share >= FULL and (part.kind != "clients" or not is_bounded)]
     if not full and pool and holds_for_cpu(runs):
-        return LoadEnd("not resolved", (pool,), tuple(parts), waited, grows)
-    if not full and is_bounded and (lost := pool or _lost(runs)):
-        return LoadEnd(lost.kind, (lost,), tuple(parts), waited, grows)
-    if not full and not any(one.kind == "cpu" for one in parts):
-        return LoadEnd("not known", (), tuple(parts), waited, grows)
+        return Bottleneck("not resolved", (pool,), tuple(parts), waited, grows)
+    if not full and is_bounded and (lost := pool or _lost_requests(runs)):
+        return Bottleneck(lost.kind, (lost,), tuple(parts), waited, grows)
+    if not full and not any(part.kind == "cpu" for part in parts):
+        return Bottleneck("not known", (), tuple(parts), waited, grows)
     if not full:
         kind: Kind = "inside" if _waits(parts, is_bounded) and not waits_for_cpu(runs, alone_s) else "not resolved"
-        return LoadEnd(kind, (), tuple(parts), waited, grows)
+        return Bottleneck(kind, (), tuple(parts), waited, grows)
     first = full[0]
-    near = [one for one in parts if one.kind != "clients" or not is_bounded]
-    alike = [one for one in near if first.share - one.share < ALIKE and not _covers(first, one)]
-    others = tuple(one for one in parts if one not in alike and one is not first)
+    near = [part for part in parts if part.kind != "clients" or not is_bounded]
+    alike = [part for part in near if first.share - part.share < ALIKE and not _covers(first, part)]
+    others = tuple(part for part in parts if part not in alike and part is not first)
     kind = first.kind if alike == [first] else "not resolved"
-    return LoadEnd(kind, tuple(alike), others, waited, grows)
+    return Bottleneck(kind, tuple(alike), others, waited, grows)
 
 
-def _lost(runs: Sequence[DrivenRun]) -> Fullness | None:
+def _lost_requests(runs: Sequence[DrivenRun]) -> Utilization | None:
     """Connections or answers that were lost, where there are enough to end a load."""
     if (dropped := dropped_connections(runs) or 0.0) >= DROPPED:
-        return Fullness("backlog", ("connections",), dropped)
+        return Utilization("backlog", ("connections",), dropped)
     what, share = wrong_requests(runs)
-    return Fullness("wrong", (what,), share) if share >= WRONG else None
+    return Utilization("wrong", (what,), share) if share >= WRONG else None
 
 
-def _waits(parts: Sequence[Fullness], is_bounded: bool) -> bool:
+def _waits(parts: Sequence[Utilization], is_bounded: bool) -> bool:
     """Whether the load waits: more of it was shown to add nothing, or clients wait for half of their time."""
-    return is_bounded or any(one.kind == "clients" and one.share < IDLE for one in parts)
+    return is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
 
 
-def fullness(runs: Sequence[DrivenRun]) -> list[Fullness]:
+def utilizations(runs: Sequence[DrivenRun]) -> list[Utilization]:
     """Tell how full each part is, of runs of one treatment, those with a meter."""
     return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_pool(runs), *_driver(runs)]
 
 
-def _covers(first: Fullness, one: Fullness) -> bool:
+def _covers(first: Utilization, other: Utilization) -> bool:
     """Whether a part says of the same processes what another, fuller one says already."""
-    return one is not first and "driver" not in (one.kind, first.kind) and set(one.names) == set(first.names) != set()
+    return (
+        other is not first
+        and "driver" not in (other.kind, first.kind)
+        and set(other.names) == set(first.names) != set()
+    )
 
 
-def _parts(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Fullness]:
-    yield from fullness(runs)
+def _parts(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utilization]:
+    yield from utilizations(runs)
     yield from _clients(runs, alone_s)
 
 
 def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
     """Each process, as it is over the runs."""
-    found: dict[str, list[ProcessUse]] = {}
+    by_name: dict[str, list[ProcessUse]] = {}
     for run in runs:
-        for one in run.processes:
-            found.setdefault(one.name, []).append(one)
+        for process in run.processes:
+            by_name.setdefault(process.name, []).append(process)
     return [
         ProcessUse(
-            name=name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
-            used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
-            n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
-            stalls=_stalled(each), quota=_mean(one.quota for one in each),
-            throttled=_least(one.throttled for one in each), ready=_mean(one.ready for one in each),
+            name=name, role=each[0].role, cpus=frozenset().union(*(process.cpus for process in each)),
+            used=fmean(process.used for process in each), waited=_mean(process.waited for process in each),
+            n_tasks=max((process.n_tasks for process in each if process.n_tasks is not None), default=None),
+            stalls=_mean_stalls(each), quota=_mean(process.quota for process in each),
+            throttled=_minimum(process.throttled for process in each), ready=_mean(process.ready for process in each),
         )
-        for name, each in found.items()
+        for name, each in by_name.items()
     ]  # fmt: skip
 
 
-def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """Sets of CPUs that a service has, with all that run on no others."""
     every = _processes(runs)
-    for cpus in dict.fromkeys(one.cpus for one in every if one.role == "service" and one.cpus):
-        inside = sorted((one for one in every if one.cpus and one.cpus <= cpus), key=lambda one: -one.used)
-        used = sum(one.used for one in inside)
-        names = tuple(one.name for one in inside if one.used >= LEAST_SHARE * used and used > 0)
-        driver = sum(one.used for one in inside if one.role == "driver" and one.name in names)
-        yield Fullness("cpu", names or (inside[0].name,), used / len(cpus), used, float(len(cpus)), driver)
+    for cpus in dict.fromkeys(process.cpus for process in every if process.role == "service" and process.cpus):
+        inside = sorted(
+            (process for process in every if process.cpus and process.cpus <= cpus), key=lambda process: -process.used
+        )
+        used = sum(process.used for process in inside)
+        names = tuple(process.name for process in inside if process.used >= LEAST_SHARE * used and used > 0)
+        driver = sum(process.used for process in inside if process.role == "driver" and process.name in names)
+        yield Utilization("cpu", names or (inside[0].name,), used / len(cpus), used, float(len(cpus)), driver)
 
 
-def _quota(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _quota(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """CPU time that services were granted, together or one of them, where all of it was taken from them."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
-        services = sorted((one for one in _processes(runs) if one.role == "service"), key=lambda one: -one.used)
-        used, granted = sum(one.used for one in services), fmean(quotas)
-        yield Fullness("quota", tuple(one.name for one in services), used / granted, used, granted)
+        services = sorted(
+            (process for process in _processes(runs) if process.role == "service"), key=lambda process: -process.used
+        )
+        used, granted = sum(process.used for process in services), fmean(quotas)
+        yield Utilization("quota", tuple(process.name for process in services), used / granted, used, granted)
 
-    for one in _processes(runs):
-        if one.quota and one.throttled:
-            yield Fullness("quota", (one.name,), one.used / one.quota, one.used, one.quota)
+    for process in _processes(runs):
+        if process.quota and process.throttled:
+            yield Utilization("quota", (process.name,), process.used / process.quota, process.used, process.quota)
 
 
-def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """Services that have fewer tasks than CPUs: each task runs on one."""
-    for one in _processes(runs):
-        if one.role == "service" and one.n_tasks and one.n_tasks < len(one.cpus):
-            yield Fullness("tasks", (one.name,), one.used / one.n_tasks, one.used, float(one.n_tasks))
+    for process in _processes(runs):
+        if process.role == "service" and process.n_tasks and process.n_tasks < len(process.cpus):
+            yield Utilization(
+                "tasks", (process.name,), process.used / process.n_tasks, process.used, float(process.n_tasks)
+            )
 
 
-def _stalled(each: Sequence[ProcessUse]) -> dict[str, float]:
+def _mean_stalls(each: Sequence[ProcessUse]) -> dict[str, float]:
     """Mean share of the time that a process was stalled for, by kind, where all runs tell."""
-    kinds = set.intersection(*(set(one.stalls) for one in each))
-    return {kind: fmean(one.stalls[kind] for one in each) for kind in sorted(kinds)}
+    kinds = set.intersection(*(set(process.stalls) for process in each))
+    return {kind: fmean(process.stalls[kind] for process in each) for kind in sorted(kinds)}
 
 
-def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """Services of which some task always waits for a device, or for memory."""
-    for one in _processes(runs):
-        if one.role == "service":
+    for process in _processes(runs):
+        if process.role == "service":
             for kind in KINDS_OF_STALLS:
-                if kind in one.stalls:
-                    yield Fullness(kind, (one.name,), one.stalls[kind])
+                if kind in process.stalls:
+                    yield Utilization(kind, (process.name,), process.stalls[kind])
 
 
-def _pool(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _pool(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """Connections and the like, of which services tell how many they have and use."""
     pools = [run.pool for run in runs if run.pool is not None]
     if pools and len(pools) == len(runs):
-        size, busy = fmean(one.size for one in pools), fmean(one.busy for one in pools)
-        yield Fullness("pool", ("pool",), busy / size, busy, size, wait_s=fmean(one.wait_s for one in pools))
+        size, busy = fmean(pool.size for pool in pools), fmean(pool.busy for pool in pools)
+        yield Utilization("pool", ("pool",), busy / size, busy, size, wait_s=fmean(pool.wait_s for pool in pools))
 
 
-def _driver(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+def _driver(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
     """The driver: the share of its CPUs that it uses, or 1 where it is late."""
     used, late = _mean(run.driver for run in runs), _mean(run.to_blame for run in runs)
     if used is not None or late is not None:
         share = max(1.0, used or 0.0) if (late or 0.0) >= LATE else min(1.0, (used or 0.0) * FULL / DRIVER_CPU)
-        yield Fullness("driver", ("driver",), share)
+        yield Utilization("driver", ("driver",), share)
 
 
-def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Fullness]:
+def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utilization]:
     """What was asked for: of an open loop what is answered of it, of clients the least cycle over theirs."""
     offered = [run.sent / run.offered for run in runs if run.offered]
     if offered:
-        yield Fullness("clients", (OFFERED,), min(1.0, fmean(offered)))
+        yield Utilization("clients", (OFFERED,), min(1.0, fmean(offered)))
     think, took = _mean(run.think_s for run in runs), _mean(run.response_s for run in runs)
     if think is None or took is None or think + took <= 0 or not any(run.clients for run in runs):
         return
     if alone_s is not None or think > 0:
         least = min(took, alone_s) if alone_s is not None else 0.0
-        yield Fullness("clients", ("clients",), (least + think) / (took + think))
+        yield Utilization("clients", ("clients",), (least + think) / (took + think))
 
 
-def _grows(runs: Sequence[DrivenRun], alone_s: float | None) -> float | None:
+def _response_growth(runs: Sequence[DrivenRun], alone_s: float | None) -> float | None:
     took = _mean(run.response_s for run in runs)
     return took / alone_s if took is not None and alone_s else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    found = [x for x in values if x is not None]
-    return float(np.mean(found)) if found else None
+    present = [x for x in values if x is not None]
+    return float(np.mean(present)) if present else None
 
 
-def _least(values: Iterable[float | None]) -> float | None:
+def _minimum(values: Iterable[float | None]) -> float | None:
     """Return the least; None where one is not known."""
-    found = list(values)
-    known = [x for x in found if x is not None]
-    return min(known) if len(known) == len(found) else None
+    every = list(values)
+    present = [x for x in every if x is not None]
+    return min(present) if len(present) == len(every) else None
 
 
-def spare(runs: Sequence[DrivenRun]) -> str:
+def driver_shortage(runs: Sequence[DrivenRun]) -> str:
     """Why the driver may have been too near to its end to trust the rate; empty where it was far from it."""
     ceilings = [run.ceiling / run.rate for run in runs if run.ceiling and run.rate]
     if ceilings and fmean(ceilings) < 1 / SPARE:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent, ServicesEnded
 from scalograph.protocol.response_times import Counts, quantile, steady_counts
-from scalograph.verdict.little import DriverLoad, Told, driver_load, over_requests, told_by_drivers, total
+from scalograph.verdict.little import DriverLoad, DriverValues, driver_load, driver_values, request_mean, sum_values
 
 # A driver that starts so many requests late, or uses so much of its CPUs, measures itself.
 LATE, DRIVER_CPU = 0.01, 0.90
@@ -126,56 +126,59 @@ def driven_run(record: Record) -> DrivenRun | None:
         None where no driver told a rate and a count of requests. Several copies of a driver are taken together;
         quantiles are those of all their answers together, where the copies told histograms.
     """
-    load, told = driver_load(record), told_by_drivers(record)
+    load, reports = driver_load(record), driver_values(record)
     if load is None:
         return None
     n, errors, window_s = load.n_requests, load.n_errors, _window_s(record)
-    processes = _by_name(_use(record, one, one.cpu_ns) for one in record.processes if one.cpu_ns is not None)
+    processes = _merge_copies(
+        _process_use(record, item, item.cpu_ns) for item in record.processes if item.cpu_ns is not None
+    )
     counts = steady_counts(record.histograms)
     return DrivenRun(
-        **{one.name: getattr(load, one.name) for one in fields(load)},
-        sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(told),
-        quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
-        late=over_requests(told, "late_share"), own_late=over_requests(told, "own_late_share"),
-        ceiling=total(told, "ceiling"),
+        **{item.name: getattr(load, item.name) for item in fields(load)},
+        sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(reports),
+        quantiles_s=_quantiles(reports[0]) if len(reports) == 1 else _histogram_quantiles(counts), counts=counts,
+        late=request_mean(reports, "late_share"), own_late=request_mean(reports, "own_late_share"),
+        ceiling=sum_values(reports, "ceiling"),
         processes=processes, quota=record.run.quota_cpus,
-        driver=_driver(total(told, "driver_cpu_ns"), total(told, "threads"), window_s, processes),
-        throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
-        first_wrong=_first_wrong(record) if errors else "", pool=_pool(told),
+        driver=_driver_usage(sum_values(reports, "driver_cpu_ns"), sum_values(reports, "threads"), window_s, processes),
+        throttled=_divide(record.run.throttled_ns, record.run.wall_ns), dropped=_listen_drops(reports),
+        first_wrong=_first_wrong(record) if errors else "", pool=_pool(reports),
     )  # fmt: skip
 
 
-def _pool(told: Sequence[Told]) -> PoolUse | None:
+def _pool(reports: Sequence[DriverValues]) -> PoolUse | None:
     """Copies of a driver ask the same services."""
     names = ("pool_size", "pool_busy", "pool_wait_ns")
-    found = next(([values[name][-1] for name in names] for values in told if all(map(values.get, names))), None)
-    return PoolUse(found[0], found[1], found[2] / 1e9) if found and found[0] > 0 else None
+    numbers = next(([values[name][-1] for name in names] for values in reports if all(map(values.get, names))), None)
+    return PoolUse(numbers[0], numbers[1], numbers[2] / 1e9) if numbers and numbers[0] > 0 else None
 
 
-def _wrong(told: Sequence[Told]) -> dict[str, int]:
+def _wrong(reports: Sequence[DriverValues]) -> dict[str, int]:
     """Requests without a right answer by what became of them, over the copies of the driver."""
-    kinds = sorted({name for values in told for name in values if name.startswith(ERRORS)})
+    kinds = sorted({name for values in reports for name in values if name.startswith(ERRORS)})
     return {
-        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
+        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in reports if values.get(name)))
+        for name in kinds
     }
 
 
-def _dropped(told: Sequence[Told]) -> int | None:
+def _listen_drops(reports: Sequence[DriverValues]) -> int | None:
     """Copies of a driver read the same counter of the kernel, one later than another."""
-    counts = [int(values["listen_drops"][-1]) for values in told if values.get("listen_drops")]
-    return max(counts) if len(counts) == len(told) else None
+    counts = [int(values["listen_drops"][-1]) for values in reports if values.get("listen_drops")]
+    return max(counts) if len(counts) == len(reports) else None
 
 
-def _quantiles(values: Told) -> dict[str, float]:
+def _quantiles(values: DriverValues) -> dict[str, float]:
     return {name: values[f"{name}_ns"][-1] / 1e9 for name in QUANTILES if values.get(f"{name}_ns")}
 
 
-def _of_counts(counts: Counts) -> dict[str, float]:
-    found = {name: quantile(counts, share) for name, share in QUANTILES.items()}
-    return {name: value for name, value in found.items() if value is not None}
+def _histogram_quantiles(counts: Counts) -> dict[str, float]:
+    values = {name: quantile(counts, share) for name, share in QUANTILES.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _over(part: int | None, whole: int | None) -> float | None:
+def _divide(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
@@ -187,8 +190,8 @@ def _span(record: Record) -> tuple[int, int] | None:
 
 def _first_wrong(record: Record) -> str:
     lines = [line for copy in record.of_drivers() for line in copy.stderr_tail.splitlines()]
-    told = next((line.partition(FIRST)[2] for line in reversed(lines) if FIRST in line), "")
-    return "".join(c if c.isprintable() else "?" for c in told[:MOST_WORDS])
+    text = next((line.partition(FIRST)[2] for line in reversed(lines) if FIRST in line), "")
+    return "".join(c if c.isprintable() else "?" for c in text[:MOST_WORDS])
 
 
 def _window_s(record: Record) -> float:
@@ -196,74 +199,76 @@ def _window_s(record: Record) -> float:
     return max(end - start, 1) / 1e9
 
 
-def _driver(cpu_ns: float | None, threads: float | None, window_s: float, found: Sequence[ProcessUse]) -> float | None:
+def _driver_usage(
+    cpu_ns: float | None, threads: float | None, window_s: float, processes: Sequence[ProcessUse]
+) -> float | None:
     """Of the CPUs that the driver had, or of its threads where they are fewer."""
-    granted = len({cpu for one in found if one.role == "driver" for cpu in one.cpus}) or None
+    granted = len({cpu for process in processes if process.role == "driver" for cpu in process.cpus}) or None
     could = min(x for x in (granted, threads) if x) if granted or threads else None
     return cpu_ns / 1e9 / window_s / could if cpu_ns is not None and could else None
 
 
-def _by_name(found: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
+def _merge_copies(processes: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
     """Copies of a service as one process, which has the CPUs and the tasks of all."""
     copies: dict[str, list[ProcessUse]] = {}
-    for one in found:
-        copies.setdefault(one.name, []).append(one)
-    return tuple(each[0] if len(each) == 1 else _together(each) for each in copies.values())
+    for process in processes:
+        copies.setdefault(process.name, []).append(process)
+    return tuple(each[0] if len(each) == 1 else _merge_processes(each) for each in copies.values())
 
 
-def _together(each: Sequence[ProcessUse]) -> ProcessUse:
-    n_tasks = [one.n_tasks for one in each if one.n_tasks is not None]
-    kinds = set.intersection(*(set(one.stalls) for one in each))
+def _merge_processes(each: Sequence[ProcessUse]) -> ProcessUse:
+    n_tasks = [process.n_tasks for process in each if process.n_tasks is not None]
+    kinds = set.intersection(*(set(process.stalls) for process in each))
     return ProcessUse(
-        name=each[0].name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
-        used=sum(one.used for one in each), waited=_waited(each), ready=_sum(one.ready for one in each),
+        name=each[0].name, role=each[0].role, cpus=frozenset().union(*(process.cpus for process in each)),
+        used=sum(process.used for process in each), waited=_wait_share(each), ready=_sum(process.ready for process in each),
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
-        stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
+        stalls={kind: max(process.stalls[kind] for process in each) for kind in sorted(kinds)},
         quota=each[0].quota, throttled=each[0].throttled,
     )  # fmt: skip
 
 
-def _waited(each: Sequence[ProcessUse]) -> float | None:
+def _wait_share(each: Sequence[ProcessUse]) -> float | None:
     """That of all copies, each by the time in which it was ready."""
-    whole, waited = _sum(one.ready for one in each), _sum(one.waited for one in each)
+    whole, waited = _sum(process.ready for process in each), _sum(process.waited for process in each)
     if waited is None or not whole:
         return None if waited is None else waited / len(each)
-    return sum((one.waited or 0.0) * (one.ready or 0.0) for one in each) / whole
+    return sum((process.waited or 0.0) * (process.ready or 0.0) for process in each) / whole
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
     """None where one is not known."""
-    found = list(values)
-    known = [x for x in found if x is not None]
-    return sum(known) if len(known) == len(found) else None
+    every = list(values)
+    present = [x for x in every if x is not None]
+    return sum(present) if len(present) == len(every) else None
 
 
-def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
-    masks = [copy.in_force.cpus for copy in record.copies if copy.command == one.command and copy.in_force]
-    ready = cpu_ns + (one.wait_ns or 0)
+def _process_use(record: Record, process: ProcessEvent, cpu_ns: int) -> ProcessUse:
+    masks = [copy.in_force.cpus for copy in record.copies if copy.command == process.command and copy.in_force]
+    ready = cpu_ns + (process.wait_ns or 0)
     stalls = {
-        "io": _over(one.io_stall_ns, record.run.wall_ns),
-        "memory": _over(one.memory_stall_ns, record.run.wall_ns),
+        "io": _divide(process.io_stall_ns, record.run.wall_ns),
+        "memory": _divide(process.memory_stall_ns, record.run.wall_ns),
     }
     return ProcessUse(
-        name=one.name, role=one.role, used=_used(record, one),
-        cpus=frozenset(cpu for mask in masks for cpu in mask) or frozenset(one.cpus or ()),
-        waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
+        name=process.name, role=process.role, used=_cpu_usage(record, process),
+        cpus=frozenset(cpu for mask in masks for cpu in mask) or frozenset(process.cpus or ()),
+        waited=process.wait_ns / ready if process.wait_ns is not None and ready else None, n_tasks=process.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
-        quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),
-        ready=_over(ready, record.run.wall_ns) if one.wait_ns is not None else None,
+        quota=process.quota_cpus, throttled=_divide(process.throttled_ns, record.run.wall_ns),
+        ready=_divide(ready, record.run.wall_ns) if process.wait_ns is not None else None,
     )  # fmt: skip
 
 
-def _used(record: Record, one: ProcessEvent) -> float:
+def _cpu_usage(record: Record, process: ProcessEvent) -> float:
     """CPU in use in the steady window, by the bins of the timeline in it; else over the whole run."""
-    span, timeline, busy = _span(record), record.timeline, one.busy_ns or ()
+    span, timeline, busy = _span(record), record.timeline, process.busy_ns or ()
     if span is not None and timeline is not None:
         first, last = -(-span[0] // timeline.bin_ns), span[1] // timeline.bin_ns
         bins = busy[max(first, 0) : last]
         if len(bins) >= FEWEST_BINS:
             return float(sum(bins) / len(bins) / timeline.bin_ns)
-    return float(_over(one.cpu_ns, record.run.wall_ns) or 0.0)
+    return float(_divide(process.cpu_ns, record.run.wall_ns) or 0.0)
 
 
 START, WARM_UP, END, STOP, WHOLE = "start until ready", "start, warm-up", "end", "stop", "whole run"
@@ -284,38 +289,40 @@ def run_parts(record: Record) -> list[RunPart]:
 
     Copies of a service come up one after the other, and are ended so: their seconds add up.
     """
-    services = [one for one in record.processes if one.role == "service"]
+    services = [process for process in record.processes if process.role == "service"]
     if not services or record.run.wall_ns is None:
         return []
-    found = dict[tuple[str, str], float]()
-    for process, what, seconds in _timed(record):
-        found[process, what] = found.get((process, what), 0.0) + seconds
-    begin_s = min((one.start_ns or 0 for one in record.processes), default=0) / 1e9
-    stop_s = sum(one.stop_ns or 0 for one in services) / 1e9
-    found["", WHOLE] = record.run.wall_ns / 1e9 - begin_s + stop_s
-    return [RunPart(process, what, seconds) for (process, what), seconds in found.items()]
+    parts = dict[tuple[str, str], float]()
+    for process, what, seconds in _iterate_parts(record):
+        parts[process, what] = parts.get((process, what), 0.0) + seconds
+    begin_s = min((process.start_ns or 0 for process in record.processes), default=0) / 1e9
+    stop_s = sum(process.stop_ns or 0 for process in services) / 1e9
+    parts["", WHOLE] = record.run.wall_ns / 1e9 - begin_s + stop_s
+    return [RunPart(process, what, seconds) for (process, what), seconds in parts.items()]
 
 
-def _timed(record: Record) -> Iterator[RunPart]:
-    by_role = {role: [one for one in record.processes if one.role == role] for role in ("service", "driver")}
-    for one in by_role["service"]:
-        if one.ready_ns is not None:
-            yield RunPart(one.name, START, one.ready_ns / 1e9)
-    for one in by_role["driver"]:
-        yield from _of_driver(record, one.name, max(_ready_at(service) for service in by_role["service"]))
-    for one in reversed(by_role["service"]):
-        if one.stop_ns is not None:
-            yield RunPart(one.name, STOP, one.stop_ns / 1e9)
+def _iterate_parts(record: Record) -> Iterator[RunPart]:
+    by_role = {
+        role: [process for process in record.processes if process.role == role] for role in ("service", "driver")
+    }
+    for process in by_role["service"]:
+        if process.ready_ns is not None:
+            yield RunPart(process.name, START, process.ready_ns / 1e9)
+    for process in by_role["driver"]:
+        yield from _driver_parts(record, process.name, max(_ready_at(service) for service in by_role["service"]))
+    for process in reversed(by_role["service"]):
+        if process.stop_ns is not None:
+            yield RunPart(process.name, STOP, process.stop_ns / 1e9)
 
 
 def _ready_at(service: ProcessEvent) -> int:
     return (service.start_ns or 0) + (service.ready_ns or 0)
 
 
-def _of_driver(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
+def _driver_parts(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
     """The phases of the first copy that tells, for copies have the same, and what is before and after them."""
-    said = {phase.name: phase for copy in reversed(record.phases) for phase in copy.phases}
-    phases = [said[name] for name in PHASES if name in said]
+    by_name = {phase.name: phase for copy in reversed(record.phases) for phase in copy.phases}
+    phases = [by_name[name] for name in PHASES if name in by_name]
     if not phases:
         return
     yield RunPart(driver, WARM_UP, (phases[0].start_ns - from_ns) / 1e9)
@@ -326,11 +333,11 @@ def _of_driver(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
 
 def stop_parts(ended: ServicesEnded) -> list[RunPart]:
     """Return how long services that stayed up over runs took to end, copies of one together."""
-    found = dict[str, float]()
-    for one in reversed(ended.services):
-        if one.stop_ns is not None:
-            found[one.name] = found.get(one.name, 0.0) + one.stop_ns / 1e9
-    return [RunPart(name, STOP, seconds) for name, seconds in found.items()]
+    parts = dict[str, float]()
+    for service in reversed(ended.services):
+        if service.stop_ns is not None:
+            parts[service.name] = parts.get(service.name, 0.0) + service.stop_ns / 1e9
+    return [RunPart(name, STOP, seconds) for name, seconds in parts.items()]
 
 
 # From this share on they end a load that nothing else ends.
@@ -355,7 +362,7 @@ def wrong_requests(runs: Sequence[DrivenRun]) -> tuple[str, float]:
     for run in runs:
         kinds.update({kind: run.wrong.get(kind, 0) for kind in KINDS} if run.wrong else {UNKNOWN: run.n_errors})
     n_requests = sum(run.n_requests for run in runs)
-    kind, _ = max(kinds.items(), key=lambda one: one[1], default=(UNKNOWN, 0))
+    kind, _ = max(kinds.items(), key=lambda item: item[1], default=(UNKNOWN, 0))
     return kind, kinds.total() / n_requests if n_requests else 0.0
 
 

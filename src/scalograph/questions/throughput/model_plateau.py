@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.quantiles import t_quantile
 
@@ -54,8 +54,10 @@ class Plateau:
     def estimate(self, confidence: float, n: int) -> Estimate:
         """The level with its interval, for claims; without one where it was not seen."""
         if self.high is None:
-            why = "the rate still rises" if self.state == "rising" else "not resolved from where on nothing is gained"
-            return Estimate(None, None, None, confidence, n, PLATEAU, (why,))
+            reason = (
+                "the rate still rises" if self.state == "rising" else "not resolved from where on nothing is gained"
+            )
+            return Estimate(None, None, None, confidence, n, PLATEAU, (reason,))
         return Estimate(float(self.value), float(self.low), float(self.high), confidence, n, PLATEAU)
 
 
@@ -85,10 +87,10 @@ def plateau(rates: Rates, confidence: float = 0.95) -> Plateau | None:
     if len(levels) < 2 or df < 1:
         return None
     middle = np.array([float(np.mean([*blocks.values()])) for blocks in logs])
-    drawn = _least(_draws(middle, spread / np.sqrt([len(blocks) for blocks in logs]), df))
+    drawn = _plateau_index(_draws(middle, spread / np.sqrt([len(blocks) for blocks in logs]), df))
     tail = (1 - confidence) / 2
     low, high = (levels[int(i)] for i in np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf"))
-    value, falls = levels[int(_least(middle[None])[0])], _falls(rates, levels, confidence)
+    value, falls = levels[int(_plateau_index(middle[None])[0])], _decline_ratio(rates, levels, confidence)
     if high == levels[-1]:
         return Plateau("rising" if low == high else "not resolved", value, low, None, falls)
     return Plateau("found" if low == high else "between", min(max(value, low), high), low, high, falls)
@@ -98,11 +100,11 @@ def _spread(logs: Sequence[Mapping[int, float]]) -> tuple[float, int]:
     """Standard deviation of runs, and its degrees of freedom: beside blocks, where all levels have the same ones."""
     blocks = sorted(logs[0]) if logs else []
     if len(blocks) > 1 and len(logs) > 1 and all(sorted(other) == blocks for other in logs):
-        values = np.array([[one[block] for block in blocks] for one in logs])
+        values = np.array([[level[block] for block in blocks] for level in logs])
         rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
         df = (len(logs) - 1) * (len(blocks) - 1)
         return math.sqrt(float((rest**2).sum()) / df), df
-    apart = [np.array([*one.values()]) for one in logs if one]
+    apart = [np.array([*level.values()]) for level in logs if level]
     df = sum(values.size - 1 for values in apart)
     return math.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in apart) / max(df, 1)), df
 
@@ -114,27 +116,27 @@ def _draws(middle: FloatArray, errors: FloatArray, df: int) -> FloatArray:
     return np.asarray(middle + errors * spread[:, None] * rng.standard_normal((DRAWS, middle.size)))
 
 
-def _least(logs: FloatArray) -> FloatArray:
+def _plateau_index(logs: FloatArray) -> FloatArray:
     """The first level of each row of which no later one carries 5 % more, as its place, shape (rows,)."""
     later = np.maximum.accumulate(logs[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((later <= logs + math.log1p(GAIN)).argmax(axis=1))
 
 
-def gained(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
+def level_contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
     """Compare two levels: log rate of `b` over `a`, in the blocks that they share where there are two or more."""
     shared = sorted(a.keys() & b.keys())
     if len(shared) > 1:
-        return paired(np.log([b[i] for i in shared]), np.log([a[i] for i in shared]))
-    return welch(np.log([*b.values()]), np.log([*a.values()]))
+        return paired_contrast(np.log([b[i] for i in shared]), np.log([a[i] for i in shared]))
+    return welch_contrast(np.log([*b.values()]), np.log([*a.values()]))
 
 
-def _falls(rates: Rates, levels: Sequence[int], confidence: float) -> Estimate | None:
+def _decline_ratio(rates: Rates, levels: Sequence[int], confidence: float) -> Estimate | None:
     """The rate of the highest level over that of the best one, where it is shown to be more than 5 % lower."""
-    against = [gained(rates[level], rates[levels[-1]]) for level in levels[:-1]]
-    found, single = min(against, key=lambda one: one.delta), 1 - (1 - confidence) / len(against)
-    if found.df <= 0:
+    against = [level_contrast(rates[level], rates[levels[-1]]) for level in levels[:-1]]
+    lowest, single = min(against, key=lambda contrast: contrast.delta), 1 - (1 - confidence) / len(against)
+    if lowest.df <= 0:
         return None
-    estimate = found.estimate(confidence, t_quantile(single, found.df))
+    estimate = lowest.estimate(confidence, t_quantile(single, lowest.df))
     return estimate if estimate.high is not None and estimate.high < 1 / (1 + GAIN) else None
 
 

@@ -24,15 +24,15 @@ def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedFigure]]:
         By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
         the driver gave out first, these runs cannot show it.
     """
-    corners = [OfferedFigure(one.over_best, one.group) for one in document.corners]
-    plateaus = [_plateau(one) for one in document.groups if len(one.known) > 1]
-    knees = [OfferedFigure(one.knee, one.group) for one in document.groups if one.knee is not None]
-    found = {"plateau": plateaus, "knee": knees, "corner_over_best": corners}
-    return {name: each for name, each in found.items() if each}
+    corners = [OfferedFigure(group.over_best, group.group) for group in document.corners]
+    plateaus = [_plateau(group) for group in document.groups if len(group.known) > 1]
+    knees = [OfferedFigure(group.knee, group.group) for group in document.groups if group.knee is not None]
+    offers = {"plateau": plateaus, "knee": knees, "corner_over_best": corners}
+    return {name: each for name, each in offers.items() if each}
 
 
-def _plateau(one: LoadedGroup) -> OfferedFigure:
-    at = one.point(one.at)
+def _plateau(group: LoadedGroup) -> OfferedFigure:
+    at = group.point(group.at)
     if at is not None and at.driver_limits in ("late", "CPU"):
-        return OfferedFigure(Estimate(warnings=(DRIVER,)), one.group, DRIVER)
-    return OfferedFigure(one.plateau, one.group)
+        return OfferedFigure(Estimate(warnings=(DRIVER,)), group.group, DRIVER)
+    return OfferedFigure(group.plateau, group.group)

@@ -5,15 +5,15 @@ from math import floor, log10
 from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import title, where
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.names import group_prefix, title
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
 from scalograph.questions.throughput.model_driven import QUANTILES, WHOLE, RunPart
-from scalograph.text.load_words import of_granted
-from scalograph.text.quantities import counted
-from scalograph.text.short_names import listed
+from scalograph.text.load_words import used_of_granted
+from scalograph.text.quantities import count_noun
+from scalograph.text.short_names import join_names
 
 _NOTE = (
     "rate: right answers per second; mean, p50, p90, p99: of the requests of a run, typical of runs; of all: of all "
@@ -34,36 +34,36 @@ _LIMITS = {
 
 def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
     """One for each setting, those of the highest rates first."""
-    return [_of_group(table, one, index) for index, one in enumerate(groups[:MOST])]
+    return [_group_table(table, group, index) for index, group in enumerate(groups[:MOST])]
 
 
-def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
-    quantiles = [name for name in QUANTILES if any(name in point.quantiles for point in one.points)]
-    together = list(dict.fromkeys(name for point in one.points for name in point.together))
+def _group_table(table: Table, group: LoadedGroup, index: int) -> TableDoc:
+    quantiles = [name for name in QUANTILES if any(name in point.quantiles for point in group.points)]
+    together = list(dict.fromkeys(name for point in group.points for name in point.together))
     columns = [
-        Column(name=title(table, one.factor), kind="label"),
-        Column(name="rate", unit=table.study.responses[primary(table)].unit, kind="estimate"),
+        Column(name=title(table, group.factor), kind="label"),
+        Column(name="rate", unit=table.study.responses[primary_response(table)].unit, kind="estimate"),
         Column(name="mean", unit="s", kind="estimate"),
         *(Column(name=name, unit="s", kind="estimate") for name in quantiles),
         *(Column(name=f"{name} of all", unit="s") for name in together),
         Column(name="wrong", unit="%"), Column(name="late", unit="%"), Column(name="driver", unit="%"),
         Column(name="used", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    setting = where(table, one.group).removesuffix(": ")
+    setting = group_prefix(table, group.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
-    rows = [_line(point, quantiles, together) for point in one.points]
-    told = [
+    rows = [_line(point, quantiles, together) for point in group.points]
+    shown = [
         at
         for at, column in enumerate(columns)
-        if column.name not in _MAY_LACK or any(_is_told(row[at]) for row in rows)
+        if column.name not in _MAY_LACK or any(_is_present(row[at]) for row in rows)
     ]
-    columns, rows = [columns[at] for at in told], [[row[at] for at in told] for row in rows]
+    columns, rows = [columns[at] for at in shown], [[row[at] for at in shown] for row in rows]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
 
 def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -> list[Cell]:
     used = [
-        f"{listed(part.names)} {of_granted(part.used, part.granted)}"
+        f"{join_names(part.names)} {used_of_granted(part.used, part.granted)}"
         for part in point.parts
         if part.kind == "cpu" and part.used is not None and part.granted is not None
     ]
@@ -79,7 +79,7 @@ def _three_digits(x: float | None) -> float | None:
     return round(x, 2 - floor(log10(x))) if x else x
 
 
-def _is_told(cell: Cell) -> bool:
+def _is_present(cell: Cell) -> bool:
     return (cell.value if isinstance(cell, Estimate) else cell) is not None
 
 
@@ -88,14 +88,14 @@ def _percent(share: float | None) -> float | None:
 
 
 def _flags(point: LoadPoint) -> str:
-    found = [_LIMITS[point.driver_limits]] if point.driver_limits else []
+    flags = [_LIMITS[point.driver_limits]] if point.driver_limits else []
     if point.errors >= WRONG:
-        found.append("wrong answers")
+        flags.append("wrong answers")
     if point.n_unlawful:
-        found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
+        flags.append(f"{count_noun(point.n_unlawful, 'run')} against Little's law")
     if point.n_unchecked:
-        found.append("Little's law not checked")
-    return "; ".join(found)
+        flags.append("Little's law not checked")
+    return "; ".join(flags)
 
 
 ID = "seconds-by-part"
@@ -118,7 +118,7 @@ def parts_table(runs: Sequence[Sequence[RunPart]]) -> list[TableDoc]:
         Column(name="shortest", unit="s"), Column(name="longest", unit="s"), Column(name="runs"),
     ]  # fmt: skip
     rows = [
-        [process or "all", what, round(fmean(found), 3), round(min(found), 3), round(max(found), 3), len(found)]
-        for (process, what), found in seconds.items()
+        [process or "all", what, round(fmean(values), 3), round(min(values), 3), round(max(values), 3), len(values)]
+        for (process, what), values in seconds.items()
     ]
     return [TableDoc(id=ID, title="Seconds of a run, by part", note=_PARTS_NOTE, columns=columns, rows=[*rows])]

@@ -10,9 +10,9 @@ import numpy as np
 
 from scalograph.findings.answer import Answer
 from scalograph.findings.row import Row
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
-from scalograph.questions.throughput.answer import told
+from scalograph.questions.throughput.answer import answer_runs
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_plateau import GAIN
@@ -53,7 +53,7 @@ class Network:
     @property
     def narrowest(self) -> Station:
         """The station that is full first."""
-        return max(self.stations, key=lambda one: one.demand_s / one.servers)
+        return max(self.stations, key=lambda station: station.demand_s / station.servers)
 
     @property
     def most(self) -> float:
@@ -63,23 +63,23 @@ class Network:
     @property
     def alone_s(self) -> float:
         """Response time of a single client."""
-        return sum(one.demand_s for one in self.stations)
+        return sum(station.demand_s for station in self.stations)
 
 
-def carried(network: Network, most: int) -> FloatArray:
+def solve_network(network: Network, most: int) -> FloatArray:
     """Solve a network with exponential service times, as if locks had CPUs of their own.
 
     Returns:
         Rate with 1, 2, .. `most` clients, per second, shape (most,).
 
-    >>> carried(Network((Station("a", 0.5),)), 3).tolist()
+    >>> solve_network(Network((Station("a", 0.5),)), 3).tolist()
     [2.0, 2.0, 2.0]
     """
     unit = 1 / network.most  # in which no term of a sum is far from one
     steps = np.arange(1, most + 1)
     shares = np.concatenate([[1.0], np.cumprod(network.think_s / unit / steps)])
-    for one in network.stations:
-        waits = np.concatenate([[1.0], np.cumprod(one.demand_s / unit / np.minimum(steps, one.servers))])
+    for station in network.stations:
+        waits = np.concatenate([[1.0], np.cumprod(station.demand_s / unit / np.minimum(steps, station.servers))])
         shares = np.convolve(shares, waits)[: most + 1]
         shares /= shares.max()
     return np.asarray(shares[:-1] / shares[1:] / unit)
@@ -93,7 +93,9 @@ class NetworkEvent(NamedTuple):
     station: int
 
 
-def simulated(network: Network, clients: int, seconds: float, draw: Callable[[float], float]) -> tuple[float, float]:
+def simulate_network(
+    network: Network, clients: int, seconds: float, draw: Callable[[float], float]
+) -> tuple[float, float]:
     """Run a network event by event.
 
     Args:
@@ -113,13 +115,13 @@ class _Simulation:
 
     def __init__(self, network: Network, clients: int, draw: Callable[[float], float]) -> None:
         self._stations, self._draw, self._think_s = network.stations, draw, network.think_s
-        self._free = [one.servers for one in self._stations]
+        self._free = [station.servers for station in self._stations]
         self._queues = [deque[tuple[int, int]]() for _ in self._stations]
         self._begun = [0.0] * clients
         start = [draw(self._think_s) if self._think_s else 0.0 for _ in range(clients)]
         self._events = [NetworkEvent(at, i, -1) for i, at in enumerate(start)]
         heapq.heapify(self._events)
-        self._names = {one.name: i for i, one in enumerate(self._stations)}
+        self._names = {station.name: i for i, station in enumerate(self._stations)}
 
     def run(self, seconds: float) -> tuple[float, float]:
         n, took = 0, 0.0
@@ -176,20 +178,20 @@ class _Simulation:
             self._enter(now, client, station)
 
 
-def exponential(rng: np.random.Generator) -> Callable[[float], float]:
+def draw_exponential(rng: np.random.Generator) -> Callable[[float], float]:
     """Draw times of any length."""
     return lambda mean: float(rng.exponential(mean))
 
 
-def fixed(rng: np.random.Generator) -> Callable[[float], float]:
+def draw_constant(rng: np.random.Generator) -> Callable[[float], float]:
     """Draw the mean, but for a thousandth that keeps clients from marching in step."""
     return lambda mean: float(mean * (1 + 0.001 * rng.standard_normal()))
 
 
 def rates(network: Network, levels: Sequence[int]) -> dict[int, float]:
     """Solve a network with exponential service times for these numbers of clients, per second."""
-    found = carried(network, max(levels))
-    return {n: float(found[n - 1]) for n in levels}
+    solved = solve_network(network, max(levels))
+    return {n: float(solved[n - 1]) for n in levels}
 
 
 # Kind of network -> what ends it, and whose it is.
@@ -281,7 +283,7 @@ def study(
         The runs, and what each says, by its name.
     """
     true = carried or rates(net, clients)
-    made = parse(_STUDY % (", ".join(map(str, clients)), n_runs))
+    simulated = parse(_STUDY % (", ".join(map(str, clients)), n_runs))
     rows, driven = [], {}
     for block in range(n_runs):
         for n in clients:
@@ -289,7 +291,7 @@ def study(
             driven[name] = run(rng, net, n, true[n] * float(np.exp(noise.run_logs(rng, (1,))[0])))
             scores = {"rate": driven[name].rate}
             rows.append(Row(name, block, block, False, {"clients": n}, "ok", None, "clean", (), {}, scores))
-    return Table(made, "simulated", {}, [{"clients": n} for n in clients], [n_runs] * len(clients), rows), driven
+    return Table(simulated, "simulated", {}, [{"clients": n} for n in clients], [n_runs] * len(clients), rows), driven
 
 
 def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> DrivenRun:
@@ -298,11 +300,13 @@ def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> Dr
     took = max(clients / rate - net.think_s, 0.98 * net.alone_s)
     off = 1 + 0.005 * rng.standard_normal(3)
     used: dict[str, float] = {}
-    for one in net.stations:
-        used[one.on or one.name] = used.get(one.on or one.name, 0.0) + rate * one.demand_s * (one.quota or 1.0)
+    for station in net.stations:
+        used[station.on or station.name] = used.get(station.on or station.name, 0.0) + rate * station.demand_s * (
+            station.quota or 1.0
+        )
     driver = min(1.0, used.pop("driver") * off[0])
     used.pop("pool", None)
-    granted = {one.name: one for one in net.stations}
+    granted = {station.name: station for station in net.stations}
     cpus = iter(range(1, 64))
     processes = [
         ProcessUse(
@@ -328,15 +332,15 @@ def _pool(net: Network, rate: float, took: float) -> PoolUse | None:
     return PoolUse(net.pool, min(net.pool, at_last), max(0.0, at_last - net.pool) / rate) if net.pool else None
 
 
-def answered(table: Table, driven: Mapping[str, DrivenRun]) -> tuple[Answer, LoadedGroup]:
+def answer_study(table: Table, driven: Mapping[str, DrivenRun]) -> tuple[Answer, LoadedGroup]:
     """Ask the question of such a study."""
-    said = told(table, samples(table), driven)
-    assert isinstance(said.document, Throughputs)
-    return said, said.document.groups[0]
+    reply = answer_runs(table, samples_by_configuration(table), driven)
+    assert isinstance(reply.document, Throughputs)
+    return reply, reply.document.groups[0]
 
 
-def is_named(kind: str, found: LoadedGroup) -> bool:
+def is_named(kind: str, group: LoadedGroup) -> bool:
     """Whether the part that ends it is the one that does."""
     ends, name = ENDS[kind]
-    names = found.ended_by[0].names if found.ended_by else [""]
-    return (found.ends, names[0]) == (ends, name)
+    names = group.ended_by[0].names if group.ended_by else [""]
+    return (group.ends, names[0]) == (ends, name)

@@ -5,13 +5,13 @@ from itertools import combinations
 from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.answer import Answer, Samples
 from scalograph.findings.row import Row
-from scalograph.findings.sample import telling
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.sample import replay_events
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.claims import unsaid
+from scalograph.questions.claims import why_unanswerable
 from scalograph.questions.tunables.claim import tunables_claim
 from scalograph.questions.tunables.document import (
     Combination,
@@ -22,7 +22,7 @@ from scalograph.questions.tunables.document import (
     Tunables,
 )
 from scalograph.questions.tunables.model_array import Settings, failures
-from scalograph.questions.tunables.model_fit import LARGEST, SettingFit, confirmed, factorial
+from scalograph.questions.tunables.model_fit import LARGEST, SettingFit, confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import (
     GroupSpread,
     Ranks,
@@ -42,7 +42,7 @@ from scalograph.study.responses import CPU_TIMES
 from scalograph.text.quantities import percent_at_most
 
 
-def compared_groups(
+def compare_groups(
     study: Study, names: Sequence[str], fit: SettingFit | None, n_runs: int
 ) -> tuple[list[GroupEffect], list[GroupContrast]]:
     """Tell how much each group moves the performance, and how many times as much as each later one.
@@ -55,7 +55,7 @@ def compared_groups(
     """
     if fit is None:
         return [], []
-    groups = _known(study, names, fit)
+    groups = _group_factors(study, names, fit)
     spreads = {group: GroupSpread(fit, factors) for group, factors in groups.items()}
     effects = [_effect(group, [names[j] for j in groups[group]], spread) for group, spread in spreads.items()]
     pairs = [*combinations(spreads, 2)]
@@ -64,20 +64,20 @@ def compared_groups(
     return effects, [_contrast(*pair, spreads, confidence, n_runs) for pair in pairs]
 
 
-def _known(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
+def _group_factors(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
     """The factors of each group of which a setting is known, as the study has them."""
-    found: dict[str, list[int]] = {}
+    by_group: dict[str, list[int]] = {}
     for j in sorted({j for j, _ in fit.names}):
         if group := study.factors[names[j]].group:
-            found.setdefault(group, []).append(j)
-    return found
+            by_group.setdefault(group, []).append(j)
+    return by_group
 
 
 def _effect(group: str, factors: list[str], spread: GroupSpread) -> GroupEffect:
-    found = spread.sensitivity
+    total = spread.sensitivity
     return GroupEffect(
-        group=group, factors=factors, sensitivity=found.value, sensitivity_noise=found.most,
-        plain=found.plain, plain_noise=found.noise,
+        group=group, factors=factors, sensitivity=total.value, sensitivity_noise=total.most,
+        plain=total.plain, plain_noise=total.noise,
     )  # fmt: skip
 
 
@@ -94,58 +94,58 @@ def _contrast(
 MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
     search = begin(table.study, table.treatments)
-    told = list(telling(search, table))
+    rows = list(replay_events(search, table))
     search.course.end()
-    found = tunables(table, search.course, told)
+    document = tunables(table, search.course, rows)
     return Answer(
-        document=found,
-        decided=found.decided,
-        claim=_claim(table, taken, search.course, found),
-        sentences=tunables_sentences(table, found),
-        tables=tunables_tables(table, found),
-        doubts=_open(search.course, found),
+        document=document,
+        decided=document.decided,
+        claim=_claim(table, taken, search.course, document),
+        sentences=tunables_sentences(table, document),
+        tables=tunables_tables(table, document),
+        doubts=_flags(search.course, document),
     )
 
 
-def _claim(table: Table, taken: Taken, course: TunablesCourse, found: Tunables) -> Claim:
-    why = unsaid(table, taken)
+def _claim(table: Table, taken: Samples, course: TunablesCourse, document: Tunables) -> Claim:
+    reason = why_unanswerable(table, taken)
     if course.default_fails:
-        return Claim(sentences=[f"Cannot be said: {why or NOTHING_TO_COMPARE}."], answered=False)
-    return tunables_claim(table, found, why)
+        return Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
+    return tunables_claim(table, document, reason)
 
 
-def _open(course: TunablesCourse, found: Tunables) -> list[str]:
+def _flags(course: TunablesCourse, document: Tunables) -> list[str]:
     """The doubt of a search that ended without an answer."""
-    if found.decided:
+    if document.decided:
         return []
     if course.default_fails:
         return [NOTHING_TO_COMPARE]
-    if found.half_width is None:
+    if document.half_width is None:
         return ["too few runs to compare settings"]
-    if found.half_width > RESOLVED:
-        wide, asked = percent_at_most(found.half_width), percent_at_most(RESOLVED)
+    if document.half_width > RESOLVED:
+        wide, asked = percent_at_most(document.half_width), percent_at_most(RESOLVED)
         return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
     unmade = "what they found is confirmed" if course.candidates else "the planned blocks are complete"
     return [f"the runs end before {unmade}"]
 
 
-def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunables:
+def tunables(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> Tunables:
     """Say what is known of each setting.
 
     Args:
         table: the study.
         course: the search, told of all runs.
-        told: the row of each, in that order.
+        rows: the row of each, in that order.
     """
-    fit, fits = course.fitted(), _watched(table, course, told)
+    fit, fits = course.fitted(), _fit_other_responses(table, course, rows)
     screening = course.screening
     band = null_band(fit) if fit else None
-    groups, contrasts = compared_groups(table.study, course.space.names, fit, len(screening))
+    groups, contrasts = compare_groups(table.study, course.space.names, fit, len(screening))
     return Tunables(
-        plan=course.plan, response=primary(table), decided=course.decided, margin=course.margin,
+        plan=course.plan, response=primary_response(table), decided=course.decided, margin=course.margin,
         noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
@@ -165,15 +165,15 @@ def _factors(course: TunablesCourse, fit: SettingFit | None) -> list[FactorEffec
 
 
 def _factor(course: TunablesCourse, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
-    space, told = course.space, {}
+    space, fields = course.space, {}
     if fit is not None and places is not None:
-        found = sensitivity(fit, j)
-        told = {
-            "sensitivity": found.value, "sensitivity_noise": found.most, "plain": found.plain,
-            "plain_noise": found.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
+        moved = sensitivity(fit, j)
+        fields = {
+            "sensitivity": moved.value, "sensitivity_noise": moved.most, "plain": moved.plain,
+            "plain_noise": moved.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
         }  # fmt: skip
     p = course.screened.p[j] if course.screened else None
-    return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)
+    return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **fields)
 
 
 def _settings(
@@ -182,49 +182,55 @@ def _settings(
     space, runs = course.space, course.screening
     out = course.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
-    told, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
+    all_labels, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
     cpu = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), "")
-    found = []
+    effects = []
     for j, level in space.settings:
         # Failures that another setting is why of say nothing of this one.
         fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
         failed = [run.log is None for run in fair]
         failures_ = failures([run.settings for run in fair], failed, j, level, course.confidence)
-        k, over = places.get((j, level)), _over_default(fits, (j, level))
-        known = {}
+        k, over = places.get((j, level)), _setting_ratios(fits, (j, level))
+        fields = {}
         if fit is not None and k is not None and placed is not None:
-            known = {"gain": fit.gain(k), "label": told[k], "rank": (placed.low[k], placed.place[k], placed.high[k])}
-        found.append(
+            fields = {
+                "gain": fit.gain(k),
+                "label": all_labels[k],
+                "rank": (placed.low[k], placed.place[k], placed.high[k]),
+            }
+        effects.append(
             SettingEffect(
                 factor=space.names[j],
                 level=space.levels[j][level],
                 alone=_alone(course, (j, level)),
                 cpu_time=over.get(cpu),
-                moved=_moved(over, course.margin),
+                moved=_significant_changes(over, course.margin),
                 n=failures_.n,
                 n_failed=failures_.n_failed,
                 fails=failures_.share,
                 fails_p=failures_.p,
                 left_out=(j, level) in course.left_out,
-                **known,
+                **fields,
             )
         )
-    return found
+    return effects
 
 
 def _alone(course: TunablesCourse, setting: tuple[int, int]) -> Estimate | None:
     if setting not in course.candidates:
         return None
-    found = confirmed(course.pairs, course.space.alone(*setting), course.confidence)
-    return found if found.low is not None else None
+    gain = confirm_gain(course.pairs, course.space.alone(*setting), course.confidence)
+    return gain if gain.low is not None else None
 
 
 def _combinations(course: TunablesCourse) -> list[Combination]:
     space = course.space
     treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
-    found = [(settings, confirmed(course.pairs, settings, course.confidence)) for settings in treatments]
+    gains = [(settings, confirm_gain(course.pairs, settings, course.confidence)) for settings in treatments]
     # A gain without an interval is none.
-    return [Combination(levels=_levels(course, one), gain=gain) for one, gain in found if gain.low is not None]
+    return [
+        Combination(levels=_levels(course, settings), gain=gain) for settings, gain in gains if gain.low is not None
+    ]
 
 
 def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int | float | str]:
@@ -232,24 +238,24 @@ def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int 
     return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
 
 
-def _watched(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> dict[str, SettingFit]:
+def _fit_other_responses(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> dict[str, SettingFit]:
     """Fits of the other responses that nearly all runs have above 0, each by the factors that matter to it."""
     n_ok = sum(row.status == "ok" for row in rows)
     logs = {
         name: {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
-        for name in [name for name in table.study.responses if name != primary(table)][:MOST_WATCHED]
+        for name in [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED]
     }
-    known = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}
-    fits = {name: course.fitted_to(each, len(known)) for name, each in known.items()}
+    usable = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}
+    fits = {name: course.fitted_to(each, len(usable)) for name, each in usable.items()}
     return {name: fit for name, fit in fits.items() if fit is not None}
 
 
-def _over_default(fits: Mapping[str, SettingFit], setting: tuple[int, int]) -> dict[str, Estimate]:
+def _setting_ratios(fits: Mapping[str, SettingFit], setting: tuple[int, int]) -> dict[str, Estimate]:
     """Each of the other responses with a setting, over that of the default."""
     return {name: fit.gain(fit.names.index(setting)) for name, fit in fits.items() if setting in fit.names}
 
 
-def _moved(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
+def _significant_changes(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
     """Those that it changes for sure, by more than what counts as none."""
     return {
         name: e for name, e in over.items()

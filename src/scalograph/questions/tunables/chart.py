@@ -10,9 +10,9 @@ from scalograph.questions.tunables.document import FactorEffect, SettingEffect, 
 from scalograph.text.axes import Factors
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS as N_COLORS
-from scalograph.text.plots import at, axis, faded, hover, line
+from scalograph.text.plots import axis, axis_ticks, fade_color, hover, line
 from scalograph.text.quantities import performance, two_digits
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import join_names
 
 # Rows at most; from so many on the figure is taller.
 MOST, MANY = 36, 15
@@ -25,42 +25,46 @@ RANKS = "Rank 1 is the worst. Lines: all ranks that a setting may have."
 COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "uncertain": "line-0"}
 
 
-def bars(part: Tunables, titles: dict[str, str]) -> list[Figure]:
+def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
     """Draw one bar for each factor, the longest on top; the factors of a group stand together, in its color."""
-    known = [one for one in part.factors if one.sensitivity is not None]
+    measured = [factor for factor in part.factors if factor.sensitivity is not None]
     groups = {factor: k for k, group in enumerate(part.groups) for factor in group.factors}
-    of = [groups.get(one.factor, len(part.groups)) for one in known]
-    ordered = sorted(zip(of, known, strict=True), key=lambda row: (-row[0], row[1].sensitivity or 0.0))
+    of = [groups.get(factor.factor, len(part.groups)) for factor in measured]
+    ordered = sorted(zip(of, measured, strict=True), key=lambda row: (-row[0], row[1].sensitivity or 0.0))
     if not ordered:
         return []
-    factors = [one for _, one in ordered]
+    factors = [factor for _, factor in ordered]
     places = [float(k) for k in range(len(ordered))]
-    values, noise = ([getattr(one, name) or 0.0 for one in factors] for name in ("sensitivity", "sensitivity_noise"))
+    values, noise = (
+        [getattr(factor, name) or 0.0 for factor in factors] for name in ("sensitivity", "sensitivity_noise")
+    )
     data = [
-        _bar(noise, places, faded("muted", 0.25), 0.8, hoverinfo="skip"),
-        *(_of_group(ordered, titles, k) for k in sorted({*of})),
+        _bar(noise, places, fade_color("muted", 0.25), 0.8, hoverinfo="skip"),
+        *(_group_bars(ordered, titles, k) for k in sorted({*of})),
     ]
     layout = {
         "margin": MARGIN, "barmode": "overlay",
         "xaxis": axis("standard deviation over levels (%)", (0.0, 1.08 * max(*values, *noise, 0.1))),
-        "yaxis": rows(places, [titles[one.factor] for one in factors]),
+        "yaxis": rows(places, [titles[factor.factor] for factor in factors]),
     }  # fmt: skip
     plot = Plot("sensitivity of each factor; numbers in the table of factors", data, layout, size="large")
     caption = (
-        f"{SENSITIVITY} From the top: {listed([one.group for one in part.groups])}." if part.groups else SENSITIVITY
+        f"{SENSITIVITY} From the top: {join_names([factor.group for factor in part.groups])}."
+        if part.groups
+        else SENSITIVITY
     )
     return [
         Figure("tunables-sensitivity", "How much each factor moves the performance", caption, [View([plot])], unit="%")
     ]
 
 
-def _of_group(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
+def _group_bars(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, str], group: int) -> dict[str, Any]:
     """Draw the bars of one group where they stand among all."""
-    own = [(float(place), one) for place, (k, one) in enumerate(ordered) if k == group]
-    texts = [hover([titles[one.factor], f"{two_digits(one.sensitivity or 0.0)} %"]) for _, one in own]
+    own = [(float(row), factor) for row, (k, factor) in enumerate(ordered) if k == group]
+    texts = [hover([titles[factor.factor], f"{two_digits(factor.sensitivity or 0.0)} %"]) for _, factor in own]
     more = {"text": texts, "hoverinfo": "text", "textposition": "none"}
-    values, color = [one.sensitivity or 0.0 for _, one in own], f"line-{group % N_COLORS}"
-    return _bar(values, [place for place, _ in own], color, 0.4, **more)
+    values, color = [factor.sensitivity or 0.0 for _, factor in own], f"line-{group % N_COLORS}"
+    return _bar(values, [row for row, _ in own], color, 0.4, **more)
 
 
 def _bar(values: list[float], places: list[float], color: str, width: float, **more: Any) -> dict[str, Any]:
@@ -75,36 +79,36 @@ def _bar(values: list[float], places: list[float], color: str, width: float, **m
     }
 
 
-def ranked(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figure]:
+def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figure]:
     """Draw the rank of each setting, factors side by side, in the colors of its label."""
-    known = [(one, one.rank) for one in part.settings if one.rank is not None][:MOST]
-    if len(known) < 2:
+    ranked = [(setting, setting.rank) for setting in part.settings if setting.rank is not None][:MOST]
+    if len(ranked) < 2:
         return []
-    places = [float(k) for k in range(len(known))]
+    places = [float(k) for k in range(len(ranked))]
     texts = [
-        hover([names[one.factor, str(one.level)], f"rank {rank[1]}, {rank[0]} to {rank[2]}", one.label])
-        for one, rank in known
+        hover([names[setting.factor, str(setting.level)], f"rank {rank[1]}, {rank[0]} to {rank[2]}", setting.label])
+        for setting, rank in ranked
     ]
-    marker = {"size": 9, "color": [COLORS[one.label] for one, _ in known]}
+    marker = {"size": 9, "color": [COLORS[setting.label] for setting, _ in ranked]}
     more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     layout = {
-        "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(known) + 1.0)),
-        "yaxis": rows(places, [names[one.factor, str(one.level)] for one, _ in known]),
+        "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(ranked) + 1.0)),
+        "yaxis": rows(places, [names[setting.factor, str(setting.level)] for setting, _ in ranked]),
     }  # fmt: skip
-    dots = line([float(rank[1]) for _, rank in known], places, "muted", 0, **more)
-    spans = [line([rank[0], rank[2]], [k, k], "muted", 1.6) for k, (_, rank) in zip(places, known, strict=True)]
+    dots = line([float(rank[1]) for _, rank in ranked], places, "muted", 0, **more)
+    spans = [line([rank[0], rank[2]], [k, k], "muted", 1.6) for k, (_, rank) in zip(places, ranked, strict=True)]
     plot = Plot(
         "ranks of settings; numbers in the table of settings",
         [*spans, dots],
         layout,
-        size="tall" if len(known) >= MANY else "large",
+        size="tall" if len(ranked) >= MANY else "large",
     )
     return [Figure("tunables-ranks", "Ranks of the settings", RANKS, [View([plot])])]
 
 
 def rows(places: list[float], texts: list[str]) -> dict[str, Any]:
     """Make an axis with one row for each text."""
-    return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **at(places, texts)}
+    return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **axis_ticks(places, texts)}
 
 
 CAPTION = "Each setting beside all others, with intervals that hold for all of them together."
@@ -127,30 +131,37 @@ def figures(findings: Findings) -> list[Figure]:
         return []
     factors = Factors(findings)
     what = _performance(findings, part.response)
-    names = {(one.factor, str(one.level)): factors.treatment({one.factor: one.level}) for one in part.settings}
+    names = {
+        (setting.factor, str(setting.level)): factors.treatment({setting.factor: setting.level})
+        for setting in part.settings
+    }
     return [
         Figure(
             "tunables-effects", "Settings against the default", CAPTION, [View([_effects(part, names, what)])], unit="%"
         ),
-        *bars(part, {one.factor: factors[one.factor].title for one in part.factors}),
-        *ranked(part, names),
+        *sensitivity_figures(part, {setting.factor: factors[setting.factor].title for setting in part.factors}),
+        *rank_figures(part, names),
     ]
 
 
 def _performance(findings: Findings, name: str) -> str:
     """What is drawn of a response; findings may come from anybody, and not list the one that they name."""
-    titles = (performance(one.title or one.name, one.better) for one in findings.study.responses if one.name == name)
+    titles = (
+        performance(response.title or response.name, response.better)
+        for response in findings.study.responses
+        if response.name == name
+    )
     return next(titles, name)
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:
-    given = [one for one in part.settings if one.gain]
+    given = [setting for setting in part.settings if setting.gain]
     # Those that do most, in order: the others lie in the middle, and in the table.
-    far = sorted(given, key=lambda one: -abs(_percent(one.gain)[1]))[:MOST]
-    known = sorted(far, key=lambda one: _percent(one.gain)[1])
-    every = [(float(k), one, one.gain) for k, one in enumerate(known)]
-    fresh = [(k + BESIDE, one, one.alone) for k, one, _ in every if one.alone]
-    data = [*_marked(every, "line-0", 8), *(_marked(fresh, "line-1", 6) if fresh else [])]
+    far = sorted(given, key=lambda setting: -abs(_percent(setting.gain)[1]))[:MOST]
+    ordered = sorted(far, key=lambda setting: _percent(setting.gain)[1])
+    every = [(float(k), setting, setting.gain) for k, setting in enumerate(ordered)]
+    fresh = [(k + BESIDE, setting, setting.alone) for k, setting, _ in every if setting.alone]
+    data = [*_effect_marks(every, "line-0", 8), *(_effect_marks(fresh, "line-1", 6) if fresh else [])]
     noise = (part.worst_of_noise or (0.0,) * 3)[0], (part.best_of_noise or (0.0,) * 3)[2]
     ends = [x for _, _, gain in [*every, *fresh] for x in _percent(gain)]
     low, high = min(*ends, *noise), max(*ends, *noise)
@@ -158,35 +169,40 @@ def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Pl
     layout = {
         "margin": MARGIN, "shapes": [_band(*noise), *_margins(part)],
         "xaxis": axis(f"{what} over the default (%)", (low - spare, high + spare)),
-        "yaxis": rows([k for k, _, _ in every], [names[one.factor, str(one.level)] for one in known]),
+        "yaxis": rows([k for k, _, _ in every], [names[setting.factor, str(setting.level)] for setting in ordered]),
     }  # fmt: skip
     label = "each setting against the default; numbers in the table of settings"
-    return Plot(label, data, layout, note=SHADED + FRESH * bool(fresh), size="tall" if len(known) >= MANY else "large")
+    return Plot(
+        label, data, layout, note=SHADED + FRESH * bool(fresh), size="tall" if len(ordered) >= MANY else "large"
+    )
 
 
-def _percent(found: Estimate | None) -> tuple[float, float, float]:
+def _percent(gain: Estimate | None) -> tuple[float, float, float]:
     """Low end, value and high end of a gain, in percent."""
-    value = (found.value if found else None) or 1.0
-    ends = [(found.low if found else None) or value, value, (found.high if found else None) or value]
+    value = (gain.value if gain else None) or 1.0
+    ends = [(gain.low if gain else None) or value, value, (gain.high if gain else None) or value]
     low, middle, high = (round(100 * (x - 1), 4) for x in ends)
     return low, middle, high
 
 
-def _marked(
+def _effect_marks(
     placed: Sequence[tuple[float, SettingEffect, Estimate | None]], color: str, size: int
 ) -> list[dict[str, Any]]:
     """Draw a dot for each, over its interval."""
-    spans = [(place, *_percent(gain)) for place, _, gain in placed]
-    texts = [hover([f"{one.factor} {one.level}: {one.label}", str(estimate(gain))]) for _, one, gain in placed]
+    spans = [(row, *_percent(gain)) for row, _, gain in placed]
+    texts = [
+        hover([f"{setting.factor} {setting.level}: {setting.label}", str(estimate(gain))])
+        for _, setting, gain in placed
+    ]
     more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
-    dots = line([value for _, _, value, _ in spans], [place for place, *_ in spans], color, 0, **more)
-    return [*(line([low, high], [place, place], color, 1.6) for place, low, _, high in spans), dots]
+    dots = line([value for _, _, value, _ in spans], [row for row, *_ in spans], color, 0, **more)
+    return [*(line([low, high], [row, row], color, 1.6) for row, low, _, high in spans), dots]
 
 
 def _band(low: float, high: float) -> dict[str, Any]:
     return {
         "type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": high, "y0": 0, "y1": 1, "layer": "below",
-        "fillcolor": faded("muted", 0.18), "line": {"width": 0},
+        "fillcolor": fade_color("muted", 0.18), "line": {"width": 0},
     }  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, no_role, not_asked, several
-from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.check_question import RawFactors, check_ignored_keys, check_no_role, has_several_levels
+from scalograph.study.cross_checks import Mistake, levels_of, table
 from scalograph.study.model import ONE_AT_A_TIME
 
 BASIS: Basis = "array"
@@ -13,7 +13,7 @@ BASIS: Basis = "array"
 MOST_LEVELS = 9
 
 
-def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     """Find why the settings of a study cannot be compared.
 
     Args:
@@ -23,8 +23,8 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
     Yields:
         Where, what was found, what was expected, what to do.
     """
-    yield from no_role(factors)
-    if not any(several(factor) for factor in factors.values()):
+    yield from check_no_role(factors)
+    if not any(has_several_levels(factor) for factor in factors.values()):
         yield ("factors",), "no factor of several levels", "one or more: the default, and what may be better", ""
     for name, factor in factors.items():
         levels = levels_of(factor)
@@ -35,4 +35,4 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
         if path[1]:
             yield path[0], "exclusions", "none: every setting is tried beside all others", "remove them"
     is_screening = raw.get("plan") != ONE_AT_A_TIME
-    yield from not_asked(raw, "warmup_runs", *(["runs"] if is_screening else []))
+    yield from check_ignored_keys(raw, "warmup_runs", *(["runs"] if is_screening else []))

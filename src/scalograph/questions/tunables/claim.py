@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short, title
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.names import short_levels, title
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.questions.claims import fitting, worst_disturbance
+from scalograph.questions.claims import limit_sentences, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
-from scalograph.questions.tunables.model_array import is_why
+from scalograph.questions.tunables.model_array import causes_failures
 from scalograph.text.cell_numbers import NOT_RESOLVED
-from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
-from scalograph.text.short_names import few
+from scalograph.text.quantities import change, count_noun, inverse, percent_at_most, performance, two_digits
+from scalograph.text.short_names import join_first
 
 FIGURE = "tunables-effects"
 # Rows of the matrix.
@@ -21,26 +21,28 @@ MOST_ROWS = 6
 MOST_NAMED = 3
 
 
-def tunables_claim(table: Table, found: Tunables, unsaid: str) -> Claim:
+def tunables_claim(table: Table, document: Tunables, unsaid: str) -> Claim:
     """Say what the search has found, an open end too.
 
     Args:
         table: the study.
-        found: what the search came to.
+        document: what the search came to.
         unsaid: why its runs say nothing; empty where they do.
     """
-    if found.half_width is None or all(one.p is None for one in found.factors):
-        return Claim(sentences=list(_too_few(table, found, unsaid)), answered=False)
-    told = [*_matter(table, found), *_fails(table, found), *_others(table, found)]
-    answered = found.decided or bool(found.matter)
-    return Claim(sentences=fitting(told), answered=answered, matrix=_matrix(table, found), figure=FIGURE)
+    if document.half_width is None or all(factor.p is None for factor in document.factors):
+        return Claim(sentences=list(_too_few(table, document, unsaid)), answered=False)
+    sentences = [*_matter(table, document), *_fails(table, document), *_other_factors(table, document)]
+    answered = document.decided or bool(document.matter)
+    return Claim(
+        sentences=limit_sentences(sentences), answered=answered, matrix=_matrix(table, document), figure=FIGURE
+    )
 
 
-def _too_few(table: Table, found: Tunables, unsaid: str) -> Iterator[str]:
+def _too_few(table: Table, document: Tunables, unsaid: str) -> Iterator[str]:
     """Why settings cannot be compared, and what helps."""
     if not unsaid:
-        settings = counted(len(found.settings), "setting")
-        yield f"Cannot be said: {counted(found.n_runs, 'run')}, less than a block, cannot compare {settings}."
+        settings = count_noun(len(document.settings), "setting")
+        yield f"Cannot be said: {count_noun(document.n_runs, 'run')}, less than a block, cannot compare {settings}."
         return
     yield f"Cannot be said: {unsaid}."
     if worst := worst_disturbance(table):
@@ -48,108 +50,114 @@ def _too_few(table: Table, found: Tunables, unsaid: str) -> Iterator[str]:
         yield "A search counts undisturbed runs only; --wait-quiet 10m waits for a quiet machine."
 
 
-def _matter(table: Table, found: Tunables) -> Iterator[str]:
+def _matter(table: Table, document: Tunables) -> Iterator[str]:
     """The factors that matter: confirmed gains first, then what is only lost."""
-    n = len(found.factors)
-    if not found.matter:
-        yield _nothing(table, found)
+    n = len(document.factors)
+    if not document.matter:
+        yield _nothing(table, document)
         return
-    parts = [_part(table, found, one) for one in found.matter]
-    together = _together(table, found)
-    verb = "matters" if len(found.matter) == 1 else "matter"
-    who = f"{len(found.matter)} of {n} {verb}" if n > 1 else "It matters"
+    parts = [_part(table, document, factor) for factor in document.matter]
+    together = _together(table, document)
+    verb = "matters" if len(document.matter) == 1 else "matter"
+    who = f"{len(document.matter)} of {n} {verb}" if n > 1 else "It matters"
     yield f"{who}: {'; '.join([*parts, *together])}."
 
 
-def _nothing(table: Table, found: Tunables) -> str:
+def _nothing(table: Table, document: Tunables) -> str:
     """What is known where no factor was found to matter."""
-    n, what, aside = len(found.factors), title(table, primary(table)), _unknown(table, found.settings)
-    most = percent_at_most(max(map(_far, found.settings), default=0.0))
-    if not found.decided:
+    n, what, aside = (
+        len(document.factors),
+        title(table, primary_response(table)),
+        _unknown_phrase(table, document.settings),
+    )
+    most = percent_at_most(max(map(_largest_effect, document.settings), default=0.0))
+    if not document.decided:
         none = f"none of {n} is" if n > 1 else "it is not"
-        return f"Cannot be said: {none} seen to matter, but a setting{aside} may {_ends(table, found, what)}."
-    if all(one.label == "equivalent" for one in found.settings):
+        return (
+            f"Cannot be said: {none} seen to matter, but a setting{aside} may {_effect_range(table, document, what)}."
+        )
+    if all(setting.label == "equivalent" for setting in document.settings):
         none = f"None of {n} matters" if n > 1 else "It does not matter"
-        return f"{none}: all are equivalent to the default within {two_digits(100 * found.margin)} %."
+        return f"{none}: all are equivalent to the default within {two_digits(100 * document.margin)} %."
     none = f"None of {n} is seen to matter" if n > 1 else "It is not seen to matter"
     return f"{none}: no setting{aside} changes the {what} by more than {most}."
 
 
-def _part(table: Table, found: Tunables, factor: FactorEffect) -> str:
-    own = [one for one in found.settings if one.factor == factor.factor]
-    fresh = next((one for one in own if one.alone is not None), None)
+def _part(table: Table, document: Tunables, factor: FactorEffect) -> str:
+    own = [setting for setting in document.settings if setting.factor == factor.factor]
+    fresh = next((setting for setting in own if setting.alone is not None), None)
     if fresh is not None:
-        name = short(table, {fresh.factor: fresh.level})
+        name = short_levels(table, {fresh.factor: fresh.level})
         if _is_gain(fresh.alone):
             return f"{name} {_verb(table)} {_difference(table, fresh.alone)}"
         return f"{name} seemed better, fresh runs do not confirm it"
-    known = sorted((one for one in own if one.gain), key=lambda one: _value(one.gain))
-    if known and known[-1].label == "positive":
-        name = short(table, {known[-1].factor: known[-1].level})
-        return f"{name} seems to {_verb(table)[:-1]} {_difference(table, known[-1].gain)}, not confirmed"
-    if not known or known[0].label != "negative":
+    ordered = sorted((setting for setting in own if setting.gain), key=lambda setting: _value(setting.gain))
+    if ordered and ordered[-1].label == "positive":
+        name = short_levels(table, {ordered[-1].factor: ordered[-1].level})
+        return f"{name} seems to {_verb(table)[:-1]} {_difference(table, ordered[-1].gain)}, not confirmed"
+    if not ordered or ordered[0].label != "negative":
         return f"{title(table, factor.factor)}, by how much is not resolved"
-    name = short(table, {known[0].factor: known[0].level})
-    is_best = all(one.label == "negative" for one in own)
-    return f"{name} {_verb(table)} {_difference(table, known[0].gain)}{', the default is best' * is_best}"
+    name = short_levels(table, {ordered[0].factor: ordered[0].level})
+    is_best = all(setting.label == "negative" for setting in own)
+    return f"{name} {_verb(table)} {_difference(table, ordered[0].gain)}{', the default is best' * is_best}"
 
 
-def _together(table: Table, found: Tunables) -> list[str]:
+def _together(table: Table, document: Tunables) -> list[str]:
     """The gain of all confirmed settings at once, where there are several."""
-    if len(found.combinations) < 2:
+    if len(document.combinations) < 2:
         return []
-    whole = max(found.combinations, key=lambda one: len(one.levels))
+    whole = max(document.combinations, key=lambda combination: len(combination.levels))
     if not _is_gain(whole.gain):
         return []
     return [f"{'both' if len(whole.levels) == 2 else 'all'} together {_difference(table, whole.gain)}"]
 
 
-def _others(table: Table, found: Tunables) -> Iterator[str]:
+def _other_factors(table: Table, document: Tunables) -> Iterator[str]:
     """What is known of the factors that were not found to matter, beside others that do."""
-    rest = {one.factor for one in found.factors if not one.matters}
-    own = [one for one in found.settings if one.factor in rest]
-    if not rest or not found.matter:
+    rest = {setting.factor for setting in document.factors if not setting.matters}
+    own = [setting for setting in document.settings if setting.factor in rest]
+    if not rest or not document.matter:
         return
     who, does = ("The others", "change") if len(rest) > 1 else ("The other", "changes")
-    if not any(one.gain for one in own):
+    if not any(setting.gain for setting in own):
         yield f"Nothing is known of the other{'s' * (len(rest) > 1)}."
         return
-    same = rest - {one.factor for one in own if one.label != "equivalent"}
-    margin = two_digits(100 * found.margin)
+    same = rest - {setting.factor for setting in own if setting.label != "equivalent"}
+    margin = two_digits(100 * document.margin)
     if same == rest:
         number = f" {len(rest)} are" if len(rest) > 1 else " is"
         yield f"The other{number} equivalent to the default within {margin} %."
         return
-    most = percent_at_most(max(map(_far, own)))
+    most = percent_at_most(max(map(_largest_effect, own)))
     also = f", {len(same)} of them by at most {margin} %" if same else ""
-    yield f"{who}{_unknown(table, own)} {does} it by at most {most}{also}."
+    yield f"{who}{_unknown_phrase(table, own)} {does} it by at most {most}{also}."
 
 
-def _unknown(table: Table, settings: Sequence[SettingEffect]) -> str:
+def _unknown_phrase(table: Table, settings: Sequence[SettingEffect]) -> str:
     """Those of which nothing is known, as an exception."""
-    names = [short(table, {one.factor: one.level}) for one in settings if not one.gain]
-    return f", {few(names, MOST_NAMED)} aside," if names else ""
+    names = [short_levels(table, {setting.factor: setting.level}) for setting in settings if not setting.gain]
+    return f", {join_first(names, MOST_NAMED)} aside," if names else ""
 
 
-def _fails(table: Table, found: Tunables) -> Iterator[str]:
-    why = [one for one in found.settings if is_why(one.fails_p, len(found.settings))]
-    if why:
-        yield f"Runs fail with {few([short(table, {one.factor: one.level}) for one in why], MOST_NAMED)}."
+def _fails(table: Table, document: Tunables) -> Iterator[str]:
+    culprits = [setting for setting in document.settings if causes_failures(setting.fails_p, len(document.settings))]
+    if culprits:
+        yield f"Runs fail with {join_first([short_levels(table, {setting.factor: setting.level}) for setting in culprits], MOST_NAMED)}."
 
 
 def _difference(table: Table, gain: Estimate | None) -> str:
     """Say what a setting changes, in the response that the study is about."""
-    what, is_rate = title(table, primary(table)), _is_rate(table)
+    what, is_rate = title(table, primary_response(table)), _is_rate(table)
     if gain is None:
         return f"another {what}"
-    told = change(gain if is_rate else inverse(gain), what)
-    if told != NOT_RESOLVED:
-        return told
+    text = change(gain if is_rate else inverse(gain), what)
+    if text != NOT_RESOLVED:
+        return text
     return f"{'more' if (_value(gain) > 1) == is_rate else 'less'} {what}, how much is not resolved"
 
 
 def _is_rate(table: Table) -> bool:
-    return table.study.responses[primary(table)].better == "higher"
+    return table.study.responses[primary_response(table)].better == "higher"
 
 
 def _verb(table: Table) -> str:
@@ -164,41 +172,43 @@ def _value(gain: Estimate | None) -> float:
     return gain.value if gain and gain.value is not None else 1.0
 
 
-def _ends(table: Table, found: Tunables, what: str) -> str:
+def _effect_range(table: Table, document: Tunables, what: str) -> str:
     """The most that a setting may take from the response and add to it."""
-    gains = [one.gain if _is_rate(table) else inverse(one.gain) for one in found.settings if one.gain]
+    gains = [
+        setting.gain if _is_rate(table) else inverse(setting.gain) for setting in document.settings if setting.gain
+    ]
     low = min((gain.low for gain in gains if gain.low), default=1.0)
     high = max((gain.high for gain in gains if gain.high), default=1.0)
     less, more = percent_at_most(max(1 - low, 0.0)), percent_at_most(max(high - 1, 0.0))
     return f"take up to {less} of the {what} away, or add up to {more}"
 
 
-def _far(one: SettingEffect) -> float:
+def _largest_effect(setting: SettingEffect) -> float:
     """How far a setting may be from the default, as a share."""
-    ends = [x for x in (one.gain.low, one.gain.high) if x] if one.gain else []
+    ends = [x for x in (setting.gain.low, setting.gain.high) if x] if setting.gain else []
     return max((max(x, 1 / x) - 1 for x in ends), default=0.0)
 
 
-def _matrix(table: Table, found: Tunables) -> Matrix:
+def _matrix(table: Table, document: Tunables) -> Matrix:
     """The settings that matter most: from all runs together, and from fresh ones."""
-    known = sorted((one for one in found.settings if one.gain), key=_weight)
-    is_fresh = any(one.alone for one in known)
+    ordered = sorted((setting for setting in document.settings if setting.gain), key=_weight)
+    is_fresh = any(setting.alone for setting in ordered)
     columns = ["all runs", *(["fresh runs"] if is_fresh else [])]
     rows = [
         MatrixRow(
-            label=short(table, {one.factor: one.level}),
-            cells=[MatrixCell(estimate=x) for x in _cells(one, is_fresh)],
+            label=short_levels(table, {setting.factor: setting.level}),
+            cells=[MatrixCell(estimate=x) for x in _cells(setting, is_fresh)],
         )
-        for one in known[:MOST_ROWS]
+        for setting in ordered[:MOST_ROWS]
     ]
-    what = performance(title(table, primary(table)), table.study.responses[primary(table)].better)
+    what = performance(title(table, primary_response(table)), table.study.responses[primary_response(table)].better)
     return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 
 
-def _cells(one: SettingEffect, is_fresh: bool) -> Sequence[Estimate | None]:
-    return [one.gain, one.alone] if is_fresh else [one.gain]
+def _cells(setting: SettingEffect, is_fresh: bool) -> Sequence[Estimate | None]:
+    return [setting.gain, setting.alone] if is_fresh else [setting.gain]
 
 
-def _weight(one: SettingEffect) -> tuple[bool, float]:
-    value = _value(one.gain)
-    return one.alone is None, -max(value, 1 / value)
+def _weight(setting: SettingEffect) -> tuple[bool, float]:
+    value = _value(setting.gain)
+    return setting.alone is None, -max(value, 1 / value)

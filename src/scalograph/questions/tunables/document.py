@@ -111,4 +111,4 @@ class Tunables(Model):
     @property
     def matter(self) -> list[FactorEffect]:
         """Return the factors that do."""
-        return [one for one in self.factors if one.matters]
+        return [factor for factor in self.factors if factor.matters]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors, Option
 from scalograph.study.levels import LevelsError, parse_levels
-from scalograph.study.scalars import Level, as_text
+from scalograph.study.scalars import Level, format_value
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 _CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
 
 
-class Knob(NamedTuple):
+class TunableOption(NamedTuple):
     """A setting that is varied: its factor, what sets it (None: the template), its name for people, its levels."""
 
     name: str
@@ -59,7 +59,7 @@ class TunablesOptions:
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise StudyError.one("tunables", f"{twice} twice", "each setting once", "give all its levels together")
         return AskedFactors(
-            levels={knob.name: ",".join(as_text(level) for level in knob.levels) for knob in knobs},
+            levels={knob.name: ",".join(format_value(level) for level in knob.levels) for knob in knobs},
             lists={knob.name: knob.levels for knob in knobs},
             controls={knob.name: knob.control for knob in knobs if knob.control},
             titles={knob.name: knob.title for knob in knobs if knob.title != knob.name},
@@ -74,52 +74,54 @@ class TunablesOptions:
 OPTIONS = TunablesOptions
 
 
-def figures(found: "Findings") -> dict[str, Any]:
+def figures(findings: "Findings") -> dict[str, Any]:
     """Return what is known of each setting, and the names of those that matter."""
     from scalograph.questions.tunables.document import Tunables
 
-    part = found.document("tunables", Tunables)
+    part = findings.document("tunables", Tunables)
     if part is None:
         return {"decided": False, "matter": [], "settings": []}
-    return {"matter": [one.factor for one in part.matter], **part.model_dump(mode="json", exclude={"factors"})}
+    return {"matter": [factor.factor for factor in part.matter], **part.model_dump(mode="json", exclude={"factors"})}
 
 
-def _options(texts: Sequence[str] | None) -> Iterator[Knob]:
+def _options(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
         levels = _levels("--option", text)
         levels = levels if len(levels) > 1 else ["", *levels]
-        words = [level if isinstance(level, str) else as_text(level) for level in levels]
+        words = [level if isinstance(level, str) else format_value(level) for level in levels]
         title = words[-1] if words[0] == "" else " or ".join(words)
-        yield Knob(_name(words[-1]), ARGUMENTS, title, [*words])
+        yield TunableOption(_name(words[-1]), ARGUMENTS, title, [*words])
 
 
-def _variables(texts: Sequence[str] | None) -> Iterator[Knob]:
+def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     """One level alone is set for all runs, and a name alone is passed on, as in every search."""
     for text in (text for text in texts or () if "=" in text):
-        name, levels = _divided("--env", text)
+        name, levels = _split_levels("--env", text)
         if len(levels) > 1:
-            yield Knob(_name(name), f"env:{name}", name, levels)
+            yield TunableOption(_name(name), f"env:{name}", name, levels)
 
 
-def _kernel(texts: Sequence[str] | None) -> Iterator[Knob]:
+def _kernel(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
-        name, levels = _divided("--sysctl", text)
-        yield Knob(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, [as_text(level) for level in levels])
+        name, levels = _split_levels("--sysctl", text)
+        yield TunableOption(
+            _name(name.rpartition(".")[2]), f"sysctl:{name}", name, [format_value(level) for level in levels]
+        )
 
 
-def _templates(texts: Sequence[str] | None) -> Iterator[Knob]:
+def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
-        found = _FACTOR.fullmatch(text)
-        if found is None:
+        match = _FACTOR.fullmatch(text)
+        if match is None:
             raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS", "such as size=64,256")
-        yield Knob(found[1], None, found[1], _levels("--factor", found[2]))
+        yield TunableOption(match[1], None, match[1], _levels("--factor", match[2]))
 
 
-def _divided(option: str, text: str) -> tuple[str, list[Level]]:
-    found = _CONTROLLED.fullmatch(text)
-    if found is None:
+def _split_levels(option: str, text: str) -> tuple[str, list[Level]]:
+    match = _CONTROLLED.fullmatch(text)
+    if match is None:
         raise StudyError.one(option, f"{text[:80]!r}", "NAME=LEVELS, the default first", "such as NAME=1,2")
-    return found[1].strip(), _levels(option, found[2])
+    return match[1].strip(), _levels(option, match[2])
 
 
 def _levels(option: str, text: str) -> list[Level]:

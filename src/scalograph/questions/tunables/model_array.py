@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.study.model import Study
-from scalograph.study.scalars import Level, alike
+from scalograph.study.scalars import Level, is_same_level
 
 IntArray = NDArray[np.int64]
 # A setting of all factors: the place of each one's level, 0 being the default.
@@ -59,7 +59,7 @@ def block_rows(n_levels: Sequence[int], number: int, seed: int) -> list[Settings
     array = orthogonal_array(len(n_levels))
     chosen = draw.permutation(array.shape[1])[: len(n_levels)]
     columns = [
-        _filled(n, number, draw)[array[:, column]] for n, column in zip(n_levels, chosen, strict=True)
+        _symbol_levels(n, number, draw)[array[:, column]] for n, column in zip(n_levels, chosen, strict=True)
     ]  # fmt: skip
     rows = np.stack(columns, axis=1)[draw.permutation(len(array))]
     return [tuple(int(x) for x in row) for row in rows]
@@ -70,7 +70,7 @@ def n_rotations(n_levels: Sequence[int]) -> int:
     return max((n // 2 for n in n_levels), default=1)
 
 
-def _filled(n_levels: int, number: int, draw: np.random.Generator) -> IntArray:
+def _symbol_levels(n_levels: int, number: int, draw: np.random.Generator) -> IntArray:
     """Choose the level of each symbol."""
     others = n_levels - 1
     two = (1, number % 2) if others == 1 else (1 + 2 * number % others, 1 + (2 * number + 1) % others)
@@ -141,7 +141,7 @@ def failures(
     return FailedRuns(sum(own), len(own), share, _fisher(own, default) if any(own) else None)
 
 
-def is_why(p: float | None, n_settings: int) -> bool:
+def causes_failures(p: float | None, n_settings: int) -> bool:
     """Tell whether a setting is why runs fail: beyond chance, as one of so many that may be blamed (Bonferroni)."""
     return p is not None and p * n_settings < BLAME
 
@@ -153,17 +153,21 @@ def _fisher(own: Sequence[bool], default: Sequence[bool]) -> float:
     return float(fisher_exact(table, alternative="greater").pvalue)
 
 
-def hopeless(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequence[int]) -> set[tuple[int, int]]:
+def failing_settings(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequence[int]) -> set[tuple[int, int]]:
     """Return the settings that are not worth further runs: they fail, and are why."""
     if not any(failed):
         return set()
     settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
-    found = {one: failures(rows, failed, *one) for one in settings}
-    return {one for one, each in found.items() if is_why(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n}
+    counts = {setting: failures(rows, failed, *setting) for setting in settings}
+    return {
+        setting
+        for setting, each in counts.items()
+        if causes_failures(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n
+    }
 
 
 @dataclass(frozen=True)
-class Tuned:
+class FactorSpace:
     """What is varied, and how a place in an array becomes a treatment.
 
     Attributes:
@@ -199,14 +203,14 @@ class Tuned:
 
     def treatment(self, settings: Sequence[int]) -> dict[str, Level]:
         """Return the levels of all factors of the study, in its order."""
-        found = {name: levels[k] for name, levels, k in zip(self.names, self.levels, settings, strict=True)}
-        return {name: found.get(name, self.fixed.get(name, "")) for name in self.order}
+        varied = {name: levels[k] for name, levels, k in zip(self.names, self.levels, settings, strict=True)}
+        return {name: varied.get(name, self.fixed.get(name, "")) for name in self.order}
 
 
-def tuned(study: Study) -> Tuned:
+def read_factor_space(study: Study) -> FactorSpace:
     """Read what is varied from a study whose levels are spelled out; a factor without a baseline has its first one."""
     varied = {name: list(factor.levels) for name, factor in study.factors.items() if len(factor.levels) > 1}
-    return Tuned(
+    return FactorSpace(
         names=tuple(varied),
         levels=tuple(_default_first(levels, study.baseline.get(name, levels[0])) for name, levels in varied.items()),
         fixed={name: factor.levels[0] for name, factor in study.factors.items() if name not in varied},
@@ -215,4 +219,4 @@ def tuned(study: Study) -> Tuned:
 
 
 def _default_first(levels: Sequence[Level], default: Level) -> tuple[Level, ...]:
-    return (default, *(level for level in levels if not alike(level, default)))
+    return (default, *(level for level in levels if not is_same_level(level, default)))

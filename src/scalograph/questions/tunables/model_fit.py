@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.center import FloatArray, trim_note
-from scalograph.analysis.contrast import PAIRED, paired
-from scalograph.analysis.estimate import Estimate, unknown
+from scalograph.analysis.contrast import PAIRED, paired_contrast
+from scalograph.analysis.estimate import Estimate, unknown_estimate
 from scalograph.questions.tunables.model_array import Settings, dummies, indicators
 
 # Residuals beyond so many robust standard deviations weigh no more than that (P. J. Huber, 1981).
@@ -90,11 +90,11 @@ class SettingFit:
 
         return self.widest * float(np.sqrt(self.freedom / chdtri(self.freedom, 0.9)))
 
-    def gain(self, place: int) -> Estimate:
+    def gain(self, index: int) -> Estimate:
         """Return the performance with a setting over that of the default."""
-        log, half = float(self.gains[place]), self.critical * float(self.errors[place])
+        log, half = float(self.gains[index]), self.critical * float(self.errors[index])
         value, low, high = (exp(min(max(x, -LARGEST), LARGEST)) for x in (log, log - half, log + half))
-        return Estimate(value, low, high, self.confidence, self.counts[place], METHOD)
+        return Estimate(value, low, high, self.confidence, self.counts[index], METHOD)
 
 
 def fit(
@@ -147,7 +147,7 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
     if freedom < LEAST_FREEDOM:
         return None
     _, residuals = _robust(columns, logs)
-    clip = clip_at(residuals, freedom)
+    clip = clip_limit(residuals, freedom)
     drawn = np.clip(residuals, -clip, clip)
     sd = float(np.sqrt(np.square(drawn).sum() / freedom))
     return _Noise(sd, sd * _correction(residuals, clip, used), freedom, clip)
@@ -159,12 +159,14 @@ def _correction(residuals: FloatArray, clip: float, used: int) -> float:
     return (1 + used / len(residuals) * (1 - kept) / kept) / kept if kept else 1.0
 
 
-def suffice(n_runs: int, n_columns: int) -> bool:
+def has_enough_runs(n_runs: int, n_columns: int) -> bool:
     """Tell whether so many runs are enough for outliers to be seen beside so many coefficients."""
     return SEEN_FROM * (n_runs - n_columns) >= n_runs
 
 
-def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> FloatArray:
+def pull_in_outliers(
+    rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]
+) -> FloatArray:
     """Return the logs with those of slowed runs drawn towards what all settings together make of them.
 
     Beside the effects of all factors an outlier is seen; beside those of none it is one of many that lie far off. What
@@ -173,15 +175,15 @@ def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], 
     """
     whole = np.hstack([indicators(blocks), dummies(rows, n_levels)[0]])
     n, used = whole.shape
-    if not suffice(n, used):
+    if not has_enough_runs(n, used):
         return logs
     _, residuals = _robust(whole, logs)
-    clip = clip_at(residuals, n - used)
+    clip = clip_limit(residuals, n - used)
     drawn = _correction(residuals, clip, used) * np.clip(residuals, -clip, clip)
     return np.asarray(logs - residuals + drawn)
 
 
-def clip_at(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:
+def clip_limit(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:
     """Return the size from which on residuals are drawn in: so many robust standard deviations of theirs."""
     scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / max(1, freedom)) ** 0.5
     return deviations * scale if scale > 0 else np.inf
@@ -193,7 +195,7 @@ def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) ->
     beta = solve @ logs
     for _ in range(STEPS):
         residuals = logs - columns @ beta
-        most = clip_at(residuals, len(logs) - columns.shape[1]) if clip is None else clip
+        most = clip_limit(residuals, len(logs) - columns.shape[1]) if clip is None else clip
         step = solve @ np.clip(residuals, -most, most)
         beta = beta + step
         if float(np.abs(step).max(initial=0.0)) < 1e-10:
@@ -207,7 +209,7 @@ PAIRS, TRIM = 10, 0.1
 MOST_CONFIRMED = 3
 
 
-def chosen(
+def choose_candidates(
     fit: SettingFit, selected: Sequence[int], margin: float, left_out: set[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Choose the best setting of each factor that matters, where it promises a gain; the most promising first.
@@ -223,8 +225,8 @@ def chosen(
         is_better = gain > max(margin, best.get(factor, (0.0, 0))[0])
         if factor in selected and is_better and (factor, level) not in left_out:
             best[factor] = gain, level
-    found = sorted(((gain, (factor, level)) for factor, (gain, level) in best.items()), reverse=True)
-    return [setting for _, setting in found[:MOST_CONFIRMED]]
+    ordered = sorted(((gain, (factor, level)) for factor, (gain, level) in best.items()), reverse=True)
+    return [setting for _, setting in ordered[:MOST_CONFIRMED]]
 
 
 def factorial(settings: Sequence[tuple[int, int]], n_factors: int) -> list[Settings]:
@@ -237,7 +239,7 @@ def factorial(settings: Sequence[tuple[int, int]], n_factors: int) -> list[Setti
     return [tuple(dict(group).get(j, 0) for j in range(n_factors)) for group in groups]
 
 
-def confirmed(blocks: Sequence[Mapping[Settings, float | None]], treatment: Settings, confidence: float) -> Estimate:
+def confirm_gain(blocks: Sequence[Mapping[Settings, float | None]], treatment: Settings, confidence: float) -> Estimate:
     """Return the performance of a treatment over that of the default, from the blocks that have both.
 
     Args:
@@ -247,8 +249,8 @@ def confirmed(blocks: Sequence[Mapping[Settings, float | None]], treatment: Sett
     """
     default = tuple(0 for _ in treatment)
     both = [(block.get(treatment), block.get(default)) for block in blocks]
-    known = [(a, b) for a, b in both if a is not None and b is not None]
-    if not known:
-        return unknown(PAIRED, confidence, 0, "no block has a run of both")
-    own, beside = np.array(known).T
-    return paired(own, beside, TRIM).estimate(confidence).warned(*trim_note(len(known), TRIM))
+    pairs = [(a, b) for a, b in both if a is not None and b is not None]
+    if not pairs:
+        return unknown_estimate(PAIRED, confidence, 0, "no block has a run of both")
+    own, beside = np.array(pairs).T
+    return paired_contrast(own, beside, TRIM).estimate(confidence).add_warnings(*trim_note(len(pairs), TRIM))

@@ -114,9 +114,9 @@ def ranks(fit: SettingFit) -> Ranks:
     """
     c = fit.covariance
     error = fit.spread * np.sqrt(np.maximum(c.diagonal()[:, None] + c.diagonal()[None, :] - 2 * c, 1e-300))
-    one, other = np.triu_indices(len(fit.gains), 1)
-    critical = _critical(fit, np.abs(fit.noise[:, one] - fit.noise[:, other]) / error[one, other])
-    return _ranked(fit.gains, fit.gains[:, None] - fit.gains[None, :] > critical * error)
+    first, second = np.triu_indices(len(fit.gains), 1)
+    critical = _critical(fit, np.abs(fit.noise[:, first] - fit.noise[:, second]) / error[first, second])
+    return _make_ranks(fit.gains, fit.gains[:, None] - fit.gains[None, :] > critical * error)
 
 
 def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
@@ -131,17 +131,19 @@ def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
         n_factors: of the study; one without a known level may have any place.
     """
     spreads = [deviations(fit, factor) for factor in range(n_factors)]
-    variance = [fit.spread**2 * one @ fit.covariance @ one.T for one in spreads]
-    square = np.array([float(np.square(one @ fit.gains).sum()) for one in spreads]) - [np.trace(v) for v in variance]
+    variance = [fit.spread**2 * first @ fit.covariance @ first.T for first in spreads]
+    square = np.array([float(np.square(first @ fit.gains).sum()) for first in spreads]) - [
+        np.trace(v) for v in variance
+    ]
     widest = np.array([np.linalg.norm(v, 2) for v in variance])
     shared = [[fit.spread**2 * np.linalg.norm(a @ fit.covariance @ b.T, 2) for b in spreads] for a in spreads]
     error = np.sqrt(np.maximum(widest[:, None] + widest[None, :] + 2 * np.array(shared), 1e-300))
-    one, other = np.triu_indices(n_factors, 1)
+    first, second = np.triu_indices(n_factors, 1)
     alone = np.random.default_rng((fit.seed + 2) % 2**63).standard_normal((DRAWS, n_factors)) * np.sqrt(widest)
-    apart = np.abs(alone[:, one] - alone[:, other]) / np.sqrt(np.maximum(widest[one] + widest[other], 1e-300))
-    known = np.array([one.shape[0] > 1 for one in spreads])
-    seen = np.where(known, np.sqrt(np.maximum(square, 0.0)), np.nan)
-    return _ranked(-square, (seen[:, None] - seen[None, :] > _critical(fit, apart) * error).T)
+    apart = np.abs(alone[:, first] - alone[:, second]) / np.sqrt(np.maximum(widest[first] + widest[second], 1e-300))
+    has_levels = np.array([first.shape[0] > 1 for first in spreads])
+    seen = np.where(has_levels, np.sqrt(np.maximum(square, 0.0)), np.nan)
+    return _make_ranks(-square, (seen[:, None] - seen[None, :] > _critical(fit, apart) * error).T)
 
 
 def deviations(fit: SettingFit, factor: int) -> FloatArray:
@@ -160,7 +162,7 @@ def _critical(fit: SettingFit, apart: FloatArray) -> float:
     return float(np.quantile((apart / fit.studentized).max(axis=1, initial=0.0), fit.confidence))
 
 
-def _ranked(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ranks:
+def _make_ranks(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ranks:
     """Place values from the least on; `above[i, j]` tells that i is more than j for sure."""
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     low, high = 1 + above.sum(axis=1), len(values) - above.sum(axis=0)
@@ -187,13 +189,15 @@ class GroupSpread:
 
     def __init__(self, fit: SettingFit, factors: Sequence[int]) -> None:
         shapes = [deviations(fit, factor) for factor in factors]
-        levels, noise = [one @ fit.gains for one in shapes], [fit.noise @ one.T for one in shapes]
-        self.seen = np.array([np.linalg.norm(one) for one in levels])
-        self.drawn = np.stack([np.linalg.norm(one, axis=1) for one in noise], axis=1)
+        levels, noise = [matrix @ fit.gains for matrix in shapes], [fit.noise @ matrix.T for matrix in shapes]
+        self.seen = np.array([np.linalg.norm(matrix) for matrix in levels])
+        self.drawn = np.stack([np.linalg.norm(matrix, axis=1) for matrix in noise], axis=1)
         self._added = np.square(self.drawn).mean(axis=0)
         self._kept = self._without_noise(self.seen, self._added)
         self.value = float(self._kept.mean())
-        along = [a @ one / max(float(np.linalg.norm(one)), _TINY) for a, one in zip(noise, levels, strict=True)]
+        along = [
+            a @ matrix / max(float(np.linalg.norm(matrix)), _TINY) for a, matrix in zip(noise, levels, strict=True)
+        ]
         self._along, self._scale = np.stack(along, axis=1) / fit.studentized, fit.studentized
 
     @cached_property
@@ -242,8 +246,8 @@ def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[f
         Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
         the middle: it is not 1 where the factors of one group have more settings, or fewer runs.
     """
-    low, middle, high = np.quantile(_over(first.drawn.mean(axis=1), second.drawn.mean(axis=1)), BAND)
-    return float(_over(first.seen.mean(), second.seen.mean())), (float(low), float(middle), float(high))
+    low, middle, high = np.quantile(_bounded_ratio(first.drawn.mean(axis=1), second.drawn.mean(axis=1)), BAND)
+    return float(_bounded_ratio(first.seen.mean(), second.seen.mean())), (float(low), float(middle), float(high))
 
 
 def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: int) -> Estimate:
@@ -303,5 +307,5 @@ def _crossing(share: Callable[[float], float], at: float) -> float:
     return exp((low + high) / 2)
 
 
-def _over(one: FloatArray, other: FloatArray) -> FloatArray:
-    return np.asarray(one / np.maximum(other, _TINY))
+def _bounded_ratio(upper: FloatArray, lower: FloatArray) -> FloatArray:
+    return np.asarray(upper / np.maximum(lower, _TINY))

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.tunables.model_array import IntArray, Settings, dummies, indicators
-from scalograph.questions.tunables.model_fit import clip_at, drawn_in, suffice
+from scalograph.questions.tunables.model_fit import clip_limit, has_enough_runs, pull_in_outliers
 
 # Permutations; a factor that may be selected is weighed with more.
 FEW, MANY = 199, 999
@@ -42,8 +42,8 @@ class Screening:
     @cached_property
     def whole(self) -> FloatArray | None:
         """Return a basis of all of them; None where it leaves too few degrees of freedom."""
-        found = self.basis([*self.columns])
-        return found if suffice(len(self.logs), found.shape[1]) else None
+        basis = self.basis([*self.columns])
+        return basis if has_enough_runs(len(self.logs), basis.shape[1]) else None
 
 
 def screening(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> Screening:
@@ -58,7 +58,7 @@ def screening(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int],
     x, names = dummies(rows, n_levels)
     at = {j: [k for k, (factor, _) in enumerate(names) if factor == j] for j in range(len(n_levels))}
     columns = {j: x[:, places] for j, places in at.items() if places}
-    return Screening(indicators(blocks), columns, drawn_in(rows, logs, blocks, n_levels), np.asarray(blocks))
+    return Screening(indicators(blocks), columns, pull_in_outliers(rows, logs, blocks, n_levels), np.asarray(blocks))
 
 
 class Candidates:
@@ -78,12 +78,12 @@ class Candidates:
     def __init__(self, runs: Screening, selected: Sequence[int], seed: int) -> None:
         self._runs, self._seed, self._q = runs, seed, runs.basis(selected)
         freedom = len(runs.logs) - self._q.shape[1]
-        left = {j: _basis(_beside(self._q, x.T).T) for j, x in runs.columns.items() if j not in selected}
+        left = {j: _basis(_project_out(self._q, x.T).T) for j, x in runs.columns.items() if j not in selected}
         # A factor that the selected ones explain, or that leaves no residual, is no candidate.
         self._own = {j: basis for j, basis in left.items() if 0 < basis.shape[1] < freedom}
         self.factors = [*self._own]
-        self._residuals = _beside(self._q, runs.logs[None, :])[0]
-        most = clip_at(self._residuals, freedom, CLIP)
+        self._residuals = _project_out(self._q, runs.logs[None, :])[0]
+        most = clip_limit(self._residuals, freedom, CLIP)
         self._clipped = np.clip(self._residuals, -most, most)
 
     @cached_property
@@ -97,8 +97,8 @@ class Candidates:
         Args:
             alpha: probability about which they have to be exact.
         """
-        found = self._permuted(FEW)
-        return self._permuted(MANY) if min(found.values()) <= max(NEAR * alpha, 2 / FEW) else found
+        p_values = self._permuted(FEW)
+        return self._permuted(MANY) if min(p_values.values()) <= max(NEAR * alpha, 2 / FEW) else p_values
 
     @cached_property
     def _seen(self) -> FloatArray:
@@ -116,7 +116,7 @@ class Candidates:
 
     def _scores(self, order: IntArray) -> FloatArray:
         """Strength of each candidate where residuals stand in these orders; shapes (n, runs) and (n, candidates)."""
-        scores = self._beside_selected(_beside(self._q, self._clipped[order]))
+        scores = self._beside_selected(_project_out(self._q, self._clipped[order]))
         if self._runs.whole is None:
             return scores
         return np.maximum(scores, self._beside_all(self._residuals[order], self._runs.whole))
@@ -127,7 +127,7 @@ class Candidates:
         return np.stack([_strength(x, df, total - x, freedom - df) for x, df in own], axis=1)
 
     def _beside_all(self, logs: FloatArray, whole: FloatArray) -> FloatArray:
-        rest, freedom = _square(_beside(whole, logs)), logs.shape[1] - whole.shape[1]
+        rest, freedom = _square(_project_out(whole, logs)), logs.shape[1] - whole.shape[1]
         own = [(_square(logs @ basis), basis.shape[1]) for basis in self._alone.values()]
         return np.stack([_strength(x, df, rest, freedom) for x, df in own], axis=1)
 
@@ -135,7 +135,7 @@ class Candidates:
     def _alone(self) -> dict[int, FloatArray]:
         """What each candidate has that no other factor has."""
         others = {j: self._runs.basis([k for k in self._runs.columns if k != j]) for j in self.factors}
-        return {j: _basis(_beside(q, self._runs.columns[j].T).T) for j, q in others.items()}
+        return {j: _basis(_project_out(q, self._runs.columns[j].T).T) for j, q in others.items()}
 
 
 def _strength(own: FloatArray, df: int, rest: FloatArray, freedom: int) -> FloatArray:
@@ -152,7 +152,7 @@ def _square(logs: FloatArray) -> FloatArray:
     return np.asarray(np.square(logs).sum(axis=1))
 
 
-def _beside(basis: FloatArray, logs: FloatArray) -> FloatArray:
+def _project_out(basis: FloatArray, logs: FloatArray) -> FloatArray:
     """What a model leaves of rows of logs, shape (n, runs)."""
     return np.asarray(logs - (logs @ basis) @ basis.T)
 
@@ -166,7 +166,7 @@ def _basis(columns: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreeningResult:
     """What the permutations say.
 
     Attributes:
@@ -181,7 +181,7 @@ class Screened:
 
 def screen(
     rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int], alpha: float, seed: int
-) -> Screened:
+) -> ScreeningResult:
     """Select the factors whose levels differ, the strongest first, each beside those before it.
 
     The largest score of all candidates is held against its distribution where residuals of the reduced model are
@@ -203,13 +203,13 @@ def screen(
     p = dict.fromkeys(range(len(n_levels)), 1.0)
     selected = _forward(runs, alpha, seed, p)
     while len(selected) > 1:
-        beside = {j: _beside_others(runs, selected, j, alpha, seed) for j in selected[:-1]}
+        beside = {j: _p_given_others(runs, selected, j, alpha, seed) for j in selected[:-1]}
         worst = max(beside, key=beside.__getitem__)
         if beside[worst] <= alpha:
             break
         selected.remove(worst)
         p[worst] = beside[worst]
-    return Screened(tuple(selected), tuple(p.values()))
+    return ScreeningResult(tuple(selected), tuple(p.values()))
 
 
 def _forward(runs: Screening, alpha: float, seed: int, p: dict[int, float]) -> list[int]:
@@ -225,7 +225,7 @@ def _forward(runs: Screening, alpha: float, seed: int, p: dict[int, float]) -> l
         selected.append(step.strongest)
 
 
-def _beside_others(runs: Screening, selected: Sequence[int], factor: int, alpha: float, seed: int) -> float:
+def _p_given_others(runs: Screening, selected: Sequence[int], factor: int, alpha: float, seed: int) -> float:
     """Return p of a factor beside all others that are selected; 1 where these explain it."""
     step = Candidates(runs, [j for j in selected if j != factor], seed + len(selected) + factor)
     return step.p_values(alpha).get(factor, 1.0) if step.factors else 1.0

@@ -12,7 +12,7 @@ from scalograph.design.search import SearchPlan
 from scalograph.questions.tunables.search_state import begin
 from scalograph.study.levels import Treatment
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 
 
 class TunablesPlan(SearchPlan):
@@ -26,12 +26,12 @@ class TunablesPlan(SearchPlan):
     def outlook(self) -> str:
         """Say what will be run."""
         search = begin(self._study, ())
-        n, first = counted(len(search.course.space.settings), "setting"), len(search.first)
+        n, first = count_noun(len(search.course.space.settings), "setting"), len(search.first)
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
             return f"{n}, one at a time: {first} runs"
         most = min(search.course.most, self.most_runs)
         if most < first:
-            return f"{n}; {counted(most, 'run')} at most, too few to compare them: the first block has {first}"
+            return f"{n}; {count_noun(most, 'run')} at most, too few to compare them: the first block has {first}"
         return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
 
 

@@ -29,61 +29,67 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
     Returns:
         By name; none where too few runs were made.
     """
-    known = sorted(_known(document), key=_value)
-    fresh = sorted((one.alone for one in document.settings if one.alone), key=_value)
-    found = {
-        "best_gain": [OfferedFigure((fresh or known)[-1])] if known else [],
-        "worst_gain": [OfferedFigure(known[0])] if known else [],
+    gains = sorted(_gains(document), key=_value)
+    fresh = sorted((setting.alone for setting in document.settings if setting.alone), key=_value)
+    offers = {
+        "best_gain": [OfferedFigure((fresh or gains)[-1])] if gains else [],
+        "worst_gain": [OfferedFigure(gains[0])] if gains else [],
         "worst_other_gain": list(_worst_others(document)),
         "failed_share": [
-            OfferedFigure(share, _levels(document, one))
-            for one in document.settings
-            if (share := _share(document, one)) is not None
+            OfferedFigure(share, _levels(document, setting))
+            for setting in document.settings
+            if (share := _share(document, setting)) is not None
         ],
         "sensitivity_rank": [
-            OfferedFigure(rank, _levels(document, one)) for one in document.settings if (rank := _rank(document, one))
+            OfferedFigure(rank, _levels(document, setting))
+            for setting in document.settings
+            if (rank := _rank(document, setting))
         ],
-        CONTRAST: [figure for one in document.contrasts for figure in _contrast(one)],
+        CONTRAST: [figure for setting in document.contrasts for figure in _contrast(setting)],
     }
-    return {name: each for name, each in found.items() if each}
+    return {name: each for name, each in offers.items() if each}
 
 
-def _contrast(one: GroupContrast) -> Iterator[OfferedFigure]:
+def _contrast(contrast: GroupContrast) -> Iterator[OfferedFigure]:
     """Either group over the other."""
-    yield OfferedFigure(one.ratio, of_groups=(one.first, one.second))
-    yield OfferedFigure(inverse(one.ratio), of_groups=(one.second, one.first))
+    yield OfferedFigure(contrast.ratio, of_groups=(contrast.first, contrast.second))
+    yield OfferedFigure(inverse(contrast.ratio), of_groups=(contrast.second, contrast.first))
 
 
-def _known(document: Tunables, *without: str) -> list[Estimate]:
+def _gains(document: Tunables, *without: str) -> list[Estimate]:
     """Gains of settings that do not fail, of all factors but these."""
-    return [one.gain for one in document.settings if one.gain and not one.left_out and one.factor not in without]
+    return [
+        setting.gain
+        for setting in document.settings
+        if setting.gain and not setting.left_out and setting.factor not in without
+    ]
 
 
 def _worst_others(document: Tunables) -> Iterator[OfferedFigure]:
     """Beside each setting the worst one of the other factors."""
-    for one in document.settings:
-        if known := _known(document, one.factor):
-            yield OfferedFigure(min(known, key=_value), _levels(document, one))
+    for setting in document.settings:
+        if gains := _gains(document, setting.factor):
+            yield OfferedFigure(min(gains, key=_value), _levels(document, setting))
 
 
 def _value(gain: Estimate) -> float:
     return gain.value or 1.0
 
 
-def _levels(document: Tunables, one: SettingEffect) -> dict[str, Level]:
-    return {**{factor.factor: factor.default for factor in document.factors}, one.factor: one.level}
+def _levels(document: Tunables, setting: SettingEffect) -> dict[str, Level]:
+    return {**{factor.factor: factor.default for factor in document.factors}, setting.factor: setting.level}
 
 
-def _share(document: Tunables, one: SettingEffect) -> Estimate | None:
-    if one.fails is None:
+def _share(document: Tunables, setting: SettingEffect) -> Estimate | None:
+    if setting.fails is None:
         return None
-    return proportion(one.n_failed, one.n_failed, document.n_failed, one.fails.confidence)
+    return proportion(setting.n_failed, setting.n_failed, document.n_failed, setting.fails.confidence)
 
 
-def _rank(document: Tunables, one: SettingEffect) -> Estimate | None:
-    (factor,) = (factor for factor in document.factors if factor.factor == one.factor)
+def _rank(document: Tunables, setting: SettingEffect) -> Estimate | None:
+    (factor,) = (factor for factor in document.factors if factor.factor == setting.factor)
     confidence = next((other.gain.confidence for other in document.settings if other.gain), None)
     if factor.sensitivity_rank is None or confidence is None:
         return None
-    low, place, high = factor.sensitivity_rank
-    return Estimate(float(place), float(low), float(high), confidence, document.n_runs, RANK)
+    low, rank, high = factor.sensitivity_rank
+    return Estimate(float(rank), float(low), float(high), confidence, document.n_runs, RANK)

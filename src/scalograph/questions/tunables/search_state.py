@@ -13,16 +13,16 @@ from scalograph.design.search_steps import Search, Treatment, key_of
 from scalograph.errors import StudyError
 from scalograph.questions.tunables.model_array import (
     SYMBOLS,
+    FactorSpace,
     Settings,
-    Tuned,
     block_rows,
-    hopeless,
+    failing_settings,
     n_rotations,
     orthogonal_array,
-    tuned,
+    read_factor_space,
 )
-from scalograph.questions.tunables.model_fit import MOST_CONFIRMED, PAIRS, SettingFit, chosen, factorial, fit
-from scalograph.questions.tunables.model_strength import Screened, screen
+from scalograph.questions.tunables.model_fit import MOST_CONFIRMED, PAIRS, SettingFit, choose_candidates, factorial, fit
+from scalograph.questions.tunables.model_strength import ScreeningResult, screen
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind, Study
 
 # Rows of an array before each of which a run of the default is made.
@@ -31,7 +31,7 @@ EVERY = 9
 N_DEFAULT = 10
 
 
-class Ordered(NamedTuple):
+class PlannedRun(NamedTuple):
     """A run that is to come: its settings, its block, and whether it is one of the fresh runs that confirm."""
 
     settings: Settings
@@ -39,7 +39,7 @@ class Ordered(NamedTuple):
     confirms: bool = False
 
 
-def array_block(space: Tuned, number: int, seed: int, left_out: set[tuple[int, int]]) -> list[Ordered]:
+def array_block(space: FactorSpace, number: int, seed: int, left_out: set[tuple[int, int]]) -> list[PlannedRun]:
     """Return a block of the array, a run of the default before every nine of its own.
 
     Args:
@@ -48,16 +48,16 @@ def array_block(space: Tuned, number: int, seed: int, left_out: set[tuple[int, i
         seed: of the study.
         left_out: settings that fail: the default stands for them.
     """
-    runs: list[Ordered] = []
+    runs: list[PlannedRun] = []
     for k, row in enumerate(block_rows(space.n_levels, number, seed)):
         if k % EVERY == 0:
-            runs.append(Ordered(space.default, number))
+            runs.append(PlannedRun(space.default, number))
         kept = tuple(0 if (j, level) in left_out else level for j, level in enumerate(row))
-        runs.append(Ordered(kept, number))
+        runs.append(PlannedRun(kept, number))
     return runs
 
 
-def replicate(space: Tuned, number: int, n_runs: int, seed: int) -> list[Ordered]:
+def replicate(space: FactorSpace, number: int, n_runs: int, seed: int) -> list[PlannedRun]:
     """Return one replicate: every setting alone, and its share of the ten runs of the default, in a drawn order.
 
     Args:
@@ -67,17 +67,19 @@ def replicate(space: Tuned, number: int, n_runs: int, seed: int) -> list[Ordered
         seed: of the study.
     """
     n_default = max(1, (number + 1) * N_DEFAULT // n_runs - number * N_DEFAULT // n_runs)
-    runs = [Ordered(space.alone(*setting), number) for setting in space.settings]
-    runs += [Ordered(space.default, number)] * n_default
+    runs = [PlannedRun(space.alone(*setting), number) for setting in space.settings]
+    runs += [PlannedRun(space.default, number)] * n_default
     random.Random(f"{seed} {number}").shuffle(runs)
     return runs
 
 
-def confirming(space: Tuned, treatments: Sequence[Settings], n_blocks: int, seed: int) -> Iterator[Ordered]:
+def confirmation_runs(
+    space: FactorSpace, treatments: Sequence[Settings], n_blocks: int, seed: int
+) -> Iterator[PlannedRun]:
     """Yield the fresh runs: in each block every treatment and the default once, in a drawn order."""
     draw = random.Random(f"{seed} confirm")
     for block in range(n_blocks):
-        runs = [Ordered(settings, block, confirms=True) for settings in (space.default, *treatments)]
+        runs = [PlannedRun(settings, block, confirms=True) for settings in (space.default, *treatments)]
         draw.shuffle(runs)
         yield from runs
 
@@ -98,7 +100,7 @@ NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with 
 
 
 @dataclass(frozen=True, slots=True)
-class ToldRun:
+class Observation:
     """A run that was told: the place of each factor's level, its block, and log performance; None where it failed.
 
     `confirms` says that it is one of the fresh runs, whose blocks are counted anew.
@@ -125,14 +127,14 @@ class TunablesCourse:
     """
 
     def __init__(
-        self, space: Tuned, seed: int, plan: PlanKind, margin: float, n_runs: int, confidence: float = 0.95
+        self, space: FactorSpace, seed: int, plan: PlanKind, margin: float, n_runs: int, confidence: float = 0.95
     ) -> None:
         self.space, self.plan, self.margin, self.confidence = space, plan, margin, confidence
         self._seed, self._n_runs = seed, n_runs
         self.steps: list[Settings] = []
         self._places: dict[Settings, int] = {}
-        self.told: list[ToldRun] = []
-        self.screened: Screened | None = None
+        self.told: list[Observation] = []
+        self.screened: ScreeningResult | None = None
         self.selected: tuple[int, ...] = ()
         self.looks: list[tuple[int, ...]] = []
         self.candidates: list[tuple[int, int]] = []
@@ -140,7 +142,7 @@ class TunablesCourse:
         self.resolved = False
         self.over = False
         self.n_blocks = 1
-        self.queue: list[Ordered] = self._first()
+        self.queue: list[PlannedRun] = self._first()
         self._place_all()
 
     @property
@@ -185,11 +187,11 @@ class TunablesCourse:
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
         return f"{'confirming' if self.candidates else 'matter'}: {names}"
 
-    def add(self, level: int, score: float) -> str | None:
+    def observe(self, level: int, score: float) -> str | None:
         """Take the score of a run: time for the same work."""
         return self._take(level, -log(score))
 
-    def fail(self, level: int) -> str | None:
+    def observe_failure(self, level: int) -> str | None:
         """Take a run without a score: a failure is a response."""
         return self._take(level, None)
 
@@ -199,18 +201,18 @@ class TunablesCourse:
             self._look()
 
     @property
-    def screening(self) -> list[ToldRun]:
+    def screening(self) -> list[Observation]:
         """Return the runs that compare all settings."""
         return [run for run in self.told if not run.confirms]
 
     @property
     def pairs(self) -> list[dict[Settings, float | None]]:
         """Return the log performance of each treatment in each block of the fresh runs."""
-        found: dict[int, dict[Settings, float | None]] = {}
+        by_block: dict[int, dict[Settings, float | None]] = {}
         for run in self.told:
             if run.confirms:
-                found.setdefault(run.block, {})[run.settings] = run.log
-        return list(found.values())
+                by_block.setdefault(run.block, {})[run.settings] = run.log
+        return list(by_block.values())
 
     def fitted(self) -> SettingFit | None:
         """Fit all settings to the runs that compare them; None where there are too few."""
@@ -226,15 +228,15 @@ class TunablesCourse:
             logs: log of it, by the place of the run in `told`.
             n_others: such responses, which share what one may err by (Bonferroni).
         """
-        known = [(run, logs[i]) for i, run in enumerate(self.told) if not run.confirms and i in logs]
-        if len(known) < SYMBOLS:
+        values_of_runs = [(run, logs[i]) for i, run in enumerate(self.told) if not run.confirms and i in logs]
+        if len(values_of_runs) < SYMBOLS:
             return None
-        rows, values, blocks = _arrays(known)
+        rows, values, blocks = _arrays(values_of_runs)
         n_levels, seed = self.space.n_levels, self._seed
         selected = screen(rows, values, blocks, n_levels, ALPHA / n_others, seed % 2**31).selected
         return fit(rows, values, blocks, n_levels, selected, 1 - (1 - self.confidence) / n_others, seed)
 
-    def _first(self) -> list[Ordered]:
+    def _first(self) -> list[PlannedRun]:
         if self.plan == ONE_AT_A_TIME:
             return [
                 run for k in range(self._n_runs) for run in replicate(self.space, k, self._n_runs, self._seed)
@@ -247,9 +249,9 @@ class TunablesCourse:
 
     def _take(self, level: int, value: float | None) -> str | None:
         settings = self.steps[level]
-        place = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
-        asked = self.queue.pop(place) if place is not None else Ordered(settings, self.n_blocks - 1)
-        self.told.append(ToldRun(settings, asked.block, value, asked.confirms))
+        index = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
+        asked = self.queue.pop(index) if index is not None else PlannedRun(settings, self.n_blocks - 1)
+        self.told.append(Observation(settings, asked.block, value, asked.confirms))
         if self.default_fails:
             self.queue, self.over = [], True
             return NOTHING_TO_COMPARE
@@ -280,9 +282,9 @@ class TunablesCourse:
         self.screened = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
         self.selected = tuple(dict.fromkeys((*self.selected, *self.screened.selected)))
         self.looks.append(self.selected)
-        found = self.fitted()
+        effects = self.fitted()
         tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan == ONE_AT_A_TIME
-        self.resolved = found is not None and tried and found.surely_within <= log1p(RESOLVED)
+        self.resolved = effects is not None and tried and effects.surely_within <= log1p(RESOLVED)
 
     def _nearly(self) -> bool:
         """Whether some factor may be selected with a few more runs."""
@@ -291,19 +293,21 @@ class TunablesCourse:
 
     def _leave_out(self) -> str | None:
         runs = self.screening
-        found = hopeless([run.settings for run in runs], [run.log is None for run in runs], self.space.n_levels)
-        new, self.left_out = sorted(found - self.left_out), self.left_out | found
+        failing = failing_settings(
+            [run.settings for run in runs], [run.log is None for run in runs], self.space.n_levels
+        )
+        new, self.left_out = sorted(failing - self.left_out), self.left_out | failing
         named = [f"{self.space.names[j]} {self.space.levels[j][k]}" for j, k in new]
         return f"{', '.join(named)}: most runs fail, left out" if named else None
 
     def _confirm(self) -> None:
-        found = self.fitted()
-        self.candidates = chosen(found, self.selected, self.margin, self.left_out) if found else []
+        effects = self.fitted()
+        self.candidates = choose_candidates(effects, self.selected, self.margin, self.left_out) if effects else []
         if not self.candidates:
             self.over = True
             return
         treatments = factorial(self.candidates, len(self.space.names))
-        self.queue = list(confirming(self.space, treatments, PAIRS, self._seed))
+        self.queue = list(confirmation_runs(self.space, treatments, PAIRS, self._seed))
 
     def _place_all(self) -> None:
         """Give each new treatment a place."""
@@ -320,12 +324,12 @@ class TunableSteps(Mapping[int, tuple[Treatment, ...]]):
         self._course, self._given = course, {key_of(t): t for t in treatments}
         self._made: dict[int, tuple[Treatment, ...]] = {}
 
-    def __getitem__(self, place: int) -> tuple[Treatment, ...]:
+    def __getitem__(self, index: int) -> tuple[Treatment, ...]:
         """Return the one treatment of a step."""
-        if place not in self._made:
-            treatment: Treatment = self._course.space.treatment(self._course.steps[place])
-            self._made[place] = (self._given.get(key_of(treatment), treatment),)
-        return self._made[place]
+        if index not in self._made:
+            treatment: Treatment = self._course.space.treatment(self._course.steps[index])
+            self._made[index] = (self._given.get(key_of(treatment), treatment),)
+        return self._made[index]
 
     def __iter__(self) -> Iterator[int]:
         """Go through all places."""
@@ -349,7 +353,7 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCours
     protocol = study.protocol
     margin = MARGIN if protocol.precision is None else protocol.precision
     course = TunablesCourse(
-        tuned(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
+        read_factor_space(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
     )
     _refuse_holes(course, treatments)
     first = [course.steps.index(run.settings) for run in course.queue]
@@ -363,10 +367,10 @@ def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> No
     given = {key_of(treatment) for treatment in treatments}
     n_lost = sum(key_of(course.space.treatment(settings)) not in given for settings in course.steps)
     if given and n_lost:
-        found = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
-        raise StudyError.one("factors", found, "levels that go with each other", "leave those out that do not")
+        problem = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
+        raise StudyError.one("factors", problem, "levels that go with each other", "leave those out that do not")
 
 
-def _arrays(runs: Sequence[tuple[ToldRun, float | None]]) -> tuple[list[Settings], FloatArray, list[int]]:
+def _arrays(runs: Sequence[tuple[Observation, float | None]]) -> tuple[list[Settings], FloatArray, list[int]]:
     values = np.array([value for _, value in runs], dtype=np.float64)
     return [run.settings for run, _ in runs], values, [run.block for run, _ in runs]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from scalograph.findings.names import short, title
+from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.format import level_text, significant
 from scalograph.text.quantities import performance, two_digits
-from scalograph.text.short_names import few
+from scalograph.text.short_names import join_first
 
 _GROUPS = "means over the factors of a group, as the table of factors has them; settings without a run are in none"
 _CONTRASTS = (
@@ -20,20 +20,20 @@ _CONTRASTS = (
 MOST_NAMED = 6
 
 
-def group_tables(table: Table, found: Tunables) -> Iterator[TableDoc]:
+def group_tables(table: Table, document: Tunables) -> Iterator[TableDoc]:
     """Make one table of the groups that a study names, and one of their contrasts; none where it names none.
 
     Args:
         table: the study.
-        found: what the search came to.
+        document: what the search came to.
     """
-    if found.groups:
-        yield _groups(table, found)
-    if found.contrasts:
-        yield _contrasts(found)
+    if document.groups:
+        yield _groups(table, document)
+    if document.contrasts:
+        yield _contrasts(document)
 
 
-def _groups(table: Table, found: Tunables) -> TableDoc:
+def _groups(table: Table, document: Tunables) -> TableDoc:
     columns = [
         Column(name="group", kind="label"), Column(name="factors", kind="text"), Column(name="sensitivity", unit="%"),
         Column(name="at most by noise", unit="%"), Column(name="plain", unit="%"),
@@ -41,25 +41,25 @@ def _groups(table: Table, found: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            one.group, few([title(table, name) for name in one.factors], MOST_NAMED),
-            *(round(x, 2) for x in (one.sensitivity, one.sensitivity_noise, one.plain, one.plain_noise)),
+            group.group, join_first([title(table, name) for name in group.factors], MOST_NAMED),
+            *(round(x, 2) for x in (group.sensitivity, group.sensitivity_noise, group.plain, group.plain_noise)),
         ]
-        for one in found.groups
+        for group in document.groups
     ]  # fmt: skip
     return TableDoc(id="tunables-groups", title="Groups of factors", note=_GROUPS, columns=columns, rows=rows)
 
 
-def _contrasts(found: Tunables) -> TableDoc:
+def _contrasts(document: Tunables) -> TableDoc:
     columns = [
         Column(name="group", kind="label"), Column(name="over", kind="label"), Column(name="times", kind="estimate"),
         Column(name="plain"), Column(name="plain of noise alone", kind="text"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
-        [one.first, one.second, one.ratio, round(one.plain, 2), "{1:.2f} [{0:.2f}, {2:.2f}]".format(*one.plain_noise)]
-        for one in found.contrasts
+        [contrast.first, contrast.second, contrast.ratio, round(contrast.plain, 2), "{1:.2f} [{0:.2f}, {2:.2f}]".format(*contrast.plain_noise)]
+        for contrast in document.contrasts
     ]  # fmt: skip
-    told = "How many times as much as another group"
-    return TableDoc(id="tunables-contrasts", title=told, note=_CONTRASTS, columns=columns, rows=rows)
+    heading = "How many times as much as another group"
+    return TableDoc(id="tunables-contrasts", title=heading, note=_CONTRASTS, columns=columns, rows=rows)
 
 
 _FACTORS = (
@@ -70,24 +70,24 @@ _FACTORS = (
 )
 
 
-def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
+def tunables_tables(table: Table, document: Tunables) -> list[TableDoc]:
     """Make one table of the settings, one of the factors, and those of groups and of what was confirmed.
 
     Args:
         table: the study.
-        found: what the search came to.
+        document: what the search came to.
     """
-    if found.half_width is None:
+    if document.half_width is None:
         return []
     return [
-        *([_combinations(table, found)] if found.combinations else []),
-        _settings(table, found),
-        _factors(table, found),
-        *group_tables(table, found),
+        *([_combinations(table, document)] if document.combinations else []),
+        _settings(table, document),
+        _factors(table, document),
+        *group_tables(table, document),
     ]
 
 
-def _settings(table: Table, found: Tunables) -> TableDoc:
+def _settings(table: Table, document: Tunables) -> TableDoc:
     columns = [
         Column(name="setting", kind="label"), Column(name="over the default", kind="estimate"),
         Column(name="label", kind="text"), Column(name="alone, fresh runs", kind="estimate"),
@@ -97,39 +97,39 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            short(table, {one.factor: one.level}), one.gain, one.label if one.gain else "not known", one.alone,
-            one.cpu_time,
-            _moved(table, one), _rank(one.rank), one.n, one.n_failed, one.fails, _rounded(one.fails_p),
+            short_levels(table, {setting.factor: setting.level}), setting.gain, setting.label if setting.gain else "not known", setting.alone,
+            setting.cpu_time,
+            _changes_cell(table, setting), _rank(setting.rank), setting.n, setting.n_failed, setting.fails, _round(setting.fails_p),
         ]
-        for one in found.settings
+        for setting in document.settings
     ]  # fmt: skip
     note = (
-        f"{performance(title(table, found.response), table.study.responses[found.response].better)} over the default, "
-        f"simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
+        f"{performance(title(table, document.response), table.study.responses[document.response].better)} over the default, "
+        f"simultaneous intervals; equivalent: within {two_digits(100 * document.margin)} %"
     )
-    if found.best_of_noise and found.worst_of_noise:
+    if document.best_of_noise and document.worst_of_noise:
         best, worst = (
-            " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (found.best_of_noise, found.worst_of_noise)
+            " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (document.best_of_noise, document.worst_of_noise)
         )
         note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
-def _moved(table: Table, one: SettingEffect) -> str:
+def _changes_cell(table: Table, setting: SettingEffect) -> str:
     """The other responses that it changes, with how many times they are those of the default."""
-    told = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in one.moved.items())
-    return ", ".join(told) or "nothing"
+    changes = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in setting.moved.items())
+    return ", ".join(changes) or "nothing"
 
 
 def _rank(rank: tuple[int, int, int] | None) -> str:
     return "" if rank is None else f"{rank[1]} [{rank[0]}, {rank[2]}]"
 
 
-def _rounded(x: float | None, digits: int = 3) -> float | None:
+def _round(x: float | None, digits: int = 3) -> float | None:
     return None if x is None else round(x, digits)
 
 
-def _factors(table: Table, found: Tunables) -> TableDoc:
+def _factors(table: Table, document: Tunables) -> TableDoc:
     columns = [
         Column(name="factor", kind="label"), Column(name="default", kind="text"), Column(name="matters", kind="text"),
         Column(name="p"), Column(name="sensitivity", unit="%"), Column(name="at most by noise", unit="%"),
@@ -137,22 +137,25 @@ def _factors(table: Table, found: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            title(table, one.factor), level_text(one.default, table.study.factors[one.factor].unit),
-            "yes" if one.matters else "not seen", _rounded(one.p, 4),
-            *(_rounded(x, 2) for x in (one.sensitivity, one.sensitivity_noise, one.plain, one.plain_noise)),
-            _rank(one.sensitivity_rank),
+            title(table, factor.factor), level_text(factor.default, table.study.factors[factor.factor].unit),
+            "yes" if factor.matters else "not seen", _round(factor.p, 4),
+            *(_round(x, 2) for x in (factor.sensitivity, factor.sensitivity_noise, factor.plain, factor.plain_noise)),
+            _rank(factor.sensitivity_rank),
         ]
-        for one in sorted(found.factors, key=lambda one: -(one.sensitivity or 0.0))
+        for factor in sorted(document.factors, key=lambda factor: -(factor.sensitivity or 0.0))
     ]  # fmt: skip
     return TableDoc(id="tunables-factors", title="Which factors matter", note=_FACTORS, columns=columns, rows=rows)
 
 
-def _combinations(table: Table, found: Tunables) -> TableDoc:
+def _combinations(table: Table, document: Tunables) -> TableDoc:
     columns = [
         Column(name="settings", kind="label"),
         Column(name="over the default", kind="estimate"),
         Column(name="pairs"),
     ]
-    rows: list[list[Cell]] = [[short(table, one.levels), one.gain, one.gain.n] for one in found.combinations]
+    rows: list[list[Cell]] = [
+        [short_levels(table, combination.levels), combination.gain, combination.gain.n]
+        for combination in document.combinations
+    ]
     note = "fresh runs, each paired with one of the default; all other factors at their defaults"
     return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 
-from scalograph.questions.tunables.model_array import Settings, Tuned
+from scalograph.questions.tunables.model_array import FactorSpace, Settings
 from scalograph.questions.tunables.search_state import TunablesCourse
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import run_scores
@@ -34,10 +34,10 @@ class TunedProgram:
         return {j for j, levels in enumerate(self.gains) if any(levels)}
 
     @property
-    def space(self) -> Tuned:
+    def space(self) -> FactorSpace:
         """Return its factors, as a study has them."""
         names = tuple(f"f{j}" for j in range(len(self.gains)))
-        return Tuned(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
+        return FactorSpace(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
 
     def log(self, settings: Settings) -> float:
         """Return the log performance of a treatment, without noise."""
@@ -63,22 +63,22 @@ def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (
 
 
 def search(
-    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: PlanKind = SCREENING, n_runs: int = 3
+    program_: TunedProgram, rng: np.random.Generator, noise: Noise, plan: PlanKind = SCREENING, n_runs: int = 3
 ) -> TunablesCourse:
     """Search as the planner does, to its end.
 
     Args:
-        made: what the settings do.
+        program_: what the settings do.
         rng: source of the noise and of the seed.
         noise: of the runs.
         plan: screening or one at a time.
         n_runs: of each setting, one at a time.
     """
-    course = TunablesCourse(made.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
+    course = TunablesCourse(program_.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
     while (level := course.next_level) is not None:
         settings = course.steps[level]
-        if made.works(settings):
-            course.add(level, float(run_scores(rng, (1,), noise)[0]) * exp(-made.log(settings)))
+        if program_.works(settings):
+            course.observe(level, float(run_scores(rng, (1,), noise)[0]) * exp(-program_.log(settings)))
         else:
-            course.fail(level)
+            course.observe_failure(level)
     return course

@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.answer import Answer, Samples
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve
-from scalograph.questions.claims import unpaired, unsaid
-from scalograph.questions.registry import without_curves
+from scalograph.questions.claims import why_unanswerable, why_unpaired
+from scalograph.questions.registry import why_no_curves
 
 
 def applies(table: Table) -> str | None:
     """Say why nothing is compared; None where the study names a reference."""
-    if why := without_curves(table.study.question):
-        return why
+    if reason := why_no_curves(table.study.question):
+        return reason
     return None if table.study.reference else "no reference that the others have to beat"
 
 
-def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Compare all configurations with the reference."""
     # Not imported for the many studies without a reference.
     from scalograph.questions.versions.claim import claim
@@ -29,7 +29,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])
 
 
-def _nothing(table: Table, taken: Taken) -> Claim:
-    known = [sample for sample in taken.values() if sample.counted]
-    why = unsaid(table, taken) or unpaired(table, known, table.study.reference)
-    return Claim(sentences=[f"Cannot be said: {why}."], answered=False)
+def _nothing(table: Table, taken: Samples) -> Claim:
+    measured = [sample for sample in taken.values() if sample.counted]
+    reason = why_unanswerable(table, taken) or why_unpaired(table, measured, table.study.reference)
+    return Claim(sentences=[f"Cannot be said: {reason}."], answered=False)

@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.versus import visible
-from scalograph.findings.answer import Taken
-from scalograph.findings.curves import estimated, two_modes
-from scalograph.findings.names import short, title, varying
-from scalograph.findings.sample import Sample, is_open
-from scalograph.findings.speedup_rule import kind, primary
+from scalograph.analysis.versus import detectable_effect
+from scalograph.findings.answer import Samples
+from scalograph.findings.curves import estimate_response, modes_text
+from scalograph.findings.names import short_levels, title, varying_levels
+from scalograph.findings.sample import Sample, is_mostly_unverified
+from scalograph.findings.speedup_rule import primary_response, speedup_kind
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.claims import limit_sentences, why_unanswerable
 from scalograph.questions.versions.model import Version, ratio
-from scalograph.text.cell_numbers import NOT_RESOLVED, compact
-from scalograph.text.quantities import between, change, percent_at_most
-from scalograph.text.short_names import listed
+from scalograph.text.cell_numbers import NOT_RESOLVED, cell_number
+from scalograph.text.quantities import change, percent_at_most, ratio_range
+from scalograph.text.short_names import join_names
 
 MOST_ROWS = 24
 _NOTE = "ratio: over the reference above it, paired within blocks, all intervals at once"
@@ -34,7 +34,7 @@ def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[st
     references = list({id(version.base): version.base for version in versions}.values())
     if len(versions) + len(references) > MOST_ROWS:
         return None
-    response = table.study.responses[primary(table)]
+    response = table.study.responses[primary_response(table)]
     rows = []
     for base in references:
         rows.append(_row(table, base, None, odd))
@@ -42,25 +42,27 @@ def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[st
             _row(table, version.sample, ratio(table, version), odd) for version in versions if version.base is base
         ]
     return Matrix(
-        title=title(table, primary(table)), unit=response.unit, better=response.better,
+        title=title(table, primary_response(table)), unit=response.unit, better=response.better,
         columns=[noun, "ratio"], rows=rows, note=_NOTE,
     )  # fmt: skip
 
 
 def version_name(table: Table, treatment: Mapping[str, Level]) -> str:
     """Name what differs from the reference, and what varies beside; texts first: "stream, 8 threads"."""
-    levels = varying(table, treatment)
-    return short(table, dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str))))
+    levels = varying_levels(table, treatment)
+    return short_levels(table, dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str))))
 
 
 def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, str]) -> MatrixRow:
     name = version_name(table, sample.treatment)
-    doubt = "disturbed runs only" if sample.falls_back else "most runs unverified" if is_open(sample) else ""
-    cell = MatrixCell(estimate=estimated(table, sample, primary(table)), doubt=odd.get(name) or doubt)
-    return MatrixRow(label=name, cells=[cell, MatrixCell(text="1" if over is None else compact(over))])
+    doubt = (
+        "disturbed runs only" if sample.falls_back else "most runs unverified" if is_mostly_unverified(sample) else ""
+    )
+    cell = MatrixCell(estimate=estimate_response(table, sample, primary_response(table)), doubt=odd.get(name) or doubt)
+    return MatrixRow(label=name, cells=[cell, MatrixCell(text="1" if over is None else cell_number(over))])
 
 
-def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
+def claim(table: Table, taken: Samples, versions: Sequence[Version]) -> Claim:
     """Say what beats the reference.
 
     Args:
@@ -68,66 +70,76 @@ def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
         taken: the runs of each configuration.
         versions: all that are compared with it, one or more.
     """
-    known = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
-    resolved = [v for v in known if v.word != "not resolved"]
-    if why := unsaid(table, taken):
-        text, resolved = f"Cannot be said: {why}.", []
+    ordered = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
+    resolved = [v for v in ordered if v.word != "not resolved"]
+    if reason := why_unanswerable(table, taken):
+        text, resolved = f"Cannot be said: {reason}.", []
     elif not resolved:
-        text = _unresolved(table, known)
-    elif all(v.word == "the same" for v in known):
-        text = _alike(table, known)
+        text = _inconclusive_sentence(table, ordered)
+    elif all(v.word == "the same" for v in ordered):
+        text = _equivalence_sentence(table, ordered)
     else:
-        text = _one(table, known[0]) if len(known) == 1 else _several(table, known)
+        text = _single_sentence(table, ordered[0]) if len(ordered) == 1 else _ranking_sentence(table, ordered)
     samples = [sample for version in versions for sample in (version.base, version.sample)]
-    modes = {version_name(table, s.treatment): two_modes(table, s, primary(table)) for s in samples}
+    modes = {version_name(table, s.treatment): modes_text(table, s, primary_response(table)) for s in samples}
     odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
     return Claim(
-        sentences=fitting([text, *odd]), answered=bool(resolved), figure=f"response {primary(table)}",
+        sentences=limit_sentences([text, *odd]), answered=bool(resolved), figure=f"response {primary_response(table)}",
         matrix=matrix(table, versions, _noun(table), modes),
     )  # fmt: skip
 
 
-def _one(table: Table, version: Version) -> str:
+def _single_sentence(table: Table, version: Version) -> str:
     return f"{_name(table, version)} {_verb(table)} {_change(table, version, over=True)}."
 
 
-def _alike(table: Table, known: Sequence[Version]) -> str:
+def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
     """Equal within what the widest interval leaves; of a single one also what it differs by, where that is known."""
-    ratios = [ratio(table, version) for version in known]
+    ratios = [ratio(table, version) for version in compared]
     most = max(abs(end - 1) for ratio in ratios for end in (ratio.low, ratio.high) if end is not None)
     verb = "take" if _is_time(table) else "have"
-    names = listed([_reference(table), *(_name(table, version) for version in known)]) if len(known) < 4 else "All"
+    names = (
+        join_names([_reference(table), *(_name(table, version) for version in compared)])
+        if len(compared) < 4
+        else "All"
+    )
     text = f"{names} {verb} the same {_noun(table)} within {percent_at_most(most)}"
-    return f"{text}: {_one(table, known[0])}" if len(known) == 1 and not ratios[0].contains(1.0) else f"{text}."
+    return (
+        f"{text}: {_single_sentence(table, compared[0])}"
+        if len(compared) == 1 and not ratios[0].contains(1.0)
+        else f"{text}."
+    )
 
 
-def _several(table: Table, known: Sequence[Version]) -> str:
+def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:
     """The best and the worst of several; what is not resolved has no figure."""
-    best, worst, reference = known[0], known[-1], _reference(table)
+    best, worst, reference = ordered[0], ordered[-1], _reference(table)
     below = f"the worst ({_name(table, worst)}) {_change(table, worst)}" if worst.word == "slower" else ""
     if best.word == "faster":
         text = f"The fastest ({_name(table, best)}) {_verb(table)} {_change(table, best, over=True)}"
         return f"{text}, {below}." if below else f"{text}."
-    if all(one.word == "slower" for one in known):
+    if all(version.word == "slower" for version in ordered):
         above = f"the best ({_name(table, best)}) {_verb(table)} {_change(table, best)}"
         return f"None is faster than {reference}: {above}, {below}."
     none = f"None is shown to be faster than {reference}"
     return f"{none}; {below}." if below else f"{none}."
 
 
-def _unresolved(table: Table, known: Sequence[Version]) -> str:
+def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
     """What the runs leave open, and what they would have shown."""
-    seen = [effect for version in known if (effect := visible(version.gain))]
+    seen = [effect for version in compared if (effect := detectable_effect(version.gain))]
     if not seen:
-        why = next(
-            (text for version in known for text in version.gain.warnings[-1:]), f"a {_noun(table)} of 0 has no ratio"
+        reason = next(
+            (text for version in compared for text in version.gain.warnings[-1:]), f"a {_noun(table)} of 0 has no ratio"
         )
-        why = "one run of each is too few" if all(version.gain.n == 1 for version in known) and known else why
-        return f"Cannot be said: {why}."
+        reason = (
+            "one run of each is too few" if all(version.gain.n == 1 for version in compared) and compared else reason
+        )
+        return f"Cannot be said: {reason}."
     shown = f"effects from {percent_at_most(max(seen))} are visible" if max(seen) < 1 else "runs differ too much"
-    if len(known) > 1 or max(seen) >= 1:
+    if len(compared) > 1 or max(seen) >= 1:
         return f"Cannot be said: no difference from {_reference(table)} is resolved; {shown}."
-    left = f"the {_noun(table)} of {_name(table, known[0])} is {between(ratio(table, known[0]))}"
+    left = f"the {_noun(table)} of {_name(table, compared[0])} is {ratio_range(ratio(table, compared[0]))}"
     return f"Cannot be said: {left} that of {_reference(table)}; {shown}."
 
 
@@ -136,17 +148,17 @@ def _change(table: Table, version: Version, over: bool = False) -> str:
     reference = _reference(table) if over else ""
     if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
         return how
-    is_less = (version.word == "slower") == (table.study.responses[primary(table)].better == "higher")
-    told = f"{'less' if is_less else 'more'} {_noun(table)}{reference and f' than {reference}'}"
-    return f"{told} (by how much is {NOT_RESOLVED})"
+    is_less = (version.word == "slower") == (table.study.responses[primary_response(table)].better == "higher")
+    text = f"{'less' if is_less else 'more'} {_noun(table)}{reference and f' than {reference}'}"
+    return f"{text} (by how much is {NOT_RESOLVED})"
 
 
 def _is_time(table: Table) -> bool:
-    return kind(table.study.responses[primary(table)]) == "time"
+    return speedup_kind(table.study.responses[primary_response(table)]) == "time"
 
 
 def _noun(table: Table) -> str:
-    return "time" if _is_time(table) else title(table, primary(table))
+    return "time" if _is_time(table) else title(table, primary_response(table))
 
 
 def _verb(table: Table) -> str:
@@ -160,4 +172,4 @@ def _name(table: Table, version: Version) -> str:
 def _reference(table: Table) -> str:
     """The texts of the reference say what it is; its counts are no choice of the reader."""
     levels = table.study.reference
-    return short(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)
+    return short_levels(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)

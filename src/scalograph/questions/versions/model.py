@@ -10,16 +10,16 @@ from typing import Literal, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.simultaneous import paired_level
-from scalograph.analysis.versus import Said, said, versus
+from scalograph.analysis.versus import RatioClass, classify_ratio, versus
 from scalograph.findings.sample import Sample
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
 from scalograph.text.quantities import inverse
 
 Word = Literal["faster", "slower", "the same", "not resolved"]
-_WORDS: dict[Said, Word] = {"more": "faster", "less": "slower", "same": "the same", "not shown": "not resolved"}
+_WORDS: dict[RatioClass, Word] = {"more": "faster", "less": "slower", "same": "the same", "not shown": "not resolved"}
 
 
 class Version(NamedTuple):
@@ -38,7 +38,7 @@ class Version(NamedTuple):
     @property
     def word(self) -> Word:
         """What its interval says."""
-        return _WORDS[said(self.gain)]
+        return _WORDS[classify_ratio(self.gain)]
 
 
 def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Version]:
@@ -51,7 +51,7 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
 
 def ratio(table: Table, version: Version) -> Estimate:
     """Its figures, times or rates as they are measured, over those of the reference."""
-    return version.gain if table.study.responses[primary(table)].better == "higher" else inverse(version.gain)
+    return version.gain if table.study.responses[primary_response(table)].better == "higher" else inverse(version.gain)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
@@ -65,16 +65,19 @@ def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
 
     As if the configurations had nothing in common, which is the safe side.
     """
-    n_pairs = [len(_by_block(s, primary(table)).keys() & _by_block(b, primary(table)).keys()) for s, b in others]
+    n_pairs = [
+        len(_block_scores(s, primary_response(table)).keys() & _block_scores(b, primary_response(table)).keys())
+        for s, b in others
+    ]
     return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
 
 
 def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
     """How many times as fast, from the blocks that hold both."""
-    name = primary(table)
+    name = primary_response(table)
     if (name in sample.whole) != (name in base.whole):
         return Estimate(confidence=confidence, warnings=(UNLIKE,))
-    own, other = (_by_block(s, name) for s in (sample, base))
+    own, other = (_block_scores(s, name) for s in (sample, base))
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
@@ -82,9 +85,9 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
     return versus(over, under, confidence)
 
 
-def _by_block(sample: Sample, name: str) -> dict[int, float]:
+def _block_scores(sample: Sample, name: str) -> dict[int, float]:
     """The typical score of each block: a baseline runs more than once in it."""
-    found: dict[int, list[float]] = {}
+    by_block: dict[int, list[float]] = {}
     for row in sample.rows(name):
-        found.setdefault(row.block, []).append(row.scores[name])
-    return {block: geometric_mean(scores) if min(scores) > 0 else fmean(scores) for block, scores in found.items()}
+        by_block.setdefault(row.block, []).append(row.scores[name])
+    return {block: geometric_mean(scores) if min(scores) > 0 else fmean(scores) for block, scores in by_block.items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.names import curve_factor, setting, title, varied
+from scalograph.findings.names import curve_factor, levels_text, title, varying_factors
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.versions.model import Version
@@ -12,7 +12,7 @@ _NOTE = "paired within blocks; intervals hold for all configurations at once; th
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
     """One row for each version."""
-    factor, shown = curve_factor(table), varied(table)
+    factor, shown = curve_factor(table), varying_factors(table)
     counts = table.study.factors[factor].control is None
     counts = counts and all(type(version.sample.treatment[factor]) is int for version in versions)
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
@@ -21,7 +21,7 @@ def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
     rows: list[list[Cell]] = []
     for version in versions:
         levels = version.sample.treatment
-        per_cpu = [int(levels[factor]) / version.sample.every[0].n_cpus] if counts else []
+        per_cpu = [int(levels[factor]) / version.sample.succeeded[0].n_cpus] if counts else []
         rows.append([*(levels[n] for n in shown), *per_cpu, version.gain, version.word])
-    heading = f"Over {setting(table, table.study.reference)}"
+    heading = f"Over {levels_text(table, table.study.reference)}"
     return TableDoc(id="reference", title=heading, note=_NOTE, columns=columns, rows=rows)

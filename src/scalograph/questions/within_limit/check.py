@@ -1,35 +1,27 @@
-"""What the question for the highest level within a limit needs of its study."""
+"""Check the study of a question for the highest level within a limit."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import Basis
-from scalograph.study.check_question import RawFactors, no_role, not_along_one, not_asked
-from scalograph.study.cross_checks import Found, table
+from scalograph.study.check_question import RawFactors, check_ignored_keys, check_no_role, check_single_factor
+from scalograph.study.cross_checks import Mistake, table
 
 BASIS: Basis = "runs"
 
 
-def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Found]:
-    """Find why no level can be searched: it needs one factor of counts, and one response with a limit.
-
-    Args:
-        raw: the study as it was written.
-        factors: those of its factors that are tables.
-
-    Yields:
-        Where, what was found, what was expected, what to do.
-    """
-    yield from no_role(factors)
-    yield from not_along_one(factors)
-    yield from not_asked(raw, "precision", "runs", "warmup_runs")
-    responses = {name: one for name, one in table(raw, "responses").items() if isinstance(one, dict)}
-    limited = [name for name, one in responses.items() if "limit" in one]
+def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
+    """Find why no level can be searched, which needs one factor of counts and one response with a limit."""
+    yield from check_no_role(factors)
+    yield from check_single_factor(factors)
+    yield from check_ignored_keys(raw, "precision", "runs", "warmup_runs")
+    responses = {name: response for name, response in table(raw, "responses").items() if isinstance(response, dict)}
+    limited = [name for name, response in responses.items() if "limit" in response]
     if len(limited) != 1:
         fix = 'such as [responses.p90] from = "value.p90_ns", unit = "ns", limit = 2e9'
         yield ("responses",), f"{len(limited)} with a limit", "one: it is searched up to which level it is met", fix
         return
-    directed = [name for name, one in responses.items() if one.get("better", "lower") != "none"]
+    directed = [name for name, response in responses.items() if response.get("better", "lower") != "none"]
     if directed[:1] != limited:
         fix = 'place it first, or give the others better = "none"'
         yield ("responses", limited[0]), "a limit, after another response", "the first that has a direction", fix

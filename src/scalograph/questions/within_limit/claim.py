@@ -1,48 +1,50 @@
-"""The claim: up to which level a response stays within its limit, or why that cannot be said."""
+"""State up to which level a response stays within its limit, or why that is open."""
 
-from scalograph.findings.names import short, title
+from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.model import SURE
 from scalograph.text.cell_numbers import is_resolved
 from scalograph.text.format import number
-from scalograph.text.quantities import counted, percent, place
+from scalograph.text.quantities import axis_value, count_noun, percent
 from scalograph.text.scale import scale_for
 
 
-def limit_claim(table: Table, found: WithinLimit | None) -> Claim:
-    """Say what the search has found, an open end too."""
-    if found is None:
+def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
+    """State what the search has found, an open end too."""
+    if result is None:
         return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
-    levels = sorted(int(treatment[found.factor]) for treatment in table.treatments)
-    name, figure = title(table, found.response), f"response {found.response}"
-    limit = f"{name} within {_limit(table, found)}"
-    runs = counted(len(found.runs), "run")
-    if found.always >= SURE:
-        text = f"With {short(table, {found.factor: levels[-1]})}, the most that was tried, {limit} is still met."
-    elif found.never >= SURE:
-        text = f"With {short(table, {found.factor: levels[0]})}, the least that was tried, {limit} is not met."
-    elif not is_resolved(found.crossing) or found.highest is None or not found.decided:
-        low, high = (place(x or 0) for x in (found.crossing.low, found.crossing.high))
+    levels = sorted(int(treatment[result.factor]) for treatment in table.treatments)
+    name, figure = title(table, result.response), f"response {result.response}"
+    limit = f"{name} within {_limit(table, result)}"
+    runs = count_noun(len(result.runs), "run")
+    if result.always >= SURE:
+        text = (
+            f"With {short_levels(table, {result.factor: levels[-1]})}, the most that was tried, {limit} is still met."
+        )
+    elif result.never >= SURE:
+        text = f"With {short_levels(table, {result.factor: levels[0]})}, the least that was tried, {limit} is not met."
+    elif not is_resolved(result.crossing) or result.highest is None or not result.decided:
+        low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
         text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
     else:
-        low, high = (place(x or 0) for x in (found.crossing.low, found.crossing.high))
-        text = f"{limit[:1].upper()}{limit[1:]} is met up to {short(table, {found.factor: found.highest})}"
+        low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
+        text = f"{limit[:1].upper()}{limit[1:]} is met up to {short_levels(table, {result.factor: result.highest})}"
         text += f" [{low}, {high}] ({runs})."
     answered = not text.startswith("Cannot")
-    sentences = [text, *(_growing(found) if answered else [])]
+    sentences = [text, *(_queue_warning(result) if answered else [])]
     return Claim(sentences=sentences, answered=answered, figure=figure)
 
 
-def _limit(table: Table, found: WithinLimit) -> str:
-    scale = scale_for(table.study.responses[found.response].unit, [found.limit])
-    return f"{number(found.limit, scale)} {scale.unit}".rstrip()
+def _limit(table: Table, result: WithinLimit) -> str:
+    scale = scale_for(table.study.responses[result.response].unit, [result.limit])
+    return f"{number(result.limit, scale)} {scale.unit}".rstrip()
 
 
-def _growing(found: WithinLimit) -> list[str]:
+def _queue_warning(result: WithinLimit) -> list[str]:
     """Warn where the limit is met only because a run ends."""
-    if found.answered is None:
+    if result.answered is None:
         return []
-    said = f"There only {percent(found.answered)} of what is sent is answered, and the others wait"
-    return [f"{said}: a longer window finds a lower level."]
+    text = f"There only {percent(result.answered)} of what is sent is answered, and the others wait"
+    return [f"{text}: a longer window finds a lower level."]

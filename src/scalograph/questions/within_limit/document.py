@@ -1,4 +1,4 @@
-"""The highest level within a limit, as findings hold it."""
+"""The document of a search for the highest level within a limit, as findings hold it."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""At which level does a response cross its limit? From few runs, wherever they are.
+"""Find the level at which a response crosses its limit, from few runs at any levels.
 
 Near the limit the log of the response is a line in the log of the level: of any slope, with noise of any size, and runs
 that something slowed. Farther off than a factor of 1.2 a run tells only on which side it is, so that nothing need be
@@ -34,12 +34,12 @@ SURE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """What the runs so far say.
+    """Summary of the posterior after some runs.
 
     Attributes:
         level: at which the typical response is at its limit, most probably.
-        inside: levels of the study from `low` to `high`.
-        low: end of the middle 95 % of such levels.
+        inside: number of the study's levels from `low` to `high`.
+        low: end of the middle 95% of such levels.
         high: likewise.
         always: probability that the limit is met at all levels.
         never: that it is met at none.
@@ -56,7 +56,7 @@ class Crossing:
 
     @property
     def is_known(self) -> bool:
-        """Whether the search may end."""
+        """Tell whether the search may end."""
         if self.n < LEAST_RUNS:
             return False
         return max(self.always, self.never) >= SURE or self.inside <= 1 or self.high <= WIDEST * self.low
@@ -68,7 +68,7 @@ def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float,
     Args:
         levels: of the runs, above zero.
         over: the response of each over its limit, above zero.
-        ends: of the range that is searched.
+        ends: of the searched range.
 
     >>> seen = posterior([50, 100, 200, 90, 110, 100], [0.5, 1.0, 2.0, 0.9, 1.1, 1.0], (10, 1000))
     >>> found = seen.crossing([50, 90, 100, 110, 200])
@@ -86,7 +86,7 @@ def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float,
 
 
 def _likelihood(mean: FloatArray, value: float, noise: FloatArray) -> FloatArray:
-    """Of one run: its distance where it is near, else its side, which noise may hide."""
+    """Return the likelihood of one run: of its distance where it is near, else of its side, which noise may hide."""
     if abs(value) > NEAR:
         hidden = stdtr(DF, -abs(value) / noise)
         return np.asarray(np.where(mean * value > 0, 1 - hidden, hidden) * (1 - LOST) + LOST)
@@ -97,7 +97,7 @@ def _likelihood(mean: FloatArray, value: float, noise: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """Weights of crossings: at `places`, logs of levels."""
+    """Weights of crossings at `places`, logs of levels."""
 
     places: FloatArray
     weights: FloatArray
@@ -105,12 +105,12 @@ class Posterior:
     n: int
 
     def quantile(self, share: float) -> float:
-        """Find the level below which the crossing is with so much probability."""
+        """Return the level below which the crossing lies with this probability."""
         summed = np.cumsum(self.weights)
         return exp(float(np.interp(share, summed, self.places)))
 
     def crossing(self, levels: Sequence[int]) -> Crossing:
-        """Tell what it says of a study with these levels."""
+        """Summarize the posterior for a study with these levels."""
         low, high = (self.quantile((1 + end * CREDIBLE) / 2) for end in (-1, 1))
         always = float(self.weights[self.places > log(self.ends[1])].sum())
         never = float(self.weights[self.places < log(self.ends[0])].sum())

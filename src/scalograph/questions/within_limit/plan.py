@@ -1,8 +1,4 @@
-"""The runs of a search for the highest level within a limit.
-
-The first ones are spread over the range; each further one is where the course, told of all before it, expects the
-response to be at its limit.
-"""
+"""Plan a search for the highest level within a limit: three levels first, then near the expected crossing."""
 
 from functools import partial
 
@@ -12,13 +8,7 @@ from scalograph.questions.within_limit.search_state import begin
 
 
 def plan(design: Design) -> SearchPlan:
-    """Make the plan of such a search.
-
-    Args:
-        design: of one factor of counts, and a response with a limit.
-
-    Returns:
-        Where the first runs are, and who asks for all further ones.
+    """Plan a search over one factor of counts, for a response with a limit.
 
     Raises:
         StudyError: another factor varies, or the levels are no counts.

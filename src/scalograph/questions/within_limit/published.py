@@ -1,4 +1,4 @@
-"""What a search for the highest level within a limit offers to the claims of a paper.
+"""Values that a search for the highest level within a limit offers to published claims.
 
 A claim such as "it carries 600 requests a second within its limits" holds where the whole interval lies in its range.
 """
@@ -13,13 +13,6 @@ OUTSIDE = "it lies outside the levels that were tried"
 
 
 def quantities(document: WithinLimit) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer the level at which the limit is reached.
-
-    Args:
-        document: what the search came to.
-
-    Returns:
-        By name; one that lies outside the range cannot be seen in these runs.
-    """
+    """Offer the level at which the limit is reached; not testable where it lies outside the range."""
     outside = document.crossing.value is None
     return {"limit_level": [OfferedFigure(document.crossing, {}, OUTSIDE if outside else "")]}

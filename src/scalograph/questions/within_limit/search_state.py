@@ -1,11 +1,11 @@
-"""How far the search for the highest level within a limit is, and which level comes next."""
+"""The state of a search for the highest level within a limit, and which level comes next."""
 
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
 from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
 from scalograph.study.model import Study
-from scalograph.study.responses import primary
+from scalograph.study.responses import primary_response
 
 # Where the first runs are, as shares of the range by its log; and where the next ones, of the crossing's probability.
 FIRST, NEXT = (0.5, 0.8, 0.2), (0.5, 0.3, 0.7)
@@ -13,12 +13,12 @@ MOST, FAILURES = 15, 2
 
 
 class LimitCourse:
-    """Pure in the levels and what was told, in that order.
+    """State of a search for a limit: pure in levels and observations, in their order.
 
     Attributes:
         at: level of each score.
         over: the scores, over the limit.
-        found: what they say; None before the first levels are measured.
+        found: their posterior; None before the first levels are measured.
     """
 
     def __init__(self, levels: Sequence[int], limit: float) -> None:
@@ -32,7 +32,7 @@ class LimitCourse:
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Return the level of the next run; None when the search is over."""
         for level in self._first:
             if level in self._levels and level not in self.at:
                 return level
@@ -43,23 +43,23 @@ class LimitCourse:
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Estimate the runs still to come; at least 1."""
         return max(1, 10 - len(self.at))
 
     @property
     def state(self) -> str:
-        """What is known by now, in a few words."""
+        """Describe the crossing so far in a few words."""
         return f"between {self.found.low:.0f} and {self.found.high:.0f}" if self.found else ""
 
-    def add(self, level: int, score: float) -> str | None:
-        """A score."""
+    def observe(self, level: int, score: float) -> str | None:
+        """Observe the score of a run."""
         self.at.append(level)
         self.over.append(score / self._limit)
         self._think()
         return None
 
-    def fail(self, level: int) -> str | None:
-        """A run without a score; the second one at a level leaves it out, and all above where none has one."""
+    def observe_failure(self, level: int) -> str | None:
+        """Observe a run without a score; the second one excludes the level, and all above that have none."""
         self._failures[level] = self._failures.get(level, 0) + 1
         if self._failures[level] != FAILURES:
             return None
@@ -77,7 +77,7 @@ class LimitCourse:
 
 
 def first_levels(levels: Sequence[int]) -> list[int]:
-    """Three levels, spread by ratios.
+    """Choose three levels, spread by ratios.
 
     >>> first_levels([1, 10, 100, 1000, 10000])
     [100, 1000, 10]
@@ -91,10 +91,10 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[LimitCourse]:
     """Begin a search.
 
     Raises:
-        StudyError: it cannot be made over these treatments.
+        StudyError: it cannot be made over these configurations.
     """
     factor = searched_factor(study, treatments)
-    levels, limit = counted(treatments, factor), study.responses[primary(study)].limit
+    levels, limit = count_levels(treatments, factor), study.responses[primary_response(study)].limit
     assert limit is not None
     course = LimitCourse([*levels], limit)
     steps = {level: (treatment,) for level, treatment in levels.items()}

@@ -1,4 +1,4 @@
-"""Searches for the highest level within a limit on queues whose response times are known."""
+"""Queues with known response times, and simulated searches for the highest level within a limit."""
 
 from collections.abc import Callable, Sequence
 from math import log
@@ -14,37 +14,34 @@ Queue = Callable[[float], float]
 
 
 def queue(rng: np.random.Generator, top: int) -> tuple[Queue, float]:
-    """Draw a queue whose p90 is at its limit somewhere in the range, and where that is.
+    """Draw a queue whose p90 crosses its limit somewhere in the range, with that level.
 
     The p90 of one server with exponential times is ln 10 / (mu - lambda); beyond mu it grows for as long as a run is.
     Several servers, and less variable times, are flat for longer: (1 - rho^k) in place of (1 - rho).
     """
     at, k = float(rng.uniform(log(0.05 * top), log(0.9 * top))), rng.uniform(1, 6)
     base = float(np.exp(rng.uniform(log(0.02), log(0.6))))  # response without load, over the limit
-    place = float(np.exp(at))
-    most = place / (1 - base) ** (1 / k)
+    crossing = float(np.exp(at))
+    most = crossing / (1 - base) ** (1 / k)
 
     def over(level: float) -> float:
         return float(base / (1 - (level / most) ** k) if level < 0.999 * most else 1000 * base * (level / most))
 
-    return over, place
+    return over, crossing
 
 
 def search(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: Noise) -> tuple[Crossing | None, int]:
-    """Search as the planner does.
+    """Simulate a search; return its posterior, and the number of runs.
 
     Args:
         over: response over the limit, by level.
         levels: that can be measured.
         rng: source of randomness.
         noise: of the runs; it grows to three times at the limit and beyond, as that of waiting times does.
-
-    Returns:
-        What was found, and after how many runs.
     """
     course = LimitCourse(levels, 1.0)
     while (level := course.next_level) is not None and len(course.at) < MOST:
         here = over(level)
         log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
-        course.add(level, here * float(np.exp(log_off)))
+        course.observe(level, here * float(np.exp(log_off)))
     return course.found, len(course.at)

@@ -18,7 +18,7 @@ from scalograph.run.services import has_services
 from scalograph.study.control_names import NO_RESET, Reset
 from scalograph.study.levels import Run, Treatment
 from scalograph.study.program import Service
-from scalograph.system.quiet import Look
+from scalograph.system.quiet import LoadSample
 
 MAX_OUTPUT_BYTES = 8 << 20
 # The ends of what the copies write to stderr: of one, and of all. A journal line holds them however they are escaped.
@@ -77,7 +77,8 @@ class Specification:
             "protocol": 2 if self.running or has_services(self.launches) else 1,
             "run": self.run.run,
             "commands": [
-                _command(launch, folder) | (_named(launch) if self.running or has_services(self.launches) else {})
+                _command(launch, folder)
+                | (_service_fields(launch) if self.running or has_services(self.launches) else {})
                 for launch in self.launches
             ],
             **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
@@ -95,7 +96,7 @@ class Specification:
         """Tell whether a copy is none of a service."""
         return self.launches[copy.command].service is None
 
-    def of_obedient(self, record: Record) -> Record:
+    def keep_controlled_copies(self, record: Record) -> Record:
         """Return a record with the copies that obey the levels of the treatment: beside services, only these."""
         if not has_services(self.launches):
             return record
@@ -121,7 +122,7 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
     }
 
 
-def _named(launch: Launch) -> dict[str, Any]:
+def _service_fields(launch: Launch) -> dict[str, Any]:
     """Return a command of a run that has services."""
     return {"name": launch.name, "role": launch.role, **(_service(launch.service) if launch.service else {})}
 
@@ -162,7 +163,9 @@ class Host(Protocol):
             HostError: something is missing or failed.
         """
 
-    def hold(self, planned: Plan, treatment: Treatment) -> AbstractContextManager[Sequence[HeldSetting] | None]:
+    def apply_settings(
+        self, planned: Plan, treatment: Treatment
+    ) -> AbstractContextManager[Sequence[HeldSetting] | None]:
         """Set what a treatment asks of the machine and no process can be given; restore it at the end.
 
         What was read of settings of the whole machine is known when the context has ended.
@@ -171,7 +174,7 @@ class Host(Protocol):
             HostError: the machine refuses.
         """
 
-    def look(self) -> Look:
+    def sample_load(self) -> LoadSample:
         """Look whether others use the machine now: half a second at most, while nothing of ours runs."""
 
     def measure(self, spec: Specification) -> Record:
@@ -182,7 +185,7 @@ class Host(Protocol):
             KeyboardInterrupt: a signal came that ends more than the run.
         """
 
-    def ended(self, is_last: bool) -> Sequence[ServicesEnded]:
+    def collect_service_ends(self, is_last: bool) -> Sequence[ServicesEnded]:
         """Tell how services ended that stayed up over runs (`keeps_services`), since it was last asked.
 
         Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.

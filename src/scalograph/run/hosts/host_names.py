@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from scalograph.study.scalars import no_such
+from scalograph.study.scalars import unknown_name_error
 
 if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
@@ -32,8 +32,8 @@ def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
     """
     kind, _, machine = name.partition(":")
     if name not in HOSTS and not (machine and kind in ELSEWHERE):
-        known = [*HOSTS, *(f"{one}:NAME" for one in ELSEWHERE)]
-        raise no_such("--host", f'no host "{name}"', f"{kind}:NAME" if machine else name, known)
+        names = [*HOSTS, *(f"{prefix}:NAME" for prefix in ELSEWHERE)]
+        raise unknown_name_error("--host", f'no host "{name}"', f"{kind}:NAME" if machine else name, names)
     module = import_module(HOSTS.get(name) or ELSEWHERE[kind])
     host: Host = module.connect(machine, wait_s) if machine else module.connect()
     return host
@@ -49,7 +49,7 @@ def is_elsewhere(name: str) -> bool:
 
 
 @contextmanager
-def connected(name: str = LOCAL, wait_s: float | None = None) -> "Iterator[Host]":
+def open_host(name: str = LOCAL, wait_s: float | None = None) -> "Iterator[Host]":
     """Use the host of a name, and close it at the end. Raises as `connect` does."""
     host = connect(name, wait_s)
     try:

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
 from scalograph.cli.command_line_study.declaration import study_text
-from scalograph.cli.command_line_study.show import document, efficiency, gains_per_cost, sentence, steps_table, unused
+from scalograph.cli.command_line_study.show import (
+    ask_if_unused,
+    document,
+    efficiency,
+    gains_per_cost,
+    sentence,
+    steps_table,
+)
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
@@ -69,7 +76,7 @@ def said(given: Table, target: float = 0.8) -> str:
 
 def warned(given: Table) -> str:
     found = findings(given)
-    return unused(found.study, found.curves[0])
+    return ask_if_unused(found.study, found.curves[0])
 
 
 def costs(given: Table, cost: float) -> dict[Any, Estimate]:

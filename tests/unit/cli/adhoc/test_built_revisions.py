@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.ab_command import AbOptions, _revised
+from scalograph.cli.ab_command import AbOptions, _build_versions
 from scalograph.cli.command_line_study import built_revisions
-from scalograph.cli.command_line_study.built_revisions import revised_study
+from scalograph.cli.command_line_study.built_revisions import revision_study
 from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import SweepOptions
@@ -38,14 +38,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         monkeypatch.setattr(built_revisions, function.__name__, function)
     monkeypatch.setattr(built_revisions, "repository", lambda _: Path())
     monkeypatch.setattr(built_revisions, "alone", lambda _: nullcontext())
-    monkeypatch.setattr("scalograph.run.revisions.named", named)
-    monkeypatch.setattr("scalograph.run.revisions.repository", lambda _: Path())
+    monkeypatch.setattr("scalograph.run.revisions.resolve_revisions", named)
+    monkeypatch.setattr("scalograph.run.revisions.find_repository", lambda _: Path())
     return made
 
 
 def test_revisions_are_levels_and_the_first_is_the_reference(asked: list[object]) -> None:
     options = CommandOptions(command=["{version}/prog", "{n}"], prepare="cp {version}/data .")
-    text = study_text(revised_study(SweepOptions(revisions="v1, main", build="make -j2", factor=["n=1,2"]), options))
+    text = study_text(revision_study(SweepOptions(revisions="v1, main", build="make -j2", factor=["n=1,2"]), options))
     assert asked == [["v1", "main"], ("make", "-j2")]
     assert f'command = ["{CACHED}/{{version}}/prog", "{{n}}"]' in text
     assert f'prepare = ["cp", "{CACHED}/{{version}}/data", "."]' in text
@@ -54,7 +54,7 @@ def test_revisions_are_levels_and_the_first_is_the_reference(asked: list[object]
 
 @pytest.mark.parametrize(("text", "span"), [("v1..main", ("v1", "main", 10)), ("v1..main:3", ("v1", "main", 3))])
 def test_a_span_is_of_so_many_commits(asked: list[object], text: str, span: tuple[object, ...]) -> None:
-    study = revised_study(SweepOptions(revisions=text, build=""), CommandOptions(command=["{version}/prog"]))
+    study = revision_study(SweepOptions(revisions=text, build=""), CommandOptions(command=["{version}/prog"]))
     assert asked == [span, ()] and study.factors["version"] == "0-a,7-b"
 
 
@@ -75,12 +75,12 @@ def test_what_makes_no_revisions_is_refused(
     asked: list[object], sweep: SweepOptions, command: str, message: str
 ) -> None:
     with pytest.raises(StudyError, match=message):
-        revised_study(sweep, CommandOptions(command=[command]))
+        revision_study(sweep, CommandOptions(command=[command]))
     assert not any(isinstance(one, tuple) and one == () for one in asked), "nothing is built"
 
 
 def test_two_revisions_are_compared_by_the_names_of_their_folders(asked: list[object]) -> None:
     options = CommandOptions(command=["{version}/prog"], shell=False)
-    versions, study = _revised(AbOptions(a="main", b="HEAD", build="make"), "make", options)
+    versions, study = _build_versions(AbOptions(a="main", b="HEAD", build="make"), "make", options)
     assert (versions.a, versions.b, asked) == ("main-0", "HEAD-0", [["main", "HEAD"], ("make",)])
     assert study.command == (f"{CACHED}/{{version}}/prog",) and study.asked == "ab"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
-from scalograph.cli.command_line_study.declaration import as_options, name, quoted, study_text
+from scalograph.cli.command_line_study.declaration import map_error, quote, study_name, study_text
 from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
@@ -78,18 +78,18 @@ def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:
 
 
 def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: Path) -> None:
-    from scalograph.study.responses import primary
+    from scalograph.study.responses import primary_response
 
     rate, bytes_ = (
         PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops"),
         PrintedFigure("bytes", "", "none", "/io/bytes"),
     )
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
-    assert primary(study) == "ops"
+    assert primary_response(study) == "ops"
     assert study.responses["ops"].pattern == r"^(\d+) ops"
     assert study.responses["bytes"].pointer == "/io/bytes" and study.responses["bytes"].better == "none"
     study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
-    assert primary(study) == "wall"
+    assert primary_response(study) == "wall"
 
 
 def test_steps_environment_and_protocol(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_steps_environment_and_protocol(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_any_text_is_quoted(text: str) -> None:
-    assert tomllib.loads(f"x = {quoted(text)}") == {"x": text}
+    assert tomllib.loads(f"x = {quote(text)}") == {"x": text}
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
@@ -145,13 +145,13 @@ def matching(pattern: str) -> CommandStudy:
 def test_a_mistake_is_told_of_its_option(wish: CommandStudy, told: str, tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         declared(wish, tmp_path)
-    assert str(as_options(caught.value)).startswith(told)
+    assert str(map_error(caught.value)).startswith(told)
 
 
 def test_a_host_that_refuses_is_told_of_the_option_too() -> None:
     setup = HostError("workload.setup", "false: exit code 1", "exit code 0", "correct workload.setup")
-    assert str(as_options(setup)) == "--setup: false: exit code 1, expected exit code 0; correct --setup"
-    missing = as_options(HostError("workload", 'no program "x"', "on PATH", "install it or correct workload.command"))
+    assert str(map_error(setup)) == "--setup: false: exit code 1, expected exit code 0; correct --setup"
+    missing = map_error(HostError("workload", 'no program "x"', "on PATH", "install it or correct workload.command"))
     assert str(missing) == 'command: no program "x", expected on PATH; install it or correct the command'
     assert isinstance(missing, HostError)
 
@@ -172,7 +172,7 @@ def test_a_factor_that_only_a_step_uses_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", ["./Prog_2", "/usr/bin/gcc-12", "...", "ü", "x" * 200, "a/b.py"])
 def test_every_program_gives_a_name(program: str) -> None:
     text = study_text(CommandStudy((program,)))
-    assert parse(text).name == name([program])
+    assert parse(text).name == study_name([program])
 
 
 def test_options_as_people_write_them() -> None:

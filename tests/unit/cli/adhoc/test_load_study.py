@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.command_line_study.load_study import load_options, load_study, load_text
+from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
 from scalograph.cli.sweep_options import LoadOptions
 from scalograph.errors import Problem, StudyError
 from scalograph.study.load import parse
@@ -15,7 +15,7 @@ PAGE = "http://127.0.0.1:{port}/a{b}"
 
 def made(**options: Any) -> dict[str, Any]:
     """The document of a study that `check` accepts."""
-    text = load_text(load_study(LoadOptions(**options)))
+    text = load_study_text(load_study(LoadOptions(**options)))
     parse(text)
     return tomllib.loads(text)
 
@@ -118,7 +118,7 @@ def test_what_another_program_cannot_do_is_refused(options: dict[str, Any], said
     ],
 )
 def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
-    told = load_options(StudyError([Problem(where, "found", "expected", "")]))
+    told = map_load_error(StudyError([Problem(where, "found", "expected", "")]))
     assert [problem.where for problem in told.problems] == [option]
 
 

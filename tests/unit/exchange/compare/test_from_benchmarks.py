@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, fork
-from scalograph.exchange.compare.from_benchmarks import from_benchmarks
+from scalograph.exchange.compare.benchmark_source import benchmark_source
 
 from ...sources import ROOT
 
@@ -31,10 +31,10 @@ def timed(name: str, **params: str) -> Benchmark:
 
 
 def test_a_param_called_like_the_name_takes_no_place_of_it() -> None:
-    source = from_benchmarks([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
+    source = benchmark_source([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
     assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
     both = {"benchmark": "x", "benchmark name": "y"}
-    assert len(from_benchmarks([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").treatments) == 2
+    assert len(benchmark_source([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").treatments) == 2
 
 
 def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
@@ -46,4 +46,4 @@ def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:
 def test_benchmarks_that_share_few_params_make_no_wide_table() -> None:
     every = [timed("Sum", **{f"p{i}": "1"}) for i in range(MAX_PARAMS + 1)]
     with pytest.raises(StudyError, match=f"A: {MAX_PARAMS + 1} params, expected at most {MAX_PARAMS}"):
-        from_benchmarks(every, "an instrument", "A")
+        benchmark_source(every, "an instrument", "A")

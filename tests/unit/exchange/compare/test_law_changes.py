@@ -6,8 +6,8 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.exchange.compare.compare_claim import compare_claim
-from scalograph.exchange.compare.measured_source import MeasuredSource, divided, narrowed
-from scalograph.exchange.compare.result_answer import compared, law_changes
+from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
+from scalograph.exchange.compare.result_answer import compare_sources, law_changes
 from scalograph.protocol.findings import Curve, FactorDoc, LawDoc
 
 from .made import source
@@ -34,18 +34,22 @@ def test_only_what_does_not_touch_changed() -> None:
 
 
 def test_the_claim_names_it() -> None:
-    told = compare_claim(compared(with_law("old", 0.10), [with_law("new", 0.20)])).sentences
+    told = compare_claim(compare_sources(with_law("old", 0.10), [with_law("new", 0.20)])).sentences
     assert told[1].startswith("Of the scaling law changed: sigma 0.10")
 
 
 @pytest.mark.parametrize("changed", ["--where", "--per"])
 def test_no_law_is_compared_of_anything_else_than_it_was_fitted_to(changed: str) -> None:
     both = [with_law("old", 0.10), with_law("new", 0.20)]
-    made = narrowed(both, ["threads=2", "threads=4"]) if changed == "--where" else [divided(one, "cpu") for one in both]
-    (found,) = compared(made[0], made[1:]).results
+    made = (
+        select_levels(both, ["threads=2", "threads=4"])
+        if changed == "--where"
+        else [divide_scores(one, "cpu") for one in both]
+    )
+    (found,) = compare_sources(made[0], made[1:]).results
     assert found.laws == [] and found.laws_left_out
     assert "Scaling laws are compared only of the primary response" in " ".join(
-        compare_claim(compared(made[0], made[1:])).sentences
+        compare_claim(compare_sources(made[0], made[1:])).sentences
     )
 
 
@@ -58,6 +62,6 @@ def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
         own = tuple(t._replace(levels={**t.levels, "lock": lock}) for lock in ("none", "cas") for t in one.treatments)
         factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
         every.append(replace(one, curves=locks, treatments=own, factors=factors))
-    old, new = narrowed(every, ["lock=cas"])
-    (found,) = compared(old, [new]).results
+    old, new = select_levels(every, ["lock=cas"])
+    (found,) = compare_sources(old, [new]).results
     assert [one.group for one in found.laws] == [{"lock": "cas"}] and not found.laws_left_out

@@ -6,9 +6,9 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables
-from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, narrowed
+from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, select_levels
 from scalograph.exchange.compare.paired_versions import paired_versions
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import compared_plots
 
 from .made import source
@@ -23,7 +23,7 @@ def old() -> MeasuredSource:
 def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] = ()) -> MeasuredSource:
     times = {n: t * by for n, t in CURVE.items() if n not in (*failed, *missing)}
     lost = tuple(FailedTreatment({"threads": n}, (6, 6)) for n in failed)
-    made = source("new", times) if times else replace(old().called("new"), treatments=())
+    made = source("new", times) if times else replace(old().relabel("new"), treatments=())
     return replace(made, failed=lost)
 
 
@@ -36,7 +36,7 @@ def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] 
     ],
 )
 def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: str) -> None:
-    found = compared(old(), [new(by, failed=(2,), missing=(8,))])
+    found = compare_sources(old(), [new(by, failed=(2,), missing=(8,))])
     assert found.answer == answer
     assert [(one.name, one.why, one.n_failed, one.n_runs) for one in found.results[0].lost] == [
         ("threads=2", "failed", 6, 6),
@@ -48,40 +48,40 @@ def test_beside_it_nothing_is_the_same_or_faster(by: float, answer: str, first: 
 
 
 def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
-    found = compared(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=2", "threads=8"])
+    found = compare_sources(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=2", "threads=8"])
     assert found.answer == "same" and all(one.allowed for one in found.results[0].lost)
     assert "2 configurations may be missing, and are" in compare_claim(found).sentences[1]
-    one = compared(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=8"])
+    one = compare_sources(old(), [new(failed=(2,), missing=(8,))], allow_missing=["threads=8"])
     assert one.answer == "not measurable" and "threads=8" not in one.results[0].why
     with pytest.raises(StudyError, match=r'old has no "threads=3", expected one of threads=1, .* did you mean'):
-        compared(old(), [new()], allow_missing=["threads=3"])
+        compare_sources(old(), [new()], allow_missing=["threads=3"])
 
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
-    found = compared(old(), [new(failed=(1, 2, 4, 8))])
+    found = compare_sources(old(), [new(failed=(1, 2, 4, 8))])
     assert found.answer == "not measurable" and found.results[0].treatments == []
     assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
     with pytest.raises(StudyError, match="no configuration that both have"):
-        compared(old(), [source("new", {3: 1.0})])
+        compare_sources(old(), [source("new", {3: 1.0})])
 
 
 def test_what_failed_in_the_reference_too_is_not_lost() -> None:
     reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedTreatment({"threads": 2}, (6, 6)),))
-    found = compared(reference, [new(failed=(2,), missing=(8,))])
+    found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
     assert found.answer == "same" and found.results[0].lost == []
 
 
 def test_levels_that_were_not_asked_for_may_fail() -> None:
-    reference, other = narrowed([old(), new(failed=(2,))], ["threads=1", "threads=4", "threads=8"])
-    assert compared(reference, [other]).answer == "same"
-    reference, other = narrowed([old(), new(failed=(2,))], ["threads=2"])
-    assert compared(reference, [other]).answer == "not measurable"
+    reference, other = select_levels([old(), new(failed=(2,))], ["threads=1", "threads=4", "threads=8"])
+    assert compare_sources(reference, [other]).answer == "same"
+    reference, other = select_levels([old(), new(failed=(2,))], ["threads=2"])
+    assert compare_sources(reference, [other]).answer == "not measurable"
 
 
 def test_published_tables_have_no_runs_that_could_fail() -> None:
-    assert compared(replace(old(), trust=None), [new(missing=(8,))]).results[0].lost == []
+    assert compare_sources(replace(old(), trust=None), [new(missing=(8,))]).results[0].lost == []
 
 
 NOISY = (1.0, 1.6, 0.7, 1.4, 0.8, 1.3)
@@ -89,7 +89,7 @@ NOISY = (1.0, 1.6, 0.7, 1.4, 0.8, 1.3)
 
 def test_the_same_is_never_said_of_none() -> None:
     """Both intervals lie within a margin of 300 %, and both could hide 25 %."""
-    found = compared(source("old", {1: 1.0, 2: 1.0}, NOISY), [source("new", {1: 1.0, 2: 1.0}, NOISY)], 3.0)
+    found = compare_sources(source("old", {1: 1.0, 2: 1.0}, NOISY), [source("new", {1: 1.0, 2: 1.0}, NOISY)], 3.0)
     assert found.answer == "not measurable"
     assert "2 of 2 configurations could differ by 25 % or more unseen" in found.results[0].why
 
@@ -102,12 +102,12 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
         steady = source(label, {1: 8.0, 2: 4.2})
         return replace(steady, treatments=(*steady.treatments, noisy))
 
-    found = compared(made("old"), [made("new")], 3.0)
+    found = compare_sources(made("old"), [made("new")], 3.0)
     (one,) = found.results
     assert one.answer == "same" and one.n_blind == 0
     assert one.reach is not None and one.reach > 0.25 and one.reach <= 3.0
     assert "with each of 3 configurations" in compare_claim(found).sentences[0]
-    unasked = compared(made("old"), [made("new")])
+    unasked = compare_sources(made("old"), [made("new")])
     assert unasked.answer == "same" and unasked.results[0].n_blind == 1
     assert "with 2 of 3 configurations; the others are too noisy" in compare_claim(unasked).sentences[0]
 

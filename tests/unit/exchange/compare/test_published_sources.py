@@ -4,12 +4,12 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim
-from scalograph.exchange.compare.from_published import from_published
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.published_source import published_source
+from scalograph.exchange.compare.result_answer import compare_sources
 
 
 def test_windows_against_os_x() -> None:
-    found = compared(from_published("published:8"), [from_published("published:15")])
+    found = compare_sources(published_source("published:8"), [published_source("published:15")])
     (one,) = found.results
     ratios = {treatment.levels["threads"]: treatment.ratio.value or 0 for treatment in one.treatments}
     assert 1 / ratios[1] == pytest.approx(1.52, abs=0.005)
@@ -25,7 +25,7 @@ def test_windows_against_os_x() -> None:
 
 
 def test_disturbed_runs_alone_give_no_figure_to_lead_with() -> None:
-    found = compared(from_published("published:8"), [from_published("published:15")])
+    found = compare_sources(published_source("published:8"), [published_source("published:15")])
     (one,) = found.results
     lost = [ratio.model_copy(update={"doubt": "rests on disturbed runs"}) for ratio in one.treatments]
     busy = one.model_copy(update={"treatments": lost, "why": "a: 9 of 9 runs were disturbed"})
@@ -34,7 +34,7 @@ def test_disturbed_runs_alone_give_no_figure_to_lead_with() -> None:
 
 
 def test_rows_are_chosen_by_their_columns() -> None:
-    found = from_published("published:parallel-build:smp=smp,scheduler=ule,tree=full")
+    found = published_source("published:parallel-build:smp=smp,scheduler=ule,tree=full")
     assert [treatment.levels["jobs"] for treatment in found.treatments] == [1, 2, 4, 8]
     assert found.response.name == "wall" and found.is_printed
 
@@ -52,4 +52,4 @@ def test_rows_are_chosen_by_their_columns() -> None:
 )
 def test_what_is_no_table_is_refused(text: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        from_published(text)
+        published_source(text)

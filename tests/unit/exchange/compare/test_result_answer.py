@@ -6,8 +6,8 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, differences
-from scalograph.exchange.compare.measured_source import MeasuredSource, divided, narrowed
-from scalograph.exchange.compare.result_answer import compared
+from scalograph.exchange.compare.measured_source import MeasuredSource, divide_scores, select_levels
+from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import Trust
 
@@ -17,7 +17,7 @@ CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
 
 
 def said(old: MeasuredSource, new: MeasuredSource, margin: float | None = None) -> ResultComparison:
-    return compared(old, [new], margin).results[0]
+    return compare_sources(old, [new], margin).results[0]
 
 
 def grown(by: float, only: int | None = None) -> dict[int, float]:
@@ -30,7 +30,7 @@ def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
     assert found.alike is not None and found.alike < 0.1
     assert (
         "same shape at another level"
-        in compare_claim(compared(source("old", CURVE), [source("new", grown(1.1))])).sentences[0]
+        in compare_claim(compare_sources(source("old", CURVE), [source("new", grown(1.1))])).sentences[0]
     )
 
 
@@ -69,7 +69,7 @@ def test_of_a_study_that_was_disturbed_nothing_is_said(refused: str) -> None:
     sides = [source(n, t, refused=why if n == refused else "") for n, t in (("old", CURVE), ("new", grown(2.0)))]
     found = said(*sides)
     assert found.answer == "not measurable" and why in found.why
-    assert compare_claim(compared(sides[0], [sides[1]])).sentences[0].startswith("Cannot be said")
+    assert compare_claim(compare_sources(sides[0], [sides[1]])).sentences[0].startswith("Cannot be said")
 
 
 def test_disturbed_treatments_decide_nothing() -> None:
@@ -94,7 +94,7 @@ def test_few_runs_are_no_answer() -> None:
 
 def test_the_worst_of_several_is_the_answer() -> None:
     old = source("old", CURVE)
-    found = compared(old, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
+    found = compare_sources(old, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
     assert [one.answer for one in found.results] == ["faster", "same", "slower"] and found.answer == "slower"
 
 
@@ -102,7 +102,7 @@ def test_what_differs_around_the_runs_is_told() -> None:
     machine = {"kernel": "6.12.1", "n_cpus": 2, "clock_mhz": 2000.0, "jvms_used": {"25": "25.0.1"}}
     old = source("old", CURVE, machine=machine, levels={"version": "a"})
     new = source("new", CURVE, machine={**machine, "kernel": "6.18.4", "clock_mhz": 2001.0}, levels={"version": "b"})
-    found = compared(old, [new])
+    found = compare_sources(old, [new])
     assert [(one.what, one.reference, one.other) for one in found.results[0].differences] == [
         ("kernel", "6.12.1", "6.18.4"),
         ("version", "a", "b"),
@@ -117,7 +117,7 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
     new = source("new", CURVE, machine=dict.fromkeys(facts, odd))
     assert len(said(old, new).differences) == (0 if odd is None else 3)
     with pytest.raises(StudyError, match="does not tell its clock"):
-        divided(new, "clock")
+        divide_scores(new, "clock")
 
 
 def test_sources_without_a_common_treatment_are_refused() -> None:
@@ -126,22 +126,22 @@ def test_sources_without_a_common_treatment_are_refused() -> None:
     with pytest.raises(StudyError, match="figures of one unit"):
         said(source("old", CURVE), source("new", CURVE, response={"unit": "bytes"}))
     with pytest.raises(StudyError, match="no configuration with threads=3"):
-        narrowed([source("old", CURVE)], ["threads=3"])
+        select_levels([source("old", CURVE)], ["threads=3"])
 
 
 def test_per_clock_counts_cycles() -> None:
     """A processor with a clock that is 16.5 % higher took 40 % less time: 1.43 times as much in a cycle."""
     old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
-    found = said(divided(old, "clock"), divided(new, "clock", 2330.0))
+    found = said(divide_scores(old, "clock"), divide_scores(new, "clock", 2330.0))
     assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
     with pytest.raises(StudyError, match="does not tell its clock"):
-        divided(new, "clock")
+        divide_scores(new, "clock")
 
 
 def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
-    times = divided(source("old", CURVE, (1.0, 1.0)), "cpu")
+    times = divide_scores(source("old", CURVE, (1.0, 1.0)), "cpu")
     assert times.treatments[2].scores[0] == pytest.approx(4 * 2.3)
-    rates = divided(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
+    rates = divide_scores(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
     assert rates.treatments[2].scores[0] == pytest.approx(2.3 / 4)
 
 
@@ -160,7 +160,7 @@ def test_a_difference_is_told_with_care_where_nobody_knows_how_much_the_machine_
     slower: float, margin: float | None, floor: float, machine: dict[str, str], warned: bool
 ) -> None:
     old, new = (replace(source(name, grown(by)), machine=machine) for name, by in (("old", 1.0), ("new", slower)))
-    doubts = compared(old, [new], margin, floor=floor).results[0].doubts
+    doubts = compare_sources(old, [new], margin, floor=floor).results[0].doubts
     assert [text.startswith("Results of different times differ") for text in doubts] == [True] * warned
 
 

@@ -1,6 +1,6 @@
 """A study's curves under the machine's ceiling: which point is compared, what is said, what is shown."""
 
-from scalograph.machine.ceiling.joined import MAX_SENTENCES, beside, in_use, joined, reach
+from scalograph.machine.ceiling.compare_ceiling import (MAX_SENTENCES, compare_ceiling, speedups_by_cpus, add_ceiling, reach)
 from scalograph.protocol.findings import Claim, Curve, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
 
@@ -9,17 +9,17 @@ from .made import KINDS, ceiling, curve, findings
 
 def said(reached: float, kinds: dict[str, float] | None = None) -> str:
     """The sentence about a program that reaches this with two threads on two CPUs."""
-    made = beside(findings(curve({1: (1.0, 2), 2: (reached, 2)})), ceiling(kinds or KINDS))
+    made = compare_ceiling(findings(curve({1: (1.0, 2), 2: (reached, 2)})), ceiling(kinds or KINDS))
     assert len(made.answer) == 2
     return made.answer[1]
 
 
 def test_the_box_is_told_first() -> None:
-    made = beside(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
+    made = compare_ceiling(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
     assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98x [")
     assert "one lock that is taken all the time to 0.400x [" in made.answer[0]
     claim = Claim(sentences=["So.", "Thus.", "And."])
-    told = joined(findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()).claim
+    told = add_ceiling(findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()).claim
     assert told and told.sentences == ["So.", "Thus.", made.answer[0]]
 
 
@@ -58,7 +58,7 @@ def test_above_all_of_them_the_baseline_is_suspected() -> None:
 
 def test_more_workers_than_cpus_use_the_cpus_that_there_are() -> None:
     made = curve({1: (1.0, 2), 2: (1.6, 2), 8: (1.9, 2)})
-    assert {n: estimate.value for n, estimate in in_use(findings(made), made).items()} == {1: 1.0, 2: 1.6}
+    assert {n: estimate.value for n, estimate in speedups_by_cpus(findings(made), made).items()} == {1: 1.0, 2: 1.6}
 
 
 def test_without_a_level_for_each_cpu_the_next_one_stands_for_it() -> None:
@@ -81,7 +81,7 @@ def test_the_most_cpus_that_both_have() -> None:
 
 def nothing(made: Curve, found: Findings) -> None:
     assert reach(found, made, ceiling()) is None
-    answer = beside(found, ceiling()).answer
+    answer = compare_ceiling(found, ceiling()).answer
     assert len(answer) == 2 and answer[1].startswith("No curve of this study can be held against it")
 
 
@@ -94,13 +94,13 @@ def test_no_baseline_one_cpu_or_no_count_is_no_comparison() -> None:
 
 def test_of_many_curves_the_furthest_behind_are_told_and_all_are_shown() -> None:
     many = [curve({1: (1.0, 2), 2: (0.5 + n / 10, 2)}, group={"kind": n}) for n in range(12)]
-    made = beside(findings(*many), ceiling())
+    made = compare_ceiling(findings(*many), ceiling())
     assert len(made.answer) == 1 + MAX_SENTENCES and made.answer[1].startswith("kind 0: 0.500x")
     assert len(made.tables[1].rows) == 12
 
 
 def test_the_tables_fit_their_columns() -> None:
-    made = beside(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
+    made = compare_ceiling(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
     assert [table.id for table in made.tables] == ["ceilings", "against-ceilings"]
     assert all(len(row) == len(table.columns) for table in made.tables for row in table.rows)
     (row,) = made.tables[1].rows
@@ -110,17 +110,17 @@ def test_the_tables_fit_their_columns() -> None:
 
 
 def test_the_document_has_each_point() -> None:
-    one, two = beside(findings(), ceiling()).document["memory"]
+    one, two = compare_ceiling(findings(), ceiling()).document["memory"]
     assert (one.n_cpus, one.speedup and one.speedup.value, two.n) == (1, 1.0, 5)
     assert two.speedup and two.speedup.contains(1.3)
 
 
 def test_joined_keeps_what_was_there_and_warns() -> None:
-    found = joined(findings(), ceiling().model_copy(update={"warnings": ("not kept",)}))
+    found = add_ceiling(findings(), ceiling().model_copy(update={"warnings": ("not kept",)}))
     assert found.answer[0] == "first" and found.answer[-1] == "not kept" and found.tables[0].id == "ceilings"
     assert Findings.model_validate_json(found.model_dump_json()) == found
 
 
 def test_a_machine_of_one_cpu_has_no_sentence_of_it() -> None:
     lone = Ceiling(kinds={kind: parts[:1] for kind, parts in ceiling().kinds.items()})
-    assert beside(findings(), lone).answer == []
+    assert compare_ceiling(findings(), lone).answer == []

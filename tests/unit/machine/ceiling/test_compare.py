@@ -5,7 +5,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import paired_ratio
-from scalograph.machine.ceiling.joined import MARGIN, Against, against, label, ratio
+from scalograph.machine.ceiling.compare_ceiling import (MARGIN, CeilingRatio, compare_speedup, label, ratio)
 
 
 def known(value: float, half: float = 0.02) -> Estimate:
@@ -14,7 +14,7 @@ def known(value: float, half: float = 0.02) -> Estimate:
 
 
 def labels(program: float, half: float = 0.02, **ceilings: float) -> dict[str, str]:
-    found = against(known(program, half), {kind: known(value) for kind, value in ceilings.items()})
+    found = compare_speedup(known(program, half), {kind: known(value) for kind, value in ceilings.items()})
     return {each.kind: each.label for each in found}
 
 
@@ -30,7 +30,7 @@ def test_the_highest_ceiling_first() -> None:
 
 def test_a_wide_interval_or_none_says_nothing() -> None:
     assert labels(1.25, 0.5, memory=1.3) == {"memory": "unknown"}
-    (found,) = against(Estimate(1.25, None, None, 0.95, 1, "t"), {"memory": known(1.3)})
+    (found,) = compare_speedup(Estimate(1.25, None, None, 0.95, 1, "t"), {"memory": known(1.3)})
     assert found.label == "unknown" and found.ratio.value is None and "interval" in found.ratio.warnings[0]
 
 
@@ -56,7 +56,7 @@ def test_mover_is_the_exact_root_of_squares_for_even_intervals() -> None:
     assert found.low == pytest.approx(2 * np.exp(-0.05)) and found.high == pytest.approx(2 * np.exp(0.05))
 
 
-def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[Against]:
+def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[CeilingRatio]:
     """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each treatment, 3 % noise."""
     rng = np.random.default_rng(20264)
 
@@ -64,7 +64,7 @@ def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[Ag
         one, many = np.exp(sd * rng.standard_normal((2, 5)))
         return paired_ratio(list(one), list(many / value))
 
-    return [against(reached(truth), {"memory": reached(ceiling)})[0] for _ in range(n)]
+    return [compare_speedup(reached(truth), {"memory": reached(ceiling)})[0] for _ in range(n)]
 
 
 def test_the_interval_covers_what_it_claims() -> None:

@@ -8,24 +8,15 @@ from typing import Any
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.machine.ceiling import kept_ceiling
-from scalograph.machine.ceiling.kept_ceiling import (
-    RUNS,
-    KeptCeiling,
-    ceiling_file,
-    key,
-    machine_ceiling,
-    measured,
-    planned_ceiling,
-    read_ceiling,
-)
+from scalograph.machine.ceiling import saved_ceiling
+from scalograph.machine.ceiling.saved_ceiling import (RUNS, SavedCeiling, ceiling_file, ceiling_key, machine_ceiling, build_ceiling, plan_ceiling, read_ceiling)
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
-from scalograph.run.loop import Progress, Silent
-from scalograph.run.session import run_unkept
+from scalograph.run.loop import Progress, NullProgress
+from scalograph.run.session import run_in_memory
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
 
@@ -71,21 +62,21 @@ class Scaling:
         return record(seconds + 0.01, seconds, neighbor_s=taken, cpus=cpus, iterations=[(seconds, seconds, 1)])
 
 
-class Counted(Silent):
+class Counted(NullProgress):
     """Progress that counts the runs that are done, and those that were left at the last."""
 
     n_done = n_left = 0
 
-    def asked(self, run: Run, n_left: int) -> None:
+    def run_started(self, run: Run, n_left: int) -> None:
         self.n_left = n_left
 
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+    def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.n_done, self.n_left = self.n_done + 1, self.n_left - 1
 
 
 def shown(host: Any, progress: Progress | None = None) -> Ceiling:
     """The ceiling that the runs on two CPUs of this host show."""
-    return measured(run_unkept(planned_ceiling(TWO), host, progress))
+    return build_ceiling(run_in_memory(plan_ceiling(TWO), host, progress))
 
 
 EVEN = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
@@ -104,10 +95,10 @@ def test_powers_of_two_and_all_unless_told_otherwise() -> None:
     def levels(planned: Any) -> set[int]:
         return {treatment["cpus"] for treatment in planned.design.treatments}
 
-    assert levels(planned_ceiling(host_of(6))) == {1, 2, 4, 6}
-    assert levels(planned_ceiling(host_of(6), [3])) == {1, 3}
+    assert levels(plan_ceiling(host_of(6))) == {1, 2, 4, 6}
+    assert levels(plan_ceiling(host_of(6), [3])) == {1, 3}
     with pytest.raises(StudyError, match="7 exceeds the 6 CPUs"):
-        planned_ceiling(host_of(6), [7])
+        plan_ceiling(host_of(6), [7])
 
 
 def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
@@ -142,7 +133,7 @@ def test_another_baseline() -> None:
 def measuring(monkeypatch: pytest.MonkeyPatch) -> list[Ceiling]:
     """Ceilings that a measurement gives next."""
     given = [ceiling()]
-    monkeypatch.setattr(kept_ceiling, "ceiling", lambda host: given.pop(0))
+    monkeypatch.setattr(saved_ceiling, "measure_ceiling", lambda host: given.pop(0))
     return given
 
 
@@ -158,7 +149,7 @@ def test_another_machine_kernel_or_probe_is_measured_anew(tmp_path: Path, measur
     machine_ceiling(KNOWN, environ=environ)
     measuring.append(other)
     assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == other
-    assert len({key(TWO, ("/bin/true",)), key(TWO, ("/bin/sh",)), key(host_of(3), ("/bin/true",))}) == 3
+    assert len({ceiling_key(TWO, ("/bin/true",)), ceiling_key(TWO, ("/bin/sh",)), ceiling_key(host_of(3), ("/bin/true",))}) == 3
 
 
 def test_fresh_measures_in_any_case(tmp_path: Path, measuring: list[Ceiling]) -> None:
@@ -192,4 +183,4 @@ def test_what_cannot_be_read_is_nothing(tmp_path: Path, text: str) -> None:
 def test_scores_without_their_blocks_are_refused() -> None:
     with pytest.raises(ValueError, match="expected one for each of 1 scores"):
         Timed(n_cpus=1, scores=(0.1,))
-    assert KeptCeiling(key="x", ceiling=ceiling()).ceiling.is_sound
+    assert SavedCeiling(key="x", ceiling=ceiling()).ceiling.is_sound

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.floor import reference
-from scalograph.machine.floor.recheck import moved, noise_changed, second_look
+from scalograph.machine.floor.floor import consecutive_reference
+from scalograph.machine.floor.recheck import compare_median, compare_spread, compare_with_floor
 from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference
 from scalograph.simulate.noise import Noise
 
@@ -20,10 +20,10 @@ def looks(noise: Noise, factor: float, slower: float = 0.0, alpha: float = 0.01,
     rng = np.random.default_rng(20262)
     found = []
     for _ in range(n):
-        kept = reference(list(np.exp(noise.run_logs(rng, (100,)))))
+        kept = consecutive_reference(list(np.exp(noise.run_logs(rng, (100,)))))
         assert kept is not None
         now = np.exp(slower + factor * noise.run_logs(rng, (10,)))
-        found.append(second_look(kept, "then", list(now), alpha=alpha))
+        found.append(compare_with_floor(kept, "then", list(now), alpha=alpha))
     return found
 
 
@@ -68,30 +68,30 @@ def test_a_drift_is_no_alarm() -> None:
     for _ in range(N):
         levels = np.repeat(rng.normal(0, 0.02, 11), 10)
         runs = list(np.exp(levels + rng.normal(0, 0.01, 110)))
-        kept = reference(runs[:100])
+        kept = consecutive_reference(runs[:100])
         assert kept is not None and kept.spread.sd_log_percent < 1.5
-        look = second_look(kept, "then", runs[100:])
+        look = compare_with_floor(kept, "then", runs[100:])
         alarms += look.changed in ("higher", "lower") or look.moved in ("slower", "faster")
     assert alarms / N <= 0.04
 
 
 def test_f_by_hand() -> None:
     """F(0.995; 9, 90) is 2.87: the ratio of the deviations must exceed its root, 1.69."""
-    assert noise_changed(1.0, 90, 1.67, 9) == "no"
-    assert noise_changed(1.0, 90, 1.72, 9) == "higher"
-    assert noise_changed(1.72, 9, 1.0, 90) == "lower"
+    assert compare_spread(1.0, 90, 1.67, 9) == "no"
+    assert compare_spread(1.0, 90, 1.72, 9) == "higher"
+    assert compare_spread(1.72, 9, 1.0, 90) == "lower"
 
 
 @pytest.mark.parametrize(
     "figures", [(0.0, 9, 1.0, 9), (1.0, 9, 0.0, 9), (1.0, 0.5, 9.0, 9), (1.0, 9, math.inf, 9), (1.0, 9, math.nan, 9)]
 )
 def test_unknown_is_said(figures: tuple[float, float, float, float]) -> None:
-    assert noise_changed(*figures) == "unknown"
+    assert compare_spread(*figures) == "unknown"
 
 
 def test_alpha_must_be_a_probability() -> None:
     with pytest.raises(ValueError, match=r"alpha: found 0, expected a number between 0 and 1"):
-        noise_changed(1.0, 9, 1.0, 9, alpha=0)
+        compare_spread(1.0, 9, 1.0, 9, alpha=0)
 
 
 KEPT = Reference(
@@ -101,7 +101,7 @@ KEPT = Reference(
 
 def test_moved_by_hand() -> None:
     """t(0.995; 9) = 3.25: 3.25 x 0.5 % x sqrt(1 + 1/10) = 1.70 %; of five runs, x sqrt(2 + 1/10): 2.36 %."""
-    assert (moved(KEPT, 0.2 * 1.016, 10), moved(KEPT, 0.2 * 1.018, 10)) == ("no", "slower")
-    assert (moved(KEPT, 0.2 * 1.023, 5), moved(KEPT, 0.2 * 1.025, 5)) == ("no", "slower")
-    assert moved(KEPT, 0.2 / 1.018, 10) == "faster"
-    assert moved(KEPT, 0.2, 0) == "unknown"
+    assert (compare_median(KEPT, 0.2 * 1.016, 10), compare_median(KEPT, 0.2 * 1.018, 10)) == ("no", "slower")
+    assert (compare_median(KEPT, 0.2 * 1.023, 5), compare_median(KEPT, 0.2 * 1.025, 5)) == ("no", "slower")
+    assert compare_median(KEPT, 0.2 / 1.018, 10) == "faster"
+    assert compare_median(KEPT, 0.2, 0) == "unknown"

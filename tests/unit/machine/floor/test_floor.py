@@ -7,13 +7,8 @@ import pytest
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.machine.floor.floor import (
-    difference,
-    floor,
-    part,
-    reference,
-)
-from scalograph.machine.floor.floor import rows as in_words
+from scalograph.machine.floor.floor import aa_difference, noise_floor, floor_part, consecutive_reference
+from scalograph.machine.floor.floor import floor_rows as in_words
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause
@@ -43,7 +38,7 @@ def quiet(sd: float = 0.01, blocks: int = 50, seed: int = 20264) -> np.ndarray:
 
 
 def test_a_quiet_machine() -> None:
-    found = part(list(rows(quiet())), 1)
+    found = floor_part(list(rows(quiet())), 1)
     assert (found.n, found.n_disturbed, found.n_failed, found.n_runs) == (100, 0, 0, 100)
     assert found.spread and found.spread.low and found.spread.high
     assert found.spread.low < 1.0 < found.spread.high
@@ -59,7 +54,7 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     every = list(rows(scores))
     every[6] = changed(every[6], verdict="contaminated", causes=(NEIGHBOR,))
     every[9] = changed(every[9], status="failed", verdict="failed", scores={})
-    found = part(every, 1)
+    found = floor_part(every, 1)
     assert (found.n, found.n_disturbed, found.n_failed) == (98, 1, 1)
     assert found.causes == {"neighbor": 1} and found.worst == NEIGHBOR.text
     assert found.difference and found.difference.n == 48
@@ -69,7 +64,7 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
 def test_a_difference_of_a_and_b_is_an_objection() -> None:
     scores = quiet()
     scores[:, 0] *= 1.05
-    found = floor(table(list(rows(scores))))
+    found = noise_floor(table(list(rows(scores))))
     assert found.one and found.one.difference and found.one.difference.is_false
     (said,) = found.warnings
     assert said.startswith("on 1 CPU A differs from B by") and said.endswith("the method is wrong")
@@ -78,7 +73,7 @@ def test_a_difference_of_a_and_b_is_an_objection() -> None:
 def test_a_drift_cancels_between_a_and_b() -> None:
     """6 % over the study, on both alike."""
     scores = quiet() * np.exp(np.linspace(0, 0.06, 50))[:, None]
-    found = floor(table(list(rows(scores))))
+    found = noise_floor(table(list(rows(scores))))
     assert found.warnings == ()
     assert found.one and found.one.spread and found.one.reference
     assert found.one.reference.spread.sd_log_percent < found.one.spread.sd_log_percent
@@ -86,13 +81,13 @@ def test_a_drift_cancels_between_a_and_b() -> None:
 
 def test_false_objections_are_rare() -> None:
     """1 % of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
-    found = [difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
+    found = [aa_difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
     assert sum(one is not None and one.is_false for one in found) <= 14
 
 
 def test_a_busy_machine_has_no_floor() -> None:
     every = [changed(row, verdict="contaminated", causes=(NEIGHBOR,)) for row in rows(quiet())]
-    found = floor(table(every))
+    found = noise_floor(table(every))
     assert found.one and (found.one.spread, found.one.difference, found.one.reference) == (None, None, None)
     assert found.warnings == ("on 1 CPU only 0 of 100 runs count: too few for a floor",)
     shown = dict(line[:2] for line in in_words(found))
@@ -100,7 +95,7 @@ def test_a_busy_machine_has_no_floor() -> None:
 
 
 def test_one_part_for_each_number_of_cpus() -> None:
-    found = floor(table([*rows(quiet(), 8), *rows(quiet(0.03), 1)]))
+    found = noise_floor(table([*rows(quiet(), 8), *rows(quiet(0.03), 1)]))
     assert [part.n_cpus for part in found.parts] == [1, 8]
     lines = list(in_words(found))
     assert lines[0] == ["the same work", "on 1 CPU", "on 8 CPUs"]
@@ -112,9 +107,9 @@ def test_one_part_for_each_number_of_cpus() -> None:
 
 def test_stretches_need_enough_runs() -> None:
     scores = list(quiet().ravel())
-    assert reference(scores[:29]) is None
-    assert reference([0.2] * 100) is None
-    found = reference(scores[:39])
+    assert consecutive_reference(scores[:29]) is None
+    assert consecutive_reference([0.2] * 100) is None
+    found = consecutive_reference(scores[:39])
     assert found and found.n == 3
 
 

@@ -5,35 +5,30 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.host_facts import discover
+from scalograph.control.host_facts import read_host_facts
 from scalograph.machine.doctor import examine
-from scalograph.machine.floor.kept_floor import (
-    KeptNoise,
-    keep_noise,
-    noise_file,
-    read_noise,
-)
+from scalograph.machine.floor.saved_noise import SavedNoise, save_noise, noise_file, read_noise
 from scalograph.protocol.noise_floor import Floor
 
 from ...control.trees import planted
-from .test_floor import floor, quiet, rows, table
+from .test_floor import noise_floor, quiet, rows, table
 
 # The fields of release 0.1.0: all required but the last of each pair of machine facts.
 EARLIER = {
     "study": "thread-scaling", "at": "2026-01-02T03:04:05Z", "sd_log_percent": 1.25, "minimum_detectable_percent": 2.5,
     "n": 10, "cpu_model": "AMD EPYC", "n_cpus": 2, "kernel": "6.18.44",
 }  # fmt: skip
-FLOOR = floor(table([*rows(quiet()), *rows(quiet(0.03), 2)]))
+FLOOR = noise_floor(table([*rows(quiet()), *rows(quiet(0.03), 2)]))
 
 
-def kept(measured: Floor = FLOOR) -> KeptNoise:
-    return KeptNoise.model_validate({**EARLIER, "study": "noise-floor", "results": "/r", "floor": measured})
+def kept(measured: Floor = FLOOR) -> SavedNoise:
+    return SavedNoise.model_validate({**EARLIER, "study": "noise-floor", "results": "/r", "floor": measured})
 
 
 def said(tmp_path: Path) -> tuple[str, str, str]:
     root = planted(tmp_path / "root", "two-cpu-guest")
     report = examine(
-        discover(root, ()), {"capabilities": []}, root, {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path
+        read_host_facts(root, ()), {"capabilities": []}, root, {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path
     )
     (check,) = [check for check in report.checks if check.name == "noise"]
     return check.status, check.found, check.why
@@ -41,7 +36,7 @@ def said(tmp_path: Path) -> tuple[str, str, str]:
 
 def test_kept_and_read_again(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
-    keep_noise(kept(), environ)
+    save_noise(kept(), environ)
     assert read_noise(environ) == kept()
 
 
@@ -60,7 +55,7 @@ def test_an_earlier_release_finds_all_that_it_reads() -> None:
 
 
 def test_doctor_tells_both_numbers_of_cpus(tmp_path: Path) -> None:
-    keep_noise(kept(), {"XDG_STATE_HOME": str(tmp_path)})
+    save_noise(kept(), {"XDG_STATE_HOME": str(tmp_path)})
     status, found, why = said(tmp_path)
     assert (status, why) == ("info", "")
     one, both = (part.spread.sd_log_percent for part in FLOOR.parts if part.spread)
@@ -70,7 +65,7 @@ def test_doctor_tells_both_numbers_of_cpus(tmp_path: Path) -> None:
 def test_doctor_warns_of_a_floor_with_an_objection(tmp_path: Path) -> None:
     scores = quiet()
     scores[:, 0] *= 1.05
-    keep_noise(kept(floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
+    save_noise(kept(floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
     status, _, why = said(tmp_path)
     assert status == "warning" and "A differs from B" in why
 

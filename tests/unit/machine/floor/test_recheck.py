@@ -12,7 +12,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
-from scalograph.run.session import run_unkept
+from scalograph.run.session import run_in_memory
 from scalograph.study.declare import declare_shipped
 from scalograph.study.levels import Run
 
@@ -34,7 +34,7 @@ class Recorded:
 
 
 def scored(host: Recorded) -> tuple[list[float], int]:
-    return recheck.scored(run_unkept(recheck.shortened(FACTS), host))
+    return recheck.score_runs(run_in_memory(recheck.plan_recheck(FACTS), host))
 
 
 def took(seconds: float, **more: Any) -> Record:
@@ -79,10 +79,10 @@ def test_the_work_is_fixed(tmp_path: Path) -> None:
     import subprocess
 
     from scalograph.run.build import build
-    from scalograph.study.shipped import shipped
+    from scalograph.study.shipped import shipped_workload
     from scalograph.study.workload import load_workload
 
-    folder = shipped("fixed-work")
+    folder = shipped_workload("fixed-work")
     made = build(folder, load_workload(folder), where=tmp_path)
     n_cpus = len(os.sched_getaffinity(0))
     for label in "AB":

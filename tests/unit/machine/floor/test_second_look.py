@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.recheck import second_look
+from scalograph.machine.floor.recheck import compare_with_floor
 from scalograph.protocol.noise_floor import Recheck
 
 from .test_changed import KEPT
@@ -12,7 +12,7 @@ AWAY = np.array([-1.5, -1.2, -0.8, -0.4, -0.1, 0.1, 0.4, 0.8, 1.2, 1.5])
 def look(percent: float, median_s: float = 0.2, n: int = 10, n_disturbed: int = 0) -> Recheck:
     """Ten runs whose logs deviate by so many percent."""
     logs = AWAY / AWAY.std(ddof=1) * percent / 100
-    return second_look(KEPT, "2026-01-02", list(median_s * np.exp(logs))[:n], n_disturbed)
+    return compare_with_floor(KEPT, "2026-01-02", list(median_s * np.exp(logs))[:n], n_disturbed)
 
 
 def test_no_change() -> None:
@@ -47,7 +47,7 @@ def test_too_few_runs_that_count(n: int) -> None:
 
 def test_twice_as_slow_is_said_where_the_noise_is_not_known() -> None:
     spread = KEPT.spread.model_copy(update={"kurtosis": 40.0})  # a few outliers: ten runs say nothing of the noise
-    found = second_look(KEPT.model_copy(update={"spread": spread}), "2026-01-02", list(0.4 * np.exp(AWAY / 100)))
+    found = compare_with_floor(KEPT.model_copy(update={"spread": spread}), "2026-01-02", list(0.4 * np.exp(AWAY / 100)))
     assert (found.changed, found.moved) == ("unknown", "slower")
     assert found.sentence.endswith("work count; it takes 100 % longer than then, beyond what such runs vary")
 

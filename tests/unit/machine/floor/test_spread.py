@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.machine.floor.floor import detectable, effective_df, spread
+from scalograph.machine.floor.floor import detectable_effects, effective_df, spread
 from scalograph.simulate.noise import Noise
 
 
@@ -43,6 +43,6 @@ def test_the_interval_covers() -> None:
 
 def test_what_can_be_seen() -> None:
     """A log effect of 9.1 % (methods: sd 3 %, 3 runs of each) is a ratio of exp(0.091)."""
-    found = detectable(3.0)
+    found = detectable_effects(3.0)
     assert found == pytest.approx({3: 9.53, 5: 6.29, 10: 4.11, 20: 2.75}, abs=0.06)
-    assert detectable(3.0, (1,)) == {}
+    assert detectable_effects(3.0, (1,)) == {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.sanity_output import closing, sanity, sentence
+from scalograph.cli.sanity_output import summary_sentence, sanity, sentence
 from scalograph.machine.proofs.proof import Proof
 
 pytestmark = pytest.mark.xdist_group("machine")
@@ -62,7 +62,7 @@ def test_json_holds_every_proof(saying: Callable[..., None], capsys: pytest.Capt
     saying(FAILED, UNKNOWN)
     assert sanity(json=True) == 3
     told = json.loads(capsys.readouterr().out)
-    assert told["sentence"] == closing([FAILED, UNKNOWN])
+    assert told["sentence"] == summary_sentence([FAILED, UNKNOWN])
     assert told["proofs"][0] == {
         "name": "crash", "what": "A crash names its signal", "status": "failed", "found": "signal None",
         "expected": "11", "fix": "believe nothing; kept: /tmp/x",

@@ -7,8 +7,8 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
-from scalograph.machine.proofs.proof_context import Bench
-from scalograph.machine.proofs.run_proofs import PROMISES, Promise, prove
+from scalograph.machine.proofs.proof_context import ProofContext
+from scalograph.machine.proofs.run_proofs import GUARANTEES, GuaranteeCheck, prove
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -24,10 +24,10 @@ class OneCpu(LocalHost):
 HOST = OneCpu(ProbeProgram(("probe",)))
 
 
-def uses(name: str, outcome: Exception | str) -> Callable[[Bench], str]:
+def uses(name: str, outcome: Exception | str) -> Callable[[ProofContext], str]:
     """A check that leaves results, as a study does, and comes to this."""
 
-    def check(bench: Bench) -> str:
+    def check(bench: ProofContext) -> str:
         folder = bench.folder / name
         folder.mkdir(exist_ok=True)
         bench.used.add(folder)
@@ -43,9 +43,9 @@ def uses(name: str, outcome: Exception | str) -> Callable[[Bench], str]:
 def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Proof]]:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    def run(**checks: Callable[[Bench], str]) -> list[Proof]:
-        promises = tuple(Promise(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
-        monkeypatch.setattr("scalograph.machine.proofs.run_proofs.PROMISES", promises)
+    def run(**checks: Callable[[ProofContext], str]) -> list[Proof]:
+        promises = tuple(GuaranteeCheck(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
+        monkeypatch.setattr("scalograph.machine.proofs.run_proofs.GUARANTEES", promises)
         return prove(HOST)
 
     return run
@@ -96,5 +96,5 @@ def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_every_claim_has_a_name_of_its_own_and_a_sentence() -> None:
-    assert len({promise.name for promise in PROMISES}) == len({promise.what for promise in PROMISES}) == len(PROMISES)
-    assert all(promise.what[0].isupper() and promise.doubt for promise in PROMISES)
+    assert len({promise.name for promise in GUARANTEES}) == len({promise.what for promise in GUARANTEES}) == len(GUARANTEES)
+    assert all(promise.what[0].isupper() and promise.doubt for promise in GUARANTEES)

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from scalograph.machine.proofs.proof_context import empty_leaves, homes, settings
-from scalograph.machine.proofs.proof_run import end_marked, marked
+from scalograph.machine.proofs.proof_context import find_empty_leaves, leaf_parents, read_settings
+from scalograph.machine.proofs.proof_run import kill_marked, find_marked
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_a_study_can_touch_is_read(root: Path) -> None:
-    found = settings(root)
+    found = read_settings(root)
     assert (found["governor of cpu0"], found["governor of cpu1"]) == ("performance", "powersave")
     assert found[f"{root}/cg/cgroup.subtree_control"] == "cpuset cpu"
     assert found[f"{root}/cg/system/user/cgroup.subtree_control"] == ""
@@ -41,12 +41,12 @@ def test_what_a_study_can_touch_is_read(root: Path) -> None:
 
 
 def test_a_change_of_ourselves_shows() -> None:
-    before, mask = settings(), os.sched_getaffinity(0)
+    before, mask = read_settings(), os.sched_getaffinity(0)
     if len(mask) < 2:
         pytest.skip("needs 2 CPUs")
     os.sched_setaffinity(0, {min(mask)})
     try:
-        now = settings()
+        now = read_settings()
     finally:
         os.sched_setaffinity(0, mask)
     assert {name for name in now if now[name] != before[name]} >= {"our CPUs"}
@@ -54,12 +54,12 @@ def test_a_change_of_ourselves_shows() -> None:
 
 
 def test_leaves_are_looked_for_where_they_are_made(root: Path) -> None:
-    assert homes(root) == [root / "cg/system/user", root / "cg"]
-    assert empty_leaves(root) == {root / "cg/scalograph-1a"}
+    assert leaf_parents(root) == [root / "cg/system/user", root / "cg"]
+    assert find_empty_leaves(root) == {root / "cg/scalograph-1a"}
 
 
 def test_without_cgroup_v2_there_is_nothing_to_look_at(tmp_path: Path) -> None:
-    assert (homes(tmp_path), empty_leaves(tmp_path)) == ([], set())
+    assert (leaf_parents(tmp_path), find_empty_leaves(tmp_path)) == ([], set())
 
 
 def test_marked_processes_are_found_and_ended() -> None:
@@ -67,7 +67,7 @@ def test_marked_processes_are_found_and_ended() -> None:
     sleeper = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(60)", mark]
     with subprocess.Popen(sleeper, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.read(1)
-        assert marked(mark) == (process.pid,)
-        end_marked(mark)
+        assert find_marked(mark) == (process.pid,)
+        kill_marked(mark)
         assert process.wait(20) == -9
-    assert marked(mark) == ()
+    assert find_marked(mark) == ()

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.center import FloatArray
-from scalograph.questions.break_even.model import (
-    RatioSurface,
-    least_work,
-    line,
-    straddle,
-    undecided,
-)
+from scalograph.questions.break_even.model import RatioSurface, least_work, line, open_share, straddle_index
 from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
 
 AXES = (Axis("size", 4, 18), Axis("workers", 0, 6))
@@ -81,10 +75,10 @@ def test_a_slow_run_moves_the_line_little() -> None:
 def test_the_next_pair_is_near_the_line_and_more_pairs_decide_more() -> None:
     candidates = np.array([[n, p] for n in np.linspace(4, 18, 29) for p in np.linspace(0, 6, 13)])
     few, many = surface(0.05, 12), surface(0.05, 80)
-    chosen = candidates[straddle(few, candidates)]
+    chosen = candidates[straddle_index(few, candidates)]
     mean, sd = few(chosen[None, :])
     assert abs(mean[0]) < 1.96 * sd[0]
-    assert 0 < undecided(many, candidates) < undecided(few, candidates) < 0.5
+    assert 0 < open_share(many, candidates) < open_share(few, candidates) < 0.5
 
 
 def test_intervals_hold_the_truth() -> None:
@@ -102,7 +96,7 @@ def test_from_an_earlier_fit_comes_the_same() -> None:
     cold, warm = RatioSurface(x, g, AXES, CPUS), RatioSurface(x, g, AXES, CPUS, earlier)
     at = np.array([[1.0], [3.0]])
     assert line(warm, at) == pytest.approx(line(cold, at), abs=0.05)
-    assert warm.sizes == earlier.sizes
+    assert warm.parameters == earlier.parameters
 
 
 def test_clients_share_the_cpus_that_workers_divide_the_work_over() -> None:

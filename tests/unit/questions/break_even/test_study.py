@@ -15,7 +15,7 @@ from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
-from scalograph.questions.break_even.model_mean import pairs
+from scalograph.questions.break_even.model_mean import comparison_space
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.levels import Run
@@ -357,4 +357,4 @@ def test_names_that_a_host_spells_out_are_no_points_of_a_line() -> None:
     """All JVMs of a host, say: only there it shows that they are several."""
     treatments = [{"version": v, "size": 16, "workers": w} for v in ("sequential", "parallel") for w in ("a", "b", "c")]
     with pytest.raises(StudyError, match=r"factors\.workers: level 'a' of several, expected numbers"):
-        pairs(parse(STUDY), treatments)
+        comparison_space(parse(STUDY), treatments)

@@ -24,7 +24,7 @@ def noise(i: int) -> float:
 def searched(time: Time, levels: Sequence[int] = LEVELS, most: int = 60, seed: int = 3) -> CliffCourse:
     course = CliffCourse(levels, seed)
     while (n := course.next_level) is not None and len(course.n) < most:
-        course.add(n, time(n) * noise(len(course.n)))
+        course.observe(n, time(n) * noise(len(course.n)))
     return course
 
 
@@ -70,7 +70,7 @@ def test_a_slow_run_makes_no_cliff_and_is_asked_for_again() -> None:
     while (n := course.next_level) is not None and len(course.n) < 40:
         factor = 1.8 if slow and n == 512 else 1.0  # the last level, where one run alone would end the range
         slow = slow and n != 512
-        course.add(n, factor * noise(len(course.n)))
+        course.observe(n, factor * noise(len(course.n)))
     assert course.sure == [] and course.decided
     assert course.n.count(512) >= 2
 
@@ -101,7 +101,11 @@ def test_a_level_that_fails_is_left_out_and_all_above_where_none_has_run() -> No
     course = CliffCourse(LEVELS, 3)
     notes = []
     while (n := course.next_level) is not None and len(course.n) < 40:
-        notes.append(course.fail(n) if n > 300 else course.add(n, (2.0 if n >= 50 else 1.0) * noise(len(course.n))))
+        notes.append(
+            course.observe_failure(n)
+            if n > 300
+            else course.observe(n, (2.0 if n >= 50 else 1.0) * noise(len(course.n)))
+        )
     assert any(note and "failed 2 times: left out, and the" in note for note in notes)
     (found,) = course.sure
     assert found.interval[0] < 50 <= found.interval[1]
@@ -113,7 +117,7 @@ def test_it_is_pure_in_what_it_was_told() -> None:
     again = CliffCourse(LEVELS, 3)
     for n, time in zip(made.n, made.times, strict=True):
         assert again.next_level == n
-        again.add(n, time)
+        again.observe(n, time)
     assert again.next_level is None and again.sure == made.sure
 
 
@@ -156,7 +160,7 @@ def test_a_place_that_moves_is_told_with_the_levels_where_it_was(factor: float) 
     course = CliffCourse(LEVELS, 7)
     while (n := course.next_level) is not None and len(course.n) < 60:
         place = 160 if np.sin(78.233 * len(course.n)) > 0 else 240
-        course.add(n, (factor if n >= place else 1.0) * noise(len(course.n)))
+        course.observe(n, (factor if n >= place else 1.0) * noise(len(course.n)))
     assert course.wandering is not None and course.decided and course.next_level is None
     low, high = course.wandering
     assert 160 <= low <= high < 240

@@ -206,7 +206,7 @@ from scalograph.questions.cliff.course import CliffCourse
 
 course = CliffCourse(range(1, 513), 5)
 while (n := course.next_level) is not None and len(course.n) < 60:
-    course.add(n, (1.4 if n >= 173 else 1.0) * n**0.05 * math.exp(0.04 * math.sin(12.9898 * len(course.n))))
+    course.observe(n, (1.4 if n >= 173 else 1.0) * n**0.05 * math.exp(0.04 * math.sin(12.9898 * len(course.n))))
 print(course.n)
 """
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from scalograph.questions.effective_cpus.model import effective_cpus
-from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split
-from scalograph.questions.effective_cpus.model_search import Searched, evidence, search
+from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split_cells
+from scalograph.questions.effective_cpus.model_search import Bisection, evidence, search
 from scalograph.questions.effective_cpus.search_state import EffectiveCourse
 from scalograph.simulate.runs import usl
 
@@ -58,7 +58,7 @@ def test_programs_take_the_times_of_the_formula() -> None:
 def test_parts_of_programs_weigh_as_much_as_the_whole_and_fill_it() -> None:
     found = programs((1, 2, 3, 4))
     kept = found.caps > 1
-    parts = split(found, kept, 5)
+    parts = split_cells(found, kept, 5)
     assert np.exp(parts.log_prior).sum() == pytest.approx(np.exp(found.log_prior[kept]).sum())
     low, high = parts.serials - parts.widths / 2, parts.serials + parts.widths / 2
     assert low[0] == pytest.approx(0) and low[1:5] == pytest.approx(high[:4]) and high.max() == pytest.approx(1)
@@ -74,7 +74,7 @@ def test_between_two_answers_the_probability_is_that_of_a_much_finer_grid(serial
     def four(found: Programs) -> float:
         return float(evidence(found, at, logs).weights[found.answers == 3].sum())
 
-    exact = four(split(every, every.log_prior > -np.inf, 20))
+    exact = four(split_cells(every, every.log_prior > -np.inf, 20))
     told = effective_cpus(k, np.exp(logs), (1, 2, 3, 4)).probabilities[4]
     assert told == pytest.approx(exact, abs=0.05)  # without parts .77 is off by .21
 
@@ -209,8 +209,8 @@ def test_hundreds_of_levels_are_searched_without_a_model() -> None:
     assert most_runs(12, rounds=False) > 24 and most_runs(64, rounds=False) > 24 > most_runs(512, rounds=False)
     course = EffectiveCourse([2**i for i in range(10)], 0, rounds=True)
     while (level := course.next_level) is not None:
-        course.add(level, max(1.0, level / 4))
-    assert isinstance(course.found, Searched) and course.found.k_eff == 4
+        course.observe(level, max(1.0, level / 4))
+    assert isinstance(course.found, Bisection) and course.found.k_eff == 4
 
 
 @pytest.mark.filterwarnings("error")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scalograph.questions.effective_cpus.model import Limit, Seen, name_limit
-from scalograph.questions.effective_cpus.model_programs import at_once, concurrency
+from scalograph.questions.effective_cpus.model import Limit, UsageEvidence, name_limit
+from scalograph.questions.effective_cpus.model_programs import busy_distribution, concurrency
 
 MS = 1_000_000
 
@@ -52,7 +52,7 @@ def test_rows_may_be_of_unequal_length() -> None:
 def test_at_once_with_many_cpus_sums_to_one() -> None:
     import numpy as np
 
-    found = at_once(np.random.default_rng(0).random((64, 5)))
+    found = busy_distribution(np.random.default_rng(0).random((64, 5)))
     assert found.sum(axis=0) == pytest.approx(np.ones(5))
     assert found.shape == (65, 5)
 
@@ -63,49 +63,53 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
 @pytest.mark.parametrize(
     ("seen", "limit", "words"),
     [
-        (Seen(2, **BASE, used=1.97, n_tasks=40), "pool of fixed size", ["2 CPUs busy", "10 idle", "40 tasks"]),
-        (Seen(2, **BASE, used=1.95, quota=2.0), "quota", ["a quota of 2 CPUs", "1.9"]),
-        (Seen(4, 0.99, 12, 4, used=3.9), "mask", ["all 4 CPUs", "of 12"]),
-        (Seen(12, **BASE, used=11.8, waited=0.3), "none", ["none found", "waited 30 %"]),
-        (Seen(4, **BASE, used=3.9, workers=4), "more CPUs than work", ["4 workers", "4 CPUs help"]),
+        (UsageEvidence(2, **BASE, used=1.97, n_tasks=40), "pool of fixed size", ["2 CPUs busy", "10 idle", "40 tasks"]),
+        (UsageEvidence(2, **BASE, used=1.95, quota=2.0), "quota", ["a quota of 2 CPUs", "1.9"]),
+        (UsageEvidence(4, 0.99, 12, 4, used=3.9), "mask", ["all 4 CPUs", "of 12"]),
+        (UsageEvidence(12, **BASE, used=11.8, waited=0.3), "none", ["none found", "waited 30 %"]),
+        (UsageEvidence(4, **BASE, used=3.9, workers=4), "more CPUs than work", ["4 workers", "4 CPUs help"]),
         (
-            Seen(4, **BASE, used=3.9, believed=4),
+            UsageEvidence(4, **BASE, used=3.9, believed=4),
             "believes in another number",
             ["believes that it has 4 CPUs", "12"],
         ),
-        (Seen(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share", ["20 % to 30 %", "2.5 CPUs"]),
-        (Seen(2, **BASE, used=11.9, serial=(0.0, 0.01)), "lock or serial share", ["11.9 CPUs", "only 2 help"]),
-        (Seen(2, 0.6, 12, 12, used=2.0, between=(2, 5)), "not sure", ["60 %", "2 to 5 with 95 %", "make more runs"]),
-        (Seen(6, **BASE, used=3.0, serial=(0.0, 0.3)), "unknown", ["uses 3.0", "nothing measured"]),
-        (Seen(6, **BASE), "unknown", ["CPU time was not measured"]),
+        (UsageEvidence(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share", ["20 % to 30 %", "2.5 CPUs"]),
+        (UsageEvidence(2, **BASE, used=11.9, serial=(0.0, 0.01)), "lock or serial share", ["11.9 CPUs", "only 2 help"]),
+        (
+            UsageEvidence(2, 0.6, 12, 12, used=2.0, between=(2, 5)),
+            "not sure",
+            ["60 %", "2 to 5 with 95 %", "make more runs"],
+        ),
+        (UsageEvidence(6, **BASE, used=3.0, serial=(0.0, 0.3)), "unknown", ["uses 3.0", "nothing measured"]),
+        (UsageEvidence(6, **BASE), "unknown", ["CPU time was not measured"]),
     ],
 )
-def test_the_limit_that_is_named(seen: Seen, limit: Limit, words: list[str]) -> None:
+def test_the_limit_that_is_named(seen: UsageEvidence, limit: Limit, words: list[str]) -> None:
     found = name_limit(seen)
     assert found.limit == limit
     assert all(word in found.text for word in words), found.text
 
 
 def test_one_that_merely_believes_in_another_number_is_told_apart() -> None:
-    merely = name_limit(Seen(2, **BASE, used=1.97, believed=24))
+    merely = name_limit(UsageEvidence(2, **BASE, used=1.97, believed=24))
     assert merely.limit == "pool of fixed size"
     assert merely.text.endswith("; it believes in 24, which does not decide")
-    uses_it = name_limit(Seen(2, **BASE, used=1.97, believed=2))
+    uses_it = name_limit(UsageEvidence(2, **BASE, used=1.97, believed=2))
     assert uses_it.limit == "believes in another number"
 
 
 def test_a_quota_that_is_not_used_is_no_limit() -> None:
-    assert name_limit(Seen(2, **BASE, used=1.97, quota=8.0)).limit == "pool of fixed size"
+    assert name_limit(UsageEvidence(2, **BASE, used=1.97, quota=8.0)).limit == "pool of fixed size"
 
 
 def test_a_quota_comes_before_the_mask_and_the_program() -> None:
-    assert name_limit(Seen(3, 0.99, 12, 4, used=2.45, quota=2.5, believed=4)).limit == "quota"
+    assert name_limit(UsageEvidence(3, 0.99, 12, 4, used=2.45, quota=2.5, believed=4)).limit == "quota"
 
 
 def test_what_is_set_is_not_blamed_where_it_is_not_reached() -> None:
-    assert name_limit(Seen(5, **BASE, used=4.9, workers=8)).limit == "pool of fixed size"
+    assert name_limit(UsageEvidence(5, **BASE, used=4.9, workers=8)).limit == "pool of fixed size"
 
 
 def test_one_cpu_is_one() -> None:
-    text = name_limit(Seen(1, **BASE, used=0.99)).text
+    text = name_limit(UsageEvidence(1, **BASE, used=0.99)).text
     assert "1 CPU busy" in text and "1 CPUs" not in text

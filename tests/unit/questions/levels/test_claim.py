@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
 from scalograph.questions.levels.answer import applies
 from scalograph.questions.levels.claim import claim
-from scalograph.questions.scaling.truth import Shape, simulated
+from scalograph.questions.scaling.truth import Shape, simulate_study
 from scalograph.simulate.noise import Noise
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import FUNCTIONAL
@@ -21,7 +21,7 @@ def flat(n: float) -> float:
 
 def table(*shapes: Shape, sd: float = 0.003, kind: str = "workload") -> Table:
     """Times without a baseline: of a configuration, one over its shape at so many threads."""
-    made = simulated(np.random.default_rng(2), shapes, Noise(0.0, sd))
+    made = simulate_study(np.random.default_rng(2), shapes, Noise(0.0, sd))
     factors = {name: factor.model_copy(update={"declared_kind": kind}) for name, factor in made.study.factors.items()}
     made.study = made.study.model_copy(update={"baseline": {}, "factors": factors})
     return made
@@ -29,7 +29,7 @@ def table(*shapes: Shape, sd: float = 0.003, kind: str = "workload") -> Table:
 
 def said(given: Table) -> Claim:
     assert applies(given) is None
-    return claim(given, samples(given))
+    return claim(given, samples_by_configuration(given))
 
 
 def test_the_largest_difference_stands_first() -> None:

@@ -10,7 +10,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings import table
 from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
-from scalograph.findings.whole_run import samples
+from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables_memory import Memory
@@ -95,7 +95,7 @@ def built(folder: Path, text: str = STUDY, timeline: bool = True, n_warmup: int 
 
 
 def told(read: Table) -> Answer:
-    return answer(read, samples(read), []) if applies(read) is None else Answer()
+    return answer(read, comparable_samples(read), []) if applies(read) is None else Answer()
 
 
 def by_name(found: Answer) -> dict[str, TableDoc]:

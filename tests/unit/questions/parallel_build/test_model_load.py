@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scalograph.findings.row import Row
-from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, of_run
+from scalograph.questions.parallel_build.model_parallelism import TimedRun, load, read_run
 
 from ...records import read, recorded
 
@@ -52,7 +52,7 @@ def timed(waiting: list[int] | None = None, values: dict[str, list[float]] | Non
         "source": "records", "bin_ns": 10 * MS, "cpus": [0, 1], "busy_ns": rows, "waiting_ns": waiting, "tasks": [],
     }  # fmt: skip
     row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "clean", (), {}, {}, n_cpus=2)
-    found = of_run(read(made), row, "jobs")
+    found = read_run(read(made), row, "jobs")
     assert found is not None
     return found
 
@@ -91,7 +91,7 @@ def test_a_recorded_build_decays_where_its_image_is_done() -> None:
     """Eight jobs; the image took 36 % of the time, then directories of one to three files each."""
     record = read(json.loads((Path(__file__).parents[3] / "recorded/build-with-modules.json").read_text()))
     row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "contaminated", (), {}, {}, n_cpus=2)
-    found = of_run(record, row, "jobs")
+    found = read_run(record, row, "jobs")
     assert found is not None and found.load is not None
     image, modules = found.phases["image"], found.phases["modules"]
     assert (image.share, modules.share) == pytest.approx((0.359, 0.641), abs=0.001)

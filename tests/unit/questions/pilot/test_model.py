@@ -5,12 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.questions.pilot.model import (
-    half_width_of,
-    noisier,
-    pilot,
-    runs_for,
-)
+from scalograph.questions.pilot.model import half_width_of, noisier_configurations, pilot, runs_for
 from scalograph.simulate.noise import LOW, Noise
 from scalograph.simulate.runs import run_iterations
 
@@ -71,8 +66,8 @@ def test_identical_iterations_are_no_noise() -> None:
 
 def test_a_treatment_that_varies_more_is_named() -> None:
     still, wild = made(Noise(0.01, 0.01), runs=3, levels=(1.0,) * 3), made(Noise(0.01, 0.5), runs=3, levels=(1.0,))
-    assert noisier([*still, *wild]) == [3]
-    alike = [noisier(made(LOW, levels=(1.0,) * 4, runs=3, seed=n)) for n in range(100)]
+    assert noisier_configurations([*still, *wild]) == [3]
+    alike = [noisier_configurations(made(LOW, levels=(1.0,) * 4, runs=3, seed=n)) for n in range(100)]
     assert sum(map(bool, alike)) <= 12  # one of twenty by chance
 
 

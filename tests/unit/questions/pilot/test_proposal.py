@@ -10,7 +10,7 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.plan import Earlier, PriorRun, earlier, propose
+from scalograph.questions.pilot.plan import PriorRun, PriorRuns, propose, read_prior_runs
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
@@ -38,9 +38,9 @@ def seen(noise: Noise, n_runs: int = 3, counted: int = 5, ends: Sequence[int] = 
     return found
 
 
-def pilot_of(runs: list[PriorRun], text: str = ITERATED, name: str = "hello-pilot") -> Earlier:
+def pilot_of(runs: list[PriorRun], text: str = ITERATED, name: str = "hello-pilot") -> PriorRuns:
     study: Study = parse(text.replace('"hello"', f'"{name}"'))
-    return Earlier(study, runs)
+    return PriorRuns(study, runs)
 
 
 def test_it_offers_three_precisions_narrowest_first() -> None:
@@ -165,7 +165,7 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
     iterations = [(9.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7), (2.0, 1, 7), (2.0, 1, 7)]
     good, late = recorded(19.0, iterations=iterations), recorded(19.0, iterations=iterations, neighbor_s=5.0)
     runs = [(TREATMENTS[0], good), (TREATMENTS[0], late), (TREATMENTS[1], recorded(status="failed", reason="x"))]
-    found = earlier(write(tmp_path / "journal.jsonl", runs, ITERATED))
+    found = read_prior_runs(write(tmp_path / "journal.jsonl", runs, ITERATED))
     (run,) = found.runs
     assert found.n_left_out == 2
     assert run.treatment == TREATMENTS[0]
@@ -177,12 +177,12 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
 def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
     text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
     runs = [(TREATMENTS[0], recorded(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
-    assert {run.iteration_s for run in earlier(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
+    assert {run.iteration_s for run in read_prior_runs(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
 
 
 def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
     runs = [(TREATMENTS[0], recorded(1.5)), (TREATMENTS[0], recorded(1.6))]
-    found = earlier(write(tmp_path / "journal.jsonl", runs))
+    found = read_prior_runs(write(tmp_path / "journal.jsonl", runs))
     assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
     assert {run.iteration_s for run in found.runs} == {0.0}
     assert len(found.by_treatment) == 1

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from scalograph.findings.curves import curves
+from scalograph.findings.curves import make_curves
 from scalograph.findings.row import Row
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc, TableDoc
-from scalograph.questions.scaling.answer import with_laws
+from scalograph.questions.scaling.answer import add_laws
 from scalograph.questions.scaling.tables import laws_table
 from scalograph.study.load import parse
 from scalograph.system.topology import read_topology
@@ -46,8 +46,8 @@ def table(sigma: float, kappa: float, work: str = "total", sizes: tuple[int, ...
 
 
 def lawful(given: Table) -> list[Curve]:
-    taken = samples(given)
-    return with_laws(given, taken, curves(given, taken))
+    taken = samples_by_configuration(given)
+    return add_laws(given, taken, make_curves(given, taken))
 
 
 def laws(given: Table) -> TableDoc | None:

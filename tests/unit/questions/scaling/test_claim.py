@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from scalograph.findings.curves import curves
+from scalograph.findings.curves import make_curves
 from scalograph.findings.row import Row
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim
-from scalograph.questions.scaling.claim import _Words, claim
-from scalograph.questions.scaling.model_claim import End, compared, lead
-from scalograph.questions.scaling.truth import SHAPES, simulated
+from scalograph.questions.scaling.claim import _Sentences, claim
+from scalograph.questions.scaling.model_claim import Decline, compare_points, find_best_gain
+from scalograph.questions.scaling.truth import SHAPES, simulate_study
 from scalograph.simulate.noise import Noise
-from scalograph.text.cell_numbers import compact
+from scalograph.text.cell_numbers import cell_number
 
 QUIET = Noise(0.003, 0.003)
 
 
 def table(*shapes: str, noise: Noise = QUIET) -> Table:
-    return simulated(np.random.default_rng(7), [SHAPES[shape] for shape in shapes], noise)
+    return simulate_study(np.random.default_rng(7), [SHAPES[shape] for shape in shapes], noise)
 
 
 def said(given: Table) -> Claim:
-    taken = samples(given)
-    found = claim(given, taken, curves(given, taken))
+    taken = samples_by_configuration(given)
+    found = claim(given, taken, make_curves(given, taken))
     assert found is not None
     return found
 
@@ -127,16 +127,16 @@ def test_without_a_baseline_that_is_the_reason() -> None:
 
 def test_settings_that_were_not_measured_there_are_not_counted() -> None:
     given = table("linear", "linear", "linear", "cliff", "slower", "flat")
-    taken = samples(given)
-    points = compared(given, taken, curves(given, taken))
-    found = lead(given, points)
+    taken = samples_by_configuration(given)
+    points = compare_points(given, taken, make_curves(given, taken))
+    found = find_best_gain(given, points)
     assert found is not None and len(found.members) == 4 and len(found.unless) == 2
     kept, fallen = ([p for p in points if p.level == 16 and p.curve.group["lock"] == lock] for lock in ("0", "3"))
-    words, of = _Words(given, points), [("lock", "0"), ("lock", "3")]
-    told = words.end(found, End(16, [kept, fallen], of))
+    words, of = _Sentences(given, points), [("lock", "0"), ("lock", "3")]
+    told = words.end(found, Decline(16, [kept, fallen], of))
     assert told.startswith("Of those 4, 2 were measured at 16 threads: lock 0 keeps ")
     every = [p for p in points if p.level == 16 and p.curve.group["lock"] in ("0", "1", "2")]
-    assert words.end(found, End(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
+    assert words.end(found, Decline(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
 
 
 def faster_than_can_be(n: float) -> float:
@@ -145,17 +145,17 @@ def faster_than_can_be(n: float) -> float:
 
 def test_a_speedup_that_cannot_be_does_not_lead() -> None:
     rng = np.random.default_rng(7)
-    first = said(simulated(rng, [faster_than_can_be, SHAPES["linear"]], QUIET)).sentences[0]
+    first = said(simulate_study(rng, [faster_than_can_be, SHAPES["linear"]], QUIET)).sentences[0]
     assert first.startswith("4 threads") and "20" not in first and "not resolved: lock 0" in first
-    alone = said(simulated(rng, [faster_than_can_be], QUIET))
+    alone = said(simulate_study(rng, [faster_than_can_be], QUIET))
     assert alone.sentences[0].startswith("Cannot be said: ") and "more than the CPUs can give" in alone.sentences[0]
     assert not alone.answered
 
 
 def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -> None:
-    given = simulated(np.random.default_rng(3), [SHAPES["linear"]] * 2, Noise(0.1, 0.4), n_blocks=2)
+    given = simulate_study(np.random.default_rng(3), [SHAPES["linear"]] * 2, Noise(0.1, 0.4), n_blocks=2)
     shown = said(given).matrix
     assert shown is not None
-    cells = [(e, compact(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high]
+    cells = [(e, cell_number(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high]
     assert {text == "not resolved" for _, text in cells} >= {True}
     assert all((text == "not resolved") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)

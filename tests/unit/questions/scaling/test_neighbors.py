@@ -9,7 +9,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Findings
-from scalograph.questions.scaling.document import Bump, Swept, SweptCurve
+from scalograph.questions.scaling.document import LocalSlowdown, Swept, SweptCurve
 from scalograph.questions.scaling.sentences import neighbor_sentences
 
 from ...findings.made import found_in, loaded
@@ -91,7 +91,7 @@ def test_the_best_level_spans_those_that_cannot_be_told_apart(tmp_path: Path) ->
 
 
 def test_a_level_that_is_slower_by_an_unknown_amount_has_none_in_its_sentence(tmp_path: Path) -> None:
-    bump = Bump(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
+    bump = LocalSlowdown(level=8, below=2, above=32, slower=Estimate(3.0, 1.2, 7.0), shown=True)
     swept = Swept(curves=[SweptCurve(group={"lock": "none"}, factor="threads", bumps=[bump])])
     read = loaded(tmp_path, [({"threads": n, "lock": "none"}, recorded(1.0)) for n in LEVELS], STUDY)
     assert [*neighbor_sentences(read, swept)] == [

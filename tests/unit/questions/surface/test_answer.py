@@ -9,7 +9,7 @@ import pytest
 from scalograph.protocol.findings import Claim, Findings
 from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
-from scalograph.questions.surface.model import shared, whole
+from scalograph.questions.surface.model import shared_time, pinned_time
 
 from ...findings.made import found_in, loaded
 from ...records import recorded
@@ -67,12 +67,12 @@ def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUD
 
 
 def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
-    (found,) = surfaces_of(surface_of(tmp_path, shared))
+    (found,) = surfaces_of(surface_of(tmp_path, shared_time))
     assert (found.x, found.y, found.x_levels, found.y_levels) == ("copies", "cpus", list(SIZES), [1, 2])
     for row, cpus in zip(found.cells, found.y_levels, strict=True):
         for cell, n in zip(row, found.x_levels, strict=True):
             assert cell is not None
-            assert cell.expected == pytest.approx(0.1 * shared(n, cpus), rel=0.01)
+            assert cell.expected == pytest.approx(0.1 * shared_time(n, cpus), rel=0.01)
             assert cell.flag is None
             assert cell.busy == pytest.approx([0.5] * cpus)
             assert (cell.deviation is None) == (cell.fairness is None) == (n == 1)
@@ -80,7 +80,7 @@ def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_pat
 
 
 def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
-    (found,) = surfaces_of(surface_of(tmp_path, whole))
+    (found,) = surfaces_of(surface_of(tmp_path, pinned_time))
     flags = {n: cell.flag.text if cell.flag else "" for n, cell in zip(SIZES, found.cells[1], strict=True) if cell}
     assert flags[3] == "as if each worker stayed on one CPU"
     assert flags[2] == flags[4] == ""
@@ -92,7 +92,7 @@ def claim_of(found: Findings) -> Claim:
 
 
 def test_the_claim_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Path) -> None:
-    found = claim_of(surface_of(tmp_path, shared))
+    found = claim_of(surface_of(tmp_path, shared_time))
     (text,) = found.sentences
     assert text.startswith("CPUs are shared as theory says, within ") and found.figure == "response wall"
     assert "each copy beyond the CPUs adds 100" in text and "ms on 1 CPU (100" in text
@@ -105,7 +105,7 @@ def test_what_costs_more_is_never_as_theory_says(tmp_path: Path) -> None:
 
 
 def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(tmp_path: Path) -> None:
-    found = claim_of(surface_of(tmp_path, lambda n, m: shared(n, m) * (1 + 0.5 * (n > 1 and m > 1))))
+    found = claim_of(surface_of(tmp_path, lambda n, m: shared_time(n, m) * (1 + 0.5 * (n > 1 and m > 1))))
     told = "With a CPU each they are slower, too: 2 copies on 2 CPUs take 1.5"
     assert any(text.startswith(told) for text in found.sentences)
 
@@ -113,7 +113,7 @@ def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(t
 def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> None:
     text = STUDY.replace("levels = [1, 2]\n", "levels = [6, 8]\n")
     made = [
-        ({"copies": n, "cpus": m}, run(n, m, 0.1 * shared(n, m) * jitter))
+        ({"copies": n, "cpus": m}, run(n, m, 0.1 * shared_time(n, m) * jitter))
         for jitter in (0.995, 1.0, 1.005)
         for m in (6, 8)
         for n in SIZES
@@ -124,7 +124,7 @@ def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> 
 
 
 def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
-    tables = {table.id: table for table in surface_of(tmp_path, shared).tables}
+    tables = {table.id: table for table in surface_of(tmp_path, shared_time).tables}
     assert [row[0] for row in tables["surface-0-slopes"].rows] == [1, 2]
     assert [row[:2] for row in tables["surface-0-0"].rows] == [[m, n] for m in (1, 2) for n in SIZES]
     assert {row[-2] for row in tables["surface-0-0"].rows} == {"50 %", "50 %, 50 %"}
@@ -141,4 +141,4 @@ def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
 def test_another_question_has_no_surface(tmp_path: Path, before: str, after: str) -> None:
     head, tail = STUDY.split("[baseline]") if before.startswith("copies") else (STUDY, "")
     text = head + "[baseline]" + tail.replace(before, after) if tail else head.replace(before, after)
-    assert surfaces_of(surface_of(tmp_path, shared, text)) == []
+    assert surfaces_of(surface_of(tmp_path, shared_time, text)) == []

@@ -5,20 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.questions.surface.model import (
-    deviation,
-    fairness,
-    jain,
-    shared,
-    slope,
-    whole,
-)
+from scalograph.questions.surface.model import (deviation, fairness, jain, shared_time, slope, pinned_time)
 
 
 @pytest.mark.parametrize(("workers", "cpus"), [(1, 1), (3, 2), (24, 1), (24, 7), (5, 64)])
 def test_the_two_bounds_agree_where_workers_divide_evenly_and_never_cross(workers: int, cpus: int) -> None:
-    assert shared(workers, cpus) <= whole(workers, cpus) < shared(workers, cpus) + 1
-    assert shared(workers * cpus, cpus) == whole(workers * cpus, cpus) == workers
+    assert shared_time(workers, cpus) <= pinned_time(workers, cpus) < shared_time(workers, cpus) + 1
+    assert shared_time(workers * cpus, cpus) == pinned_time(workers * cpus, cpus) == workers
 
 
 def test_the_slope_is_that_of_the_line_whatever_a_quarter_of_the_runs_do() -> None:
@@ -97,7 +90,7 @@ def test_a_deviation_is_flagged_by_its_whole_interval(factor: float, workers: in
     one = [0.1 * math.exp(x) for x in (-0.004, 0.0, 0.004)]
     found = deviation([factor * x for x in one], one, workers, cpus)
     assert found.flag == flag
-    assert found.estimate.value == pytest.approx(factor / shared(workers, cpus))
+    assert found.estimate.value == pytest.approx(factor / shared_time(workers, cpus))
 
 
 def test_a_deviation_without_an_interval_is_not_flagged() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.response_times import middle_s
-from scalograph.questions.throughput.model_bottleneck import spare
+from scalograph.questions.throughput.model_bottleneck import driver_shortage
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
 
 from ...records import read, recorded
@@ -91,8 +91,8 @@ def test_the_first_wrong_answer_is_told_in_the_drivers_words() -> None:
 
 @pytest.mark.parametrize(("more", "why"), [({"ceiling": [200.0]}, "ceiling"), ({"ceiling": [400.0]}, ""), ({}, "")])
 def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float]], why: str) -> None:
-    assert spare([driven(**more)]) == why
-    assert spare([driven(driver_cpu_ns=[4e9])]) == "CPU"
+    assert driver_shortage([driven(**more)]) == why
+    assert driver_shortage([driven(driver_cpu_ns=[4e9])]) == "CPU"
 
 
 def with_processes(*processes: dict[str, Any], **parts: Any) -> DrivenRun:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from scalograph.questions.throughput.answer import used_parts
-from scalograph.questions.throughput.claim import ended
+from scalograph.questions.throughput.answer import part_uses
+from scalograph.questions.throughput.claim import bottleneck_phrase
 from scalograph.questions.throughput.document import LoadedGroup
-from scalograph.questions.throughput.model_bottleneck import ended_by
+from scalograph.questions.throughput.model_bottleneck import find_bottleneck
 from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 
 RUN = DrivenRun(
@@ -57,13 +57,13 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
 def test_the_fullest_part_ends_it_unless_another_is_as_full(
     found: DrivenRun, kind: str, names: tuple[str, ...]
 ) -> None:
-    ended = ended_by([found] * 3, alone_s=0.01)
+    ended = find_bottleneck([found] * 3, alone_s=0.01)
     assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)
 
 
 def test_cpus_that_driver_and_service_share_are_one_part() -> None:
     driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
-    (part,) = ended_by([run(service("web", 0.69, 0), driver)], 0.01).parts
+    (part,) = find_bottleneck([run(service("web", 0.69, 0), driver)], 0.01).parts
     assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
 
 
@@ -72,17 +72,17 @@ def test_cpus_that_driver_and_service_share_are_one_part() -> None:
 )
 def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
     found = run(service("web", 0.3, 0), think_s=think)
-    ended = ended_by([found], alone, is_bounded=False)
+    ended = find_bottleneck([found], alone, is_bounded=False)
     assert ended.kind == kind
-    assert ended_by([found], alone, is_bounded=True).kind == "inside"  # where more clients were shown to add nothing
+    assert find_bottleneck([found], alone, is_bounded=True).kind == "inside"  # where more clients were shown to add nothing
 
 
 def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:
-    assert ended_by([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
+    assert find_bottleneck([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
 
 
 def test_what_is_ruled_out_is_ranked() -> None:
-    ended = ended_by([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
+    ended = find_bottleneck([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
     assert [(part.kind, round(part.share, 2)) for part in ended.others] == [
         ("driver", 0.5), ("cpu", 0.4), ("clients", 0.12),
     ]  # fmt: skip
@@ -97,7 +97,7 @@ def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_o
     web: float, busy: float, kind: str
 ) -> None:
     found = replace(run(service("web", web, 0), n_errors=30 * (kind == "pool")), pool=PoolUse(2, busy, 0.06))
-    ended = ended_by([found] * 3, 0.01)
+    ended = find_bottleneck([found] * 3, 0.01)
     assert ended.kind == kind
     ruled_out = [part for part in ended.others if part.kind == "pool"]
     assert bool(ruled_out) == (busy < 1.8), "one that is in use because the CPU is full is not ruled out"
@@ -109,12 +109,12 @@ def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_o
 def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
     """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
     web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
-    found = ended_by([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
+    found = find_bottleneck([replace(run(web), pool=PoolUse(2, 1.95, 0.0134505))], 0.01)
     assert (found.kind, [part.kind for part in found.parts]) == ("not resolved", ["pool"])
     told = LoadedGroup(
-        group={}, factor="clients", is_clients=True, points=[], ends=found.kind, ended_by=used_parts(found.parts)
+        group={}, factor="clients", is_clients=True, points=[], ends=found.kind, ended_by=part_uses(found.parts)
     )
-    assert ended(told) == (
+    assert bottleneck_phrase(told) == (
         "all 2 of the pool are in use (1.95 of 2), and a request waits 13.5 ms for one; "
         "who has one waits for a CPU: which of the two ends it is not resolved"
     )
@@ -124,7 +124,7 @@ def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
 def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(ready: float | None, kind: str) -> None:
     """Of 8 in flight 7 wait; tasks are ready for 60 % of a little time without a CPU, or of much."""
     web = replace(service("web", 0.5, 0, waited=0.6), ready=ready)
-    assert ended_by([run(web, in_flight=8.0)], alone_s=0.01).kind == kind
+    assert find_bottleneck([run(web, in_flight=8.0)], alone_s=0.01).kind == kind
 
 
 def test_a_service_that_is_hardly_ever_ready_says_little_of_the_waits() -> None:
@@ -132,4 +132,4 @@ def test_a_service_that_is_hardly_ever_ready_says_little_of_the_waits() -> None:
         replace(service("web", 0.5, 0, waited=0.1), ready=0.9),
         replace(service("db", 0.1, 1, waited=0.7), ready=0.1),
     )
-    assert ended_by([run(web, rare)], 0.01).waited == pytest.approx(0.16)
+    assert find_bottleneck([run(web, rare)], 0.01).waited == pytest.approx(0.16)

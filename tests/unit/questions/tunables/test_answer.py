@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.findings.answer import Answer
 from scalograph.findings.row import Row
-from scalograph.findings.sample import samples
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.claim import tunables_claim
@@ -78,9 +78,9 @@ def said(
         rows.append(
             Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
         )
-        search.course.add(level, 1 / figure if response == RATE else figure) if figure else search.course.fail(level)
+        search.course.observe(level, 1 / figure if response == RATE else figure) if figure else search.course.observe_failure(level)
     table = Table(study, "h", {}, planned, [1] * len(planned), [*before, *rows])
-    return answer(table, samples(table), [])
+    return answer(table, samples_by_configuration(table), [])
 
 
 def document(found: Answer) -> Tunables:

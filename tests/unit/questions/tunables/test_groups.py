@@ -4,7 +4,7 @@ import pytest
 
 from scalograph.findings.answer import Answer
 from scalograph.findings.table import Table
-from scalograph.questions.tunables.chart import bars
+from scalograph.questions.tunables.chart import sensitivity_figures
 from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.published import quantities
 from scalograph.questions.tunables.tables import tunables_tables
@@ -80,7 +80,7 @@ def test_too_few_runs_compare_no_groups() -> None:
 
 def test_bars_of_a_group_stand_together_in_its_color(grouped: Answer) -> None:
     part = document(grouped)
-    (drawn,) = bars(part, {one.factor: one.factor for one in part.factors})
+    (drawn,) = sensitivity_figures(part, {one.factor: one.factor for one in part.factors})
     _, writing, caches = drawn.views[0].plots[0].data
     assert (writing["marker"]["color"], caches["marker"]["color"]) == ("line-0", "line-1")
     assert min(writing["y"]) > max(caches["y"]) and drawn.caption.endswith(" From the top: writing and caches.")

@@ -5,8 +5,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from scalograph.questions.tunables.model_array import Settings, failures, hopeless
-from scalograph.questions.tunables.model_fit import SettingFit, chosen, confirmed, fit
+from scalograph.questions.tunables.model_array import Settings, failures, failing_settings
+from scalograph.questions.tunables.model_fit import SettingFit, choose_candidates, confirm_gain, fit
 from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_strength import screen
 from scalograph.questions.tunables.search_state import array_block
@@ -133,15 +133,15 @@ def test_failures_are_a_response() -> None:
     bad, good = failures(rows, failed, 0, 2), failures(rows, failed, 0, 1)
     assert (bad.n_failed, bad.n, good.n_failed, good.p) == (6, 6, 0, None)
     assert bad.p is not None and bad.p < 0.002 and bad.share.low is not None and bad.share.low > 0.5
-    assert hopeless(rows, failed, [3, 2]) == {(0, 2)} and hopeless(rows, [False] * 18, [3, 2]) == set()
+    assert failing_settings(rows, failed, [3, 2]) == {(0, 2)} and failing_settings(rows, [False] * 18, [3, 2]) == set()
 
 
 def test_only_settings_that_promise_more_than_the_margin_are_confirmed(found: SettingFit) -> None:
-    assert chosen(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
-    assert chosen(found, (1, 2), 0.01, set()) == [] and chosen(found, (0,), 0.01, {(0, 1)}) == []
+    assert choose_candidates(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
+    assert choose_candidates(found, (1, 2), 0.01, set()) == [] and choose_candidates(found, (0,), 0.01, {(0, 1)}) == []
 
 
 def test_a_gain_rests_on_complete_pairs() -> None:
     blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
-    said = confirmed(blocks, (1,), 0.95)
+    said = confirm_gain(blocks, (1,), 0.95)
     assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)

@@ -13,7 +13,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.questions.within_limit.document import WithinLimit
 from scalograph.questions.within_limit.published import quantities
-from scalograph.study.identity import as_journaled
+from scalograph.study.identity import dump_study
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 
@@ -110,9 +110,9 @@ def test_levels_that_fail_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_study_without_a_limit_is_journaled_as_before() -> None:
-    plain = as_journaled(parse(STUDY.replace("limit = 2e9\n", "").replace('question = "within-limit"\n', "")))
+    plain = dump_study(parse(STUDY.replace("limit = 2e9\n", "").replace('question = "within-limit"\n', "")))
     assert "limit" not in plain["responses"]["p90"]
-    assert as_journaled(parse(STUDY))["responses"]["p90"]["limit"] == 2e9
+    assert dump_study(parse(STUDY))["responses"]["p90"]["limit"] == 2e9
 
 
 @pytest.mark.parametrize(

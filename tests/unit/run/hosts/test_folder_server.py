@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.guests.guest_process import serving
+from scalograph.run.hosts.guests.guest_process import serve_folder
 from scalograph.run.hosts.local import probe
 
 from .test_guest_process import ANSWER, SERVER, SPEC, UP, guest, program, reason
@@ -42,7 +42,7 @@ def test_what_an_old_virtiofsd_would_take_for_options_is_escaped(tmp_path: Path)
     virtiofsd.parent.mkdir()
     tells = "printf '%s\\n' \"$*\" > $socket.words; echo $$"
     program(virtiofsd, SERVER.replace("echo $$", tells).format(code="exec sleep 60"))
-    with serving(str(virtiofsd), Path("/a,sandbox=none\\b"), socket):
+    with serve_folder(str(virtiofsd), Path("/a,sandbox=none\\b"), socket):
         words = (tmp_path / "socket.words").read_text()
     assert "-o source=/a\\,sandbox=none\\\\b -o sandbox=chroot" in words
 

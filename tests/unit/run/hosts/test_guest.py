@@ -12,7 +12,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.guests import guest
-from scalograph.run.hosts.guests.guest import GuestHost, as_guest, find_programs, has_virtualization
+from scalograph.run.hosts.guests.guest import GuestHost, find_programs, guest_facts, has_virtualization
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
@@ -95,7 +95,7 @@ def test_conditions_are_those_that_hold_in_each_guest(here: GuestHost, tmp_path:
 
 
 def test_a_guest_has_cpus_of_its_own() -> None:
-    facts = as_guest(MACHINE)
+    facts = guest_facts(MACHINE)
     assert [(one.cpu, one.core) for one in facts.cpus] == [(0, 0), (1, 1)]
     assert (facts.memory_bytes, facts.governor, facts.accelerator) == (3 << 30, None, "tcg")
     assert {"isolation", "quota", "tasks"} <= facts.refused.keys()
@@ -108,7 +108,7 @@ def test_settings_of_a_guest_need_no_consent(here: GuestHost, tmp_path: Path, mo
     declared = Declared(parse(text), tmp_path / "study.toml")
     with pytest.raises(StudyError, match="--machine-wide"):
         plan(declared, MACHINE)
-    assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
+    assert plan(declared, guest_facts(MACHINE)).design.study.factors["swappiness"].levels == [7]
     declared.file.write_text(text.replace("{threads}", "{threads} {lock}"))
     monkeypatch.setattr(guest, "connect", lambda: here)
     said = in_process("plan", declared.file, "--host", "guest", cwd=tmp_path).stdout

@@ -8,7 +8,7 @@ import pytest
 from scalograph.control.control import HeldSetting
 from scalograph.control.ext_scheduler import OPERATIONS, STATE
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.hosts.guests.guest import guest_settings, lines, read_back, scheduler_of
+from scalograph.run.hosts.guests.guest import guest_settings, read_back, scheduler_of, settings_lines
 from scalograph.run.hosts.guests.initramfs import INIT
 from scalograph.study.load import parse
 
@@ -40,7 +40,7 @@ def of_guest(folder: Path, level: str, code: str = TAKEN) -> tuple[int, HeldSett
     facts = HostFacts(cpus=(), accelerator="tcg", schedulers={"scx_fifo": str(program)})
     settings = guest_settings(STUDY, {"scheduler": level}, facts)
     boot.mkdir()
-    (boot / "settings").write_text(lines(settings, 1))
+    (boot / "settings").write_text(settings_lines(settings, 1))
     (boot / "scheduler").write_text(f"{scheduler_of(settings)}\n")
     here = RUN.replace("chroot /root ", "").replace('"$probe" <> "$port" >&0', ": > /boot/ran")
     here = here.replace("/root", str(folder / "root")).replace("/boot", str(boot))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts.guests.guest import guest_settings, lines, read_back
+from scalograph.run.hosts.guests.guest import guest_settings, read_back, settings_lines
 from scalograph.study.load import parse
 
 from ...study.example import VALID
@@ -29,7 +29,7 @@ AS_IT_IS: dict[str, int | str | bool] = {"swappiness": False, "online": 3, "page
 
 def written(**treatment: int | str | bool) -> list[str]:
     settings = guest_settings(STUDY, AS_IT_IS | treatment, FACTS)
-    return [line for line in lines(settings, 3).splitlines() if " " in line]
+    return [line for line in settings_lines(settings, 3).splitlines() if " " in line]
 
 
 def test_what_a_guest_writes() -> None:

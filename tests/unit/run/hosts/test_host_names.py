@@ -11,7 +11,7 @@ from scalograph.errors import StudyError
 from scalograph.protocol import journal
 from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
-from scalograph.system.quiet import Look
+from scalograph.system.quiet import LoadSample
 
 ROOT = Path(__file__).resolve().parents[4]
 KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
@@ -22,7 +22,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from scalograph.control.quiet import Look
+from scalograph.system.quiet import LoadSample
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
@@ -52,8 +52,8 @@ class ReplayHost:
         HELD.append(dict(treatment))
         return nullcontext()
 
-    def look(self):
-        return Look({{0: 0.0}})
+    def sample_load(self):
+        return LoadSample({{0: 0.0}})
 
     def measure(self, spec):
         ASKED.append(spec)
@@ -108,9 +108,9 @@ def test_one_that_is_not_there_is_named_with_those_that_are() -> None:
 
 
 def test_a_host_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch, replay: None) -> None:
-    def busy(host: Host) -> Look:
+    def busy(host: Host) -> LoadSample:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), host_names.connected("replay") as host:
+    with pytest.raises(KeyboardInterrupt), host_names.open_host("replay") as host:
         busy(host)
     assert len(sys.modules["replaying_host"].CLOSED) == 1

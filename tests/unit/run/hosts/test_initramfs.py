@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.guests.initramfs import INIT, initramfs, needed_modules, unpacked
-from scalograph.run.hosts.guests.kernel_packages import newest
+from scalograph.run.hosts.guests.initramfs import INIT, initramfs, needed_modules, read_module
+from scalograph.run.hosts.guests.kernel_packages import newest_package
 
 
 def module(folder: Path, name: str, depends: str, packed: bool = False) -> None:
@@ -41,7 +41,7 @@ def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
     module(tmp_path, "unused", "")
     names = [file.name.split(".")[0] for file in needed_modules(tmp_path)]
     assert names == ["virtio-ring", "virtio", "virtio_pci", "fuse", "virtiofs"]
-    assert unpacked(needed_modules(tmp_path)[2]).startswith(b"\x7fELF"), "insmod takes it as it is"
+    assert read_module(needed_modules(tmp_path)[2]).startswith(b"\x7fELF"), "insmod takes it as it is"
 
 
 def test_the_archive_has_modules_by_the_names_that_order_them(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ OFFERED = [
     ],
 )  # fmt: skip
 def test_a_level_is_the_newest_package_of_its_kind(level: str, name: str) -> None:
-    assert newest(level, OFFERED) == f"linux-image-{name}"
+    assert newest_package(level, OFFERED) == f"linux-image-{name}"
 
 
 def test_a_family_that_is_not_offered_is_told_with_those_that_are() -> None:
     with pytest.raises(HostError, match=r"kernel 5.10-cloud: no such package, expected one of 6.1, 6.12, "):
-        newest("5.10-cloud", OFFERED)
+        newest_package("5.10-cloud", OFFERED)
     with pytest.raises(HostError, match="one of none"):
-        newest("cloud", [])
+        newest_package("cloud", [])

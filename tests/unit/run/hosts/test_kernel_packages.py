@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.run.hosts.guests.kernel_packages import kernel, of_release, offered
+from scalograph.run.hosts.guests.kernel_packages import fetch_kernel, offered_kernels, release_options
 
 NAME = "linux-image-6.1.0-9-cloud-amd64"
 # The machine's own index is empty: only with a state of its own does apt know the package.
@@ -48,14 +48,14 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_it_is_fetched_once_and_known_by_its_packages(programs: Path) -> None:
     said = list[str]()
-    package, folder = kernel("cloud", said.append, programs / "kernels")
+    package, folder = fetch_kernel("cloud", said.append, programs / "kernels")
     digest = hashlib.sha256(b"binary\nimage\n").hexdigest()
     assert (package.package, package.version, package.sha256) == (NAME, "6.1.1-1", digest)
     assert package.release == "6.1.0-9-cloud-amd64" and (folder / "vmlinuz").read_text() == "image\n"
     assert {file.name for file in folder.iterdir()} == {"modules", "package.json", "vmlinuz"}
     assert [file.name for file in (folder / "modules").iterdir()] == ["000-overlay.ko"]
     log = (programs / "log").read_text()
-    assert kernel("cloud", said.append, programs / "kernels") == (package, folder)
+    assert fetch_kernel("cloud", said.append, programs / "kernels") == (package, folder)
     assert len(said) == 1 and (programs / "log").read_text() == log
 
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_fetched_is_told_without_the_mirror_and_leaves_nothing(pr
     (programs / "unreachable").touch()
     said = r"apt-get failed: E: Failed to fetch the mirror  404, expected its package; look at the network"
     with pytest.raises(HostError, match=said):
-        kernel("cloud", print, programs / "kernels")
+        fetch_kernel("cloud", print, programs / "kernels")
     assert [*(programs / "kernels").iterdir()] == []
 
 
@@ -88,12 +88,12 @@ def test_another_release_is_looked_for_where_this_one_comes_from(
     (tmp_path / "etc/apt/sources.list.d").mkdir(parents=True)
     (tmp_path / "etc/os-release").write_text("NAME=x\nVERSION_CODENAME=old\n")
     (tmp_path / "etc/apt" / file).write_text(text)
-    assert f"Dir::Etc::sourceparts={tmp_path}/parts" in of_release("sid", tmp_path, tmp_path)
+    assert f"Dir::Etc::sourceparts={tmp_path}/parts" in release_options("sid", tmp_path, tmp_path)
     assert (tmp_path / "parts" / Path(file).name).read_text() == expected
 
 
 def test_levels_are_those_of_the_machine_s_index(programs: Path) -> None:
-    assert offered() == (), "it has none"
+    assert offered_kernels() == (), "it has none"
     file = programs / "apt-cache"
     file.write_text(f"#!/bin/sh\necho {NAME}; echo linux-image-6.12.3-amd64; echo linux-image-6.1.0-8-cloud-amd64\n")
-    assert offered() == ("6.1-cloud", "6.12-generic")
+    assert offered_kernels() == ("6.1-cloud", "6.12-generic")

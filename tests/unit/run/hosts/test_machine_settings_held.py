@@ -8,7 +8,7 @@ from scalograph.control import kernel_files
 from scalograph.control.consent import Consent
 from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
-from scalograph.findings.machine_notes import restored, restored_sentences
+from scalograph.findings.run_notes import settings_changes, settings_sentences
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import MachineSetting, Record, unmeasured
 from scalograph.run.hosts.local.local_host import LocalHost
@@ -46,7 +46,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The machine's store, with a kernel of paper."""
     monkeypatch.setattr(kernel_files, "_write", kernel_writes)
     made = store(tmp_path / "state", planted(tmp_path / "kernel"))
-    monkeypatch.setattr(Store, "of_machine", lambda: made)
+    monkeypatch.setattr(Store, "locate", lambda: made)
     return made
 
 
@@ -114,17 +114,17 @@ def test_a_plan_that_will_be_run_needs_consent(kept: Store) -> None:
 def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) -> None:
     class Changing:
         def __init__(self, run: str, record: Record) -> None:
-            self.run, self.settings = run, restored(record)
+            self.run, self.settings = run, settings_changes(record)
 
     rows = [Changing("r0001", measured(kept, 10)), Changing("r0002", measured(kept, False))]
-    (said,) = restored_sentences(rows)
+    (said,) = settings_sentences(rows)
     assert said == (
         "settings of the machine were changed for 2 runs and restored after each, as read back: "
         "vm.swappiness 60, thp madvise"
     )
     left = rows[0]
     left.settings = (("vm.swappiness", "60", "77"),)
-    assert [*restored_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
-    assert [*restored_sentences([])] == []
+    assert [*settings_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
+    assert [*settings_sentences([])] == []
     ended = unmeasured("").with_settings([MachineSetting("vm.swappiness", "60", "10", "10", "10", "")])
-    assert restored(ended) == (), "a guest and its settings end with the run"
+    assert settings_changes(ended) == (), "a guest and its settings end with the run"

@@ -367,4 +367,4 @@ def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monke
 @pytest.mark.parametrize("code", ["pass", "print(answer)", "sys.exit(1)", "print('{}')"])
 def test_capabilities_that_are_none_are_refused(code: str) -> None:
     with pytest.raises(ProtocolError):
-        probe.capabilities(fake(code))
+        probe.read_capabilities(fake(code))

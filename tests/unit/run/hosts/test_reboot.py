@@ -9,10 +9,10 @@ import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.host_names import connected
+from scalograph.run.hosts.host_names import open_host
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import reboot, ssh
-from scalograph.run.hosts.remote.reboot import RebootHost, first_of_killed
+from scalograph.run.hosts.remote.reboot import RebootHost, find_first_kernel
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
@@ -50,7 +50,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextmanager
 def planned(folder: Path, said: list[str]) -> Iterator[tuple[RebootHost, Plan]]:
     (folder / "study.toml").write_text(STUDY.format(levels='["all"]', more=""))
-    with connected("reboot:there") as host:
+    with open_host("reboot:there") as host:
         assert isinstance(host, RebootHost)
         yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append)
 
@@ -92,7 +92,7 @@ def test_what_a_killed_start_left_is_told_and_put_right_by_the_next(state: Path,
         assert measured(host, made, NEW).run.status == "ok"
         host._tell = None  # as if it had been killed: nothing is done at its end
     assert first_kernel(tmp_path).read_text() == f"{OLD} {NEW}\n"
-    with connected("reboot:there") as planning:
+    with open_host("reboot:there") as planning:
         assert planning.facts().offered_kernels == (OLD, NEW)
     assert asked(state) == [NEW]
     said = list[str]()
@@ -109,7 +109,7 @@ def test_what_is_kept_of_a_first_kernel_counts_only_while_the_one_booted_instead
     first_kernel(tmp_path).parent.mkdir(parents=True)
     for kept, found in ((f"{NEW} {OLD}", NEW), (f"{NEW} 6.9.9-other", None), (f"{OLD} {OLD}", None), ("a b", None)):
         first_kernel(tmp_path).write_text(f"{kept}\n")
-        assert first_of_killed("there", OLD) == found
+        assert find_first_kernel("there", OLD) == found
     first_kernel(tmp_path).write_text(f"6.9.9-gone {OLD}\n")
     with planned(tmp_path, []):
         pass
@@ -168,7 +168,7 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
 
 def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
-    with connected("reboot:there") as host:
+    with open_host("reboot:there") as host:
         file.write_text(STUDY.format(levels='["cloud"]', more=""))
         with pytest.raises(
             StudyError, match=r"'cloud', which is not installed there, expected one of 6.1.0-9-far, 6.12"
@@ -177,11 +177,11 @@ def test_what_cannot_be_booted_is_refused(state: Path, tmp_path: Path) -> None:
         file.write_text(STUDY.format(levels='["all"]', more='setup = ["true"]'))
         with pytest.raises(HostError, match=r"workload.setup: before reboots"):
             host.ready(plan(declare(file), host.facts()), str)
-    with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), connected("reboot:-v"):
+    with pytest.raises(StudyError, match='"reboot:-v", expected reboot:NAME'), open_host("reboot:-v"):
         pass
     program(tmp_path, "ls", "echo config")
-    with pytest.raises(HostError, match=r"^--host reboot:there: no kernel in /boot"), connected("reboot:there"):
+    with pytest.raises(HostError, match=r"^--host reboot:there: no kernel in /boot"), open_host("reboot:there"):
         pass
     (tmp_path / "ssh-programs" / "scalograph-boot").unlink()
-    with pytest.raises(HostError, match="--host reboot:there: no program scalograph-boot"), connected("reboot:there"):
+    with pytest.raises(HostError, match="--host reboot:there: no program scalograph-boot"), open_host("reboot:there"):
         pass

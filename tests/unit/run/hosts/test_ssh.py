@@ -12,7 +12,7 @@ import pytest
 
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.host_names import connected, is_elsewhere
+from scalograph.run.hosts.host_names import is_elsewhere, open_host
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.hosts.remote import ssh, ssh_machine
 from scalograph.run.hosts.remote.ssh import SshHost, connect
@@ -21,8 +21,8 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
-from scalograph.system.lock import Turn, advised, holder
-from scalograph.system.quiet import Look
+from scalograph.system.lock import LockLease, find_holder, take_shared_lock
+from scalograph.system.quiet import LoadSample
 from scalograph.system.stale_processes import MARK
 
 from .far_machine import program, stand_in
@@ -60,7 +60,7 @@ def planned(folder: Path, command: str, more: str = "") -> Iterator[tuple[SshHos
     """The host and a study of one run, ready."""
     (folder / "study.toml").write_text(STUDY.format(command=command, more=more))
     said = list[str]()
-    with connected("ssh:there") as host:
+    with open_host("ssh:there") as host:
         assert isinstance(host, SshHost)
         yield host, host.ready(plan(declare(folder / "study.toml"), host.facts()), said.append), said
 
@@ -101,9 +101,11 @@ def test_a_run_is_made_there_and_nothing_stays(tmp_path: Path, monkeypatch: pyte
 def test_the_machine_is_as_it_tells_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch)
     monkeypatch.setattr(ssh, "LOOK", "cat /proc/stat /proc/stat")
-    with connected("ssh:there") as host:
+    with open_host("ssh:there") as host:
         facts = host.facts()
-        assert isinstance(host.look(), Look) and host.look().busy.keys() == {one.cpu for one in facts.cpus}
+        assert isinstance(host.sample_load(), LoadSample) and host.sample_load().busy.keys() == {
+            one.cpu for one in facts.cpus
+        }
     assert {one.cpu for one in facts.cpus} == os.sched_getaffinity(0)
     assert (facts.architecture, facts.kernel) == (platform.machine(), platform.release())
     assert facts.memory_bytes and facts.cpu_model and facts.distribution
@@ -129,7 +131,7 @@ def test_three_runs_that_cannot_begin_end_the_study(tmp_path: Path, monkeypatch:
         assert "No route to host" in reason(measured(host, made))
         with pytest.raises(HostError, match="No route to host"):
             measured(host, made)
-        assert host.look() == Look({})
+        assert host.sample_load() == LoadSample({})
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_what_would_have_to_be_restored_there_is_refused(tmp_path: Path, monkeyp
     }
     texts = {STUDY.format(command='["true"]', more="") + more: said for more, said in not_there.items()}
     texts |= {STUDY.format(command='["true"]', more=more): said for more, said in in_workload.items()}
-    with connected("ssh:there") as host:
+    with open_host("ssh:there") as host:
         for text, expected in texts.items():
             (tmp_path / "study.toml").write_text(text)
             with pytest.raises((HostError, StudyError), match=expected):
@@ -199,9 +201,9 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_name_of_a_machine_is_asked_for() -> None:
-    with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), connected("ssh"):
+    with pytest.raises(StudyError, match=r'no host "ssh", expected one of local, guest, ssh:NAME'), open_host("ssh"):
         pass
-    with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), connected("ssh:-v"):
+    with pytest.raises(StudyError, match='"ssh:-v", expected ssh:NAME, a name that ssh knows'), open_host("ssh:-v"):
         pass
     assert is_elsewhere("ssh:a") and not is_elsewhere("local")
 
@@ -210,7 +212,7 @@ def test_what_does_not_end_there_is_not_waited_for_without_end(tmp_path: Path, m
     stand_in(tmp_path, monkeypatch)
     program(tmp_path, "flock", 'case "$*" in *"run true") exec sleep 2 ;; *) exec /usr/bin/flock "$@" ;; esac')
     monkeypatch.setattr(ssh_machine, "_CLOSE_S", 0.1)
-    with connected("ssh:there") as host:
+    with open_host("ssh:there") as host:
         assert isinstance(host, SshHost)
         holder = host._machine._holder
     assert holder is not None and holder.returncode == -signal.SIGKILL
@@ -221,7 +223,7 @@ def test_the_lock_of_a_lost_connection_is_awaited_until_its_run_has_ended(
 ) -> None:
     stand_in(tmp_path, monkeypatch)
     program(tmp_path, "flock", f'echo "$*" >>{tmp_path}/asked; exec /usr/bin/flock "$@"')
-    with connected("ssh:there", 12.5) as host:
+    with open_host("ssh:there", 12.5) as host:
         assert isinstance(host, SshHost) and host._machine._holder
         host._machine._holder.kill()
         host._machine._holder.wait()
@@ -235,12 +237,12 @@ def test_who_measures_there_from_afar_is_seen_by_a_start_on_that_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = stand_in(tmp_path, monkeypatch)
-    with connected("ssh:there"):
-        found = holder(far / "scalograph.lock")
+    with open_host("ssh:there"):
+        found = find_holder(far / "scalograph.lock")
         assert found is not None and found.uid == os.geteuid()
         with pytest.raises(HostError, match=f"process {found.pid} measures on this machine"):
-            advised(far / "scalograph.lock", Turn(0.0, str))
-    assert holder(far / "scalograph.lock") is None
+            take_shared_lock(far / "scalograph.lock", LockLease(0.0, str))
+    assert find_holder(far / "scalograph.lock") is None
 
 
 def test_a_folder_that_is_gone_with_a_boot_is_made_anew_for_the_next_run(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote import ssh_client
-from scalograph.run.hosts.remote.ssh_client import call, is_name, quoted, script, ssh_argv
+from scalograph.run.hosts.remote.ssh_client import call, is_name, quote_words, script, ssh_argv
 
 from .far_machine import stand_in
 
@@ -19,7 +19,7 @@ WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_charac
 @settings(max_examples=25)
 @given(WORDS)
 def test_a_shell_reads_each_word_as_it_is(words: list[str]) -> None:
-    argv = ["sh", "-c", quoted(["printf", "%s\\0", *words])]
+    argv = ["sh", "-c", quote_words(["printf", "%s\\0", *words])]
     read = subprocess.run(argv, capture_output=True, check=True).stdout.decode().split("\0")[:-1]
     assert read == (words or [""])
 

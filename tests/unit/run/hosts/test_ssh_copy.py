@@ -9,8 +9,8 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote import ssh_copy
-from scalograph.run.hosts.remote.ssh_copy import Listed, listed, write_archive
-from scalograph.run.hosts.remote.ssh_program import Needed
+from scalograph.run.hosts.remote.ssh_copy import FileList, list_files, write_archive
+from scalograph.run.hosts.remote.ssh_program import NeededPath
 
 
 def tree(folder: Path) -> Path:
@@ -24,7 +24,7 @@ def tree(folder: Path) -> Path:
     return home
 
 
-def sent(found: Listed) -> dict[str, tarfile.TarInfo]:
+def sent(found: FileList) -> dict[str, tarfile.TarInfo]:
     stream = io.BytesIO()
     write_archive(found.files, stream)
     stream.seek(0)
@@ -35,16 +35,16 @@ def sent(found: Listed) -> dict[str, tarfile.TarInfo]:
 def test_names_with_a_dot_stay_here_unless_they_were_made_or_named(tmp_path: Path) -> None:
     home = tree(tmp_path)
     whole = {"n", "n/data", "n/data/x", "n/data/deep", "n/data/deep/y", "n/data/link", "n/big"}
-    assert sent(listed([Needed(home, (home,))], {home: "n"})).keys() == whole
-    own = sent(listed([Needed(home, (home,), True)], {home: "n"})).keys() - whole
+    assert sent(list_files([NeededPath(home, (home,))], {home: "n"})).keys() == whole
+    own = sent(list_files([NeededPath(home, (home,), True)], {home: "n"})).keys() - whole
     assert own >= {"n/.ssh/id", "n/data/.hidden", "n/scalograph-results"} and "n/data/fifo" not in own
-    assert {*listed([Needed(home, (home / ".netrc",))], {home: "n"}).files} == {"n", "n/.netrc"}
-    assert {*listed([Needed(home, ())], {home: "n"}).files} == {"n"}
+    assert {*list_files([NeededPath(home, (home / ".netrc",))], {home: "n"}).files} == {"n", "n/.netrc"}
+    assert {*list_files([NeededPath(home, ())], {home: "n"}).files} == {"n"}
 
 
 def test_a_link_that_is_named_is_what_it_leads_to_and_others_stay_links(tmp_path: Path) -> None:
     home = tree(tmp_path)
-    found = sent(listed([Needed(home, (home / "big", home / "data"))], {home: "n"}))
+    found = sent(list_files([NeededPath(home, (home / "big", home / "data"))], {home: "n"}))
     assert found["n/big"].isfile() and found["n/big"].size == len("data/x")
     assert found["n/data/link"].issym() and "n/data/link/passwd" not in found
     assert {one.uid for one in found.values()} == {0} and not {one.uname for one in found.values()} - {""}
@@ -52,28 +52,28 @@ def test_a_link_that_is_named_is_what_it_leads_to_and_others_stay_links(tmp_path
 
 def test_what_is_sent_and_how_large_it_is_told(tmp_path: Path) -> None:
     home = tree(tmp_path)
-    needed = [Needed(home, (home / "data", home / "big"))]
-    assert listed(needed, {home: "n"}).told(needed) == "data, big (4 files, 23 bytes)"
+    needed = [NeededPath(home, (home / "data", home / "big"))]
+    assert list_files(needed, {home: "n"}).describe(needed) == "data, big (4 files, 23 bytes)"
     with (home / "data" / "sparse").open("wb") as file:
         file.truncate(3 << 19)
-    assert listed(needed, {home: "n"}).told(needed) == "data, big (5 files, 1.5 MiB)"
+    assert list_files(needed, {home: "n"}).describe(needed) == "data, big (5 files, 1.5 MiB)"
 
 
 def test_what_is_too_large_or_cannot_be_read_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tree(tmp_path)
     with (home / "data" / "sparse").open("wb") as file:
         file.truncate(ssh_copy.MOST_BYTES)
-    needed, names = [Needed(home, (home / "data",))], {home: "n"}
+    needed, names = [NeededPath(home, (home / "data",))], {home: "n"}
     with pytest.raises(
         HostError, match=r"data: more than 256 MiB to copy, expected at most 256 MiB and .*; name in th"
     ):
-        listed(needed, names)
+        list_files(needed, names)
     (home / "data" / "sparse").unlink()
     monkeypatch.setattr(ssh_copy, "MOST_FILES", 3)
     with pytest.raises(HostError, match="data: more than 3 files to copy"):
-        listed(needed, names)
+        list_files(needed, names)
     monkeypatch.undo()
-    found = listed(needed, names)
+    found = list_files(needed, names)
     (home / "data" / "x").unlink()
     with pytest.raises(HostError, match="data/x: cannot be copied: No such file"):
         write_archive(found.files, io.BytesIO())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import Capabilities, Capability
-from scalograph.run.hosts.remote.ssh_facts import capabilities_of, facts_of, parsed
+from scalograph.run.hosts.remote.ssh_facts import parse_answer, parse_capabilities, read_facts
 
 ANSWER = """\
 system Linux aarch64
@@ -43,7 +43,7 @@ def granted(*names: str) -> Capabilities:
 
 
 def test_an_answer_is_read_as_this_machine_is() -> None:
-    facts = facts_of("there", parsed("there", ANSWER), granted("negative nice"))
+    facts = read_facts("there", parse_answer("there", ANSWER), granted("negative nice"))
     assert [one.cpu for one in facts.cpus] == [0, 1, 2]
     assert (facts.cpu_model, facts.memory_bytes, facts.cpu_quota) == ("Far CPU", 8_192_000_000, 1.5)
     assert (facts.architecture, facts.boot_id) == ("aarch64", "2b1c7a52-0000-4000-8000-0123456789ab")
@@ -61,13 +61,13 @@ def test_an_answer_is_read_as_this_machine_is() -> None:
 @pytest.mark.parametrize("answer", ["", "Welcome\n", "env PATH=/bin\n"])
 def test_what_a_login_prints_is_no_machine(answer: str) -> None:
     with pytest.raises(HostError, match="expected nothing but what was asked"):
-        parsed("there", answer)
+        parse_answer("there", answer)
 
 
 @pytest.mark.parametrize("answer", ["", "\n", "{}", "[" * 9000, '{"event":"run"}', ERROR, '{"event":"capabilities"}'])
 def test_a_probe_that_says_nothing_of_itself(answer: str) -> None:
     with pytest.raises(HostError, match=r"^machine there: told .*, expected the facts of a machine; .*$") as told:
-        capabilities_of("there", answer)
+        parse_capabilities("there", answer)
     assert "\n" not in str(told.value)
 
 
@@ -105,23 +105,23 @@ def told_with(line: str) -> str:
 @pytest.mark.parametrize(("line", "expected"), BROKEN.items(), ids=[f"{line:.40}" for line in BROKEN])
 def test_a_broken_fact_is_one_message(line: str, expected: str) -> None:
     with pytest.raises(HostError) as told:
-        facts_of("there", parsed("there", told_with(line)), granted())
+        read_facts("there", parse_answer("there", told_with(line)), granted())
     assert str(told.value).startswith("machine there: told ") and expected in str(told.value)
     assert "\n" not in str(told.value) and len(str(told.value)) < 1000
 
 
 @pytest.mark.parametrize(("line", "name"), UNKNOWN.items(), ids=[f"{line:.40}" for line in UNKNOWN])
 def test_a_fact_that_cannot_be_read_is_not_known(line: str, name: str) -> None:
-    assert getattr(facts_of("there", parsed("there", told_with(line)), granted()), name) is None
+    assert getattr(read_facts("there", parse_answer("there", told_with(line)), granted()), name) is None
 
 
 def test_a_probe_of_another_kind_and_a_jvm_of_any_release() -> None:
     with pytest.raises(HostError, match="told a probe that does not tell of real-time policies"):
-        facts_of("there", parsed("there", ANSWER), Capabilities(protocol=1, probe="1", capabilities=[]))
-    told = parsed("there", ANSWER.replace("21.0.4\n", "9" * 5000 + "\n"))
-    assert facts_of("there", told, granted()).jvms[0].release == 999_999_999
+        read_facts("there", parse_answer("there", ANSWER), Capabilities(protocol=1, probe="1", capabilities=[]))
+    told = parse_answer("there", ANSWER.replace("21.0.4\n", "9" * 5000 + "\n"))
+    assert read_facts("there", told, granted()).jvms[0].release == 999_999_999
     with pytest.raises(HostError, match="told 0 files, 65 JVMs"):
-        parsed("there", "system Linux x\n" + "".join(f"java no /{n}\n" for n in range(65)))
+        parse_answer("there", "system Linux x\n" + "".join(f"java no /{n}\n" for n in range(65)))
 
 
 FILES = sorted(
@@ -135,7 +135,7 @@ LINES = st.tuples(st.sampled_from(FILES), TEXTS | st.from_regex(r"[0-9,: /-]{0,2
 @given(st.lists(LINES | TEXTS, max_size=6))
 def test_whatever_is_told_is_facts_that_can_be_kept_or_one_message(lines: list[str]) -> None:
     try:
-        facts = facts_of("there", parsed("there", ANSWER + "".join(f"{line}\n" for line in lines)), granted())
+        facts = read_facts("there", parse_answer("there", ANSWER + "".join(f"{line}\n" for line in lines)), granted())
     except HostError as error:
         assert str(error).startswith("machine there: ") and "\n" not in str(error)
     else:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.remote.ssh_program import Needed, moved, needed_there
+from scalograph.run.hosts.remote.ssh_program import NeededPath, move_program, needed_paths
 from scalograph.study.build_plan import ClassPath
 from scalograph.study.processes import Template
 from scalograph.study.program import Process, Program, Used
@@ -25,11 +25,11 @@ def made(folder: Path, *argv: str, **more: object) -> Program:
 
 
 def test_only_what_its_words_lead_to_is_needed(tmp_path: Path) -> None:
-    build, jar = (Needed(path, (path,), True) for path in (tmp_path / "build", tmp_path / "a.jar"))
-    assert needed_there(made(tmp_path, "true", "{n}", "/etc/passwd"), None) == []
-    assert needed_there(made(tmp_path, "{build}/main"), None) == [build]
-    assert needed_there(made(tmp_path, "java", "-cp", "{classpath}"), None) == [build, jar]
-    assert needed_there(made(tmp_path, "{fetched.jar}"), None) == []
+    build, jar = (NeededPath(path, (path,), True) for path in (tmp_path / "build", tmp_path / "a.jar"))
+    assert needed_paths(made(tmp_path, "true", "{n}", "/etc/passwd"), None) == []
+    assert needed_paths(made(tmp_path, "{build}/main"), None) == [build]
+    assert needed_paths(made(tmp_path, "java", "-cp", "{classpath}"), None) == [build, jar]
+    assert needed_paths(made(tmp_path, "{fetched.jar}"), None) == []
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,24 @@ def test_of_the_studys_folder_only_what_is_named(
     program = made(tmp_path, *words, option=Template("-f{here}/data/x"))
     if argv != ["{option}"]:
         program = Program(program.processes, home, False, {**program.values, "option": "none"})
-    (found,) = needed_there(program, reads)
-    assert found == Needed(home, tuple(home / name for name in named))
+    (found,) = needed_paths(program, reads)
+    assert found == NeededPath(home, tuple(home / name for name in named))
 
 
 def test_the_folder_of_a_workload_is_needed_whole(tmp_path: Path) -> None:
     home, program = tmp_path / "home", made(tmp_path, "{here}/prog")
     used = (Used(Workload(name="own", title="Own", argv=["x"]), home),)
-    assert needed_there(Program(program.processes, home, False, program.values, used), None) == [Needed(home, (home,))]
+    assert needed_paths(Program(program.processes, home, False, program.values, used), None) == [
+        NeededPath(home, (home,))
+    ]
 
 
 def test_it_has_the_paths_of_its_copies_and_no_other_is_changed(tmp_path: Path) -> None:
     home, build = tmp_path / "home", tmp_path / "build"
     program = made(tmp_path, f"{home}/prog", f"{home}/prog", option=Template("-f{here}"), beside=f"{build}s/x")
-    there = moved(program, {home: "/far/home", build: "/far/build", tmp_path / "a.jar": "/far/a.jar"})
+    there = move_program(program, {home: "/far/home", build: "/far/build", tmp_path / "a.jar": "/far/a.jar"})
     assert there.argv == ("/far/home/prog", f"{home}/prog")  # a word is the study's own, but for the program
     assert (there.here, there.values["here"], there.values["build"]) == (Path("/far/home"), "/far/home", "/far/build")
-    assert there.values["classpath"].under({"server": "a"}) == "/far/build:/far/a.jar"
+    assert there.values["classpath"].text_for({"server": "a"}) == "/far/build:/far/a.jar"
     assert (there.values["python"], there.values["option"]) == ("python3", "-f{here}")
     assert there.values["beside"] == f"{build}s/x" and isinstance(there.values["option"], Template)

@@ -20,7 +20,7 @@ from scalograph.run.hosts.local.probe import DEGRADED, find_probe
 from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.interrupts import Interrupts
-from scalograph.system.stale_processes import MARK, mark
+from scalograph.system.stale_processes import MARK, owner_variables
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
 # A step that stays, and has started something that stays; both numbers are in the file `pids`.
@@ -55,7 +55,7 @@ def is_gone(pid: int) -> bool:
 def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
     made = steps(prepare=["sh", "-c", f"echo $WHO {{n}} ${MARK} > prepared"])
     assert made.carry_out("prepare", LAUNCH, tmp_path) is None
-    assert (tmp_path / "prepared").read_text() == f"me 3 {mark()[MARK]}\n"
+    assert (tmp_path / "prepared").read_text() == f"me 3 {owner_variables()[MARK]}\n"
     assert made.carry_out("cleanup", LAUNCH, tmp_path) is None
 
 

@@ -21,8 +21,8 @@ from scalograph.control import capacity, isolation, tasks
 from scalograph.control.apply import apply
 from scalograph.control.consent import machine_controls
 from scalograph.control.control import HeldSetting, Launch, Level
-from scalograph.control.ext_scheduler import DEFAULT, OPERATIONS, STATE, SchedulerControl, called_by
-from scalograph.control.host_facts import discover
+from scalograph.control.ext_scheduler import DEFAULT, OPERATIONS, STATE, SchedulerControl, scheduler_name
+from scalograph.control.host_facts import read_host_facts
 from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
 from scalograph.control.machine_control import MachineControl
 from scalograph.errors import HostError
@@ -32,17 +32,17 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import MAX_TEXT
 from scalograph.run.hosts.base import Host, Specification, Tell
 from scalograph.run.hosts.guests.guest_process import GuestMachine, GuestProcess, GuestPrograms
-from scalograph.run.hosts.guests.kernel_packages import kernel, offered
+from scalograph.run.hosts.guests.kernel_packages import fetch_kernel, offered_kernels
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe, measure
 from scalograph.run.hosts.local.probe_process import LostError
-from scalograph.run.interrupts import note
+from scalograph.run.interrupts import record_signal
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
 from scalograph.study.control_names import NO_RESET
 from scalograph.study.levels import Treatment
 from scalograph.study.model import Study
-from scalograph.system.platform_facts import passed, read_counters
+from scalograph.system.platform_facts import counter_changes, read_counters
 from scalograph.system.topology import parse_cpu_list
 
 # Read beside the settings: what there is to be read of CPUs, and what was counted.
@@ -63,12 +63,12 @@ class GuestSetting:
 
     def writes(self, n_cpus: int) -> Iterator[str]:
         """Yield lines: a file relative to the root, and what is written, in order."""
-        place = self.place(Path())
-        if isinstance(place, OnlineCpus):  # all of them are online when a guest has booted
+        target = self.place(Path())
+        if isinstance(target, OnlineCpus):  # all of them are online when a guest has booted
             stay = parse_cpu_list(self.held.asked)
-            yield from (f"{place.file(cpu)} 0" for cpu in reversed(range(n_cpus)) if cpu not in stay)
+            yield from (f"{target.file(cpu)} 0" for cpu in reversed(range(n_cpus)) if cpu not in stay)
         else:
-            yield f"{place.path} {self.held.asked}"
+            yield f"{target.path} {self.held.asked}"
 
     def value(self, root: Path) -> str:
         """Return what a tree has of it. Raises OSError or ValueError where it has nothing."""
@@ -88,41 +88,41 @@ class GuestScheduler(GuestSetting):
 
     def value(self, root: Path) -> str:
         """Return the one that is at work; a file that the kernel does not have is empty in the tree."""
-        return called_by(*(read_below(root, name, MAX_TEXT).strip() for name in (STATE, OPERATIONS)))
+        return scheduler_name(*(read_below(root, name, MAX_TEXT).strip() for name in (STATE, OPERATIONS)))
 
 
 def guest_settings(study: Study, treatment: Treatment, facts: HostFacts) -> list[GuestSetting]:
     """Return the settings of a treatment, but for those that it leaves as they are."""
-    levels = {name: (found, treatment[name]) for name, found in machine_controls(study).items()}
-    return [_setting(found, level, facts) for found, level in levels.values() if level is not False]
+    levels = {name: (control, treatment[name]) for name, control in machine_controls(study).items()}
+    return [_make_setting(control, level, facts) for control, level in levels.values() if level is not False]
 
 
-def _setting(found: MachineControl, level: Level, facts: HostFacts) -> GuestSetting:
-    held = HeldSetting(found.called, before="", asked=found.text(level, facts))
-    if isinstance(found, SchedulerControl):
-        return GuestScheduler(found, held, program="" if level == DEFAULT else found.program(level, facts))
-    return GuestSetting(found, held)
+def _make_setting(control: MachineControl, level: Level, facts: HostFacts) -> GuestSetting:
+    held = HeldSetting(control.label, before="", asked=control.text(level, facts))
+    if isinstance(control, SchedulerControl):
+        return GuestScheduler(control, held, program="" if level == DEFAULT else control.program(level, facts))
+    return GuestSetting(control, held)
 
 
-def lines(settings: Sequence[GuestSetting], n_cpus: int) -> str:
+def settings_lines(settings: Sequence[GuestSetting], n_cpus: int) -> str:
     """Return what a guest is told: in each line a file, and what it writes there; nothing where it only reads."""
-    written = [line for one in settings for line in one.writes(n_cpus)]
+    written = [line for setting in settings for line in setting.writes(n_cpus)]
     return "".join(f"{line}\n" for line in [*_BESIDE, *written])
 
 
 def scheduler_of(settings: Sequence[GuestSetting]) -> str:
     """Return the path of the program of sched_ext that a guest starts; empty for none."""
-    return next((one.program for one in settings if isinstance(one, GuestScheduler)), "")
+    return next((setting.program for setting in settings if isinstance(setting, GuestScheduler)), "")
 
 
 def read_back(settings: Sequence[GuestSetting], trees: Path) -> None:
     """Note what a guest read of its settings; what it could not read stays empty."""
-    for one in settings:
-        for when in one.when:
-            setattr(one.held, when, _value(one, trees / when))
+    for setting in settings:
+        for when in setting.when:
+            setattr(setting.held, when, _read_value(setting, trees / when))
 
 
-def _value(setting: GuestSetting, tree: Path) -> str:
+def _read_value(setting: GuestSetting, tree: Path) -> str:
     try:
         return setting.value(tree)[:MAX_TEXT]
     except (OSError, ValueError):
@@ -154,13 +154,13 @@ def find_programs() -> GuestPrograms:
     if platform.machine() != "x86_64":
         raise HostError("--host guest", f"a machine of {platform.machine()}", "x86_64", "use another machine")
     sharing = next((path for path in _VIRTIOFSD if os.access(path, os.X_OK)), shutil.which("virtiofsd"))
-    found = {"qemu-system-x86_64": shutil.which("qemu-system-x86_64"), "virtiofsd": sharing}
-    found |= {name: shutil.which(name) for name in ("busybox", "setpriv", "dpkg-deb")}
-    for name, path in found.items():
+    programs = {"qemu-system-x86_64": shutil.which("qemu-system-x86_64"), "virtiofsd": sharing}
+    programs |= {name: shutil.which(name) for name in ("busybox", "setpriv", "dpkg-deb")}
+    for name, path in programs.items():
         if path is None:
             install = f"{INSTALL} virtiofsd" if name == "virtiofsd" else INSTALL
             raise HostError("--host guest", f"no {name}", "the programs that guests need", f"install them: {install}")
-    return GuestPrograms(str(found["qemu-system-x86_64"]), str(sharing), str(found["busybox"]))
+    return GuestPrograms(str(programs["qemu-system-x86_64"]), str(sharing), str(programs["busybox"]))
 
 
 class GuestHost(LocalHost):
@@ -170,7 +170,7 @@ class GuestHost(LocalHost):
         super().__init__(find_probe())
         self._programs, self._kernels = programs, dict[str, Path]()
         self._settings = list[GuestSetting]()
-        self._guest_facts = as_guest(discover()).model_copy(update={"offered_kernels": offered()})
+        self._guest_facts = guest_facts(read_host_facts()).model_copy(update={"offered_kernels": offered_kernels()})
 
     def facts(self) -> HostFacts:
         """Return what guests are; of which kind their CPUs are is known when one was booted (`ready`)."""
@@ -194,14 +194,14 @@ class GuestHost(LocalHost):
         # Of the levels alone: what the program's arguments are is known when it has been built.
         study, treatments = planned.design.study, planned.design.treatments
         named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
-        fetched = {level: kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
+        fetched = {level: fetch_kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
         self._kernels = {level: folder for level, (_, folder) in fetched.items()}
         accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"
         if accelerator == "tcg":
             tell("the CPUs of guests are emulated here: functional, not timing; figures of time are left out")
-        known = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
-        self._guest_facts = self._guest_facts.model_copy(update=known)
-        ready = super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
+        resolved = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
+        self._guest_facts = self._guest_facts.model_copy(update=resolved)
+        ready = super().ready(replace(planned, facts=planned.facts.model_copy(update=resolved)), tell)
         _refuse_unprintable(*map(Path, (ready.facts.schedulers or {}).values()))
         return ready
 
@@ -212,29 +212,31 @@ class GuestHost(LocalHost):
                 raise HostError(f"conditions.{name}", str(wanted), "for guests swap or smt off", _OUTSIDE)
 
     @contextmanager
-    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
         """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
         self._settings = guest_settings(planned.design.study, treatment, planned.facts)
-        yield [one.held for one in self._settings]
+        yield [setting.held for setting in self._settings]
 
     def measure(self, spec: Specification) -> Record:
         """Carry out one run, as `LocalHost` does; a guest that has just booted needs no reset."""
         return super().measure(replace(spec, reset=NO_RESET))
 
-    def _counted(self, spec: Specification, folder: Path) -> Record:
-        return self._started(spec, folder)  # what counts is the kernel of the guest
+    def _run_counted(self, spec: Specification, folder: Path) -> Record:
+        return self._run_services(spec, folder)  # what counts is the kernel of the guest
 
-    def _measured(self, spec: Specification, folder: Path) -> Record:
+    def _run_probe(self, spec: Specification, folder: Path) -> Record:
         launch = spec.launches[0]
         machine = self._machine(launch.kernel or DEFAULT_KERNEL, folder, launch.boot_options)
-        settings, program = lines(self._settings, machine.n_cpus), scheduler_of(self._settings)
+        settings, program = settings_lines(self._settings, machine.n_cpus), scheduler_of(self._settings)
         machine = replace(machine, settings=settings, scheduler=program)
         with scratch("guest") as boot:
             process = GuestProcess(self._programs, machine, boot)
-            record = measure(self._line(spec, folder), process, note)
+            record = measure(self._line(spec, folder), process, record_signal)
             read_back(self._settings, boot)
             if spec.counted:
-                record = record.with_counters(passed(*(read_counters(boot / when) for when in ("in_force", "at_end"))))
+                record = record.with_counters(
+                    counter_changes(*(read_counters(boot / when) for when in ("in_force", "at_end")))
+                )
             return replace_part(record, guest=process.guest())
 
     def _line(self, spec: Specification, folder: Path) -> Mapping[str, Any]:
@@ -279,7 +281,7 @@ def _refuse_unprintable(*paths: Path) -> None:
             raise HostError("--host guest", ascii(path), expected, "use a folder of another name")
 
 
-def as_guest(machine: HostFacts) -> HostFacts:
+def guest_facts(machine: HostFacts) -> HostFacts:
     """Return what a guest of a machine is: as many CPUs, each a core of its own, and a part of its memory."""
     cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
     outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)

@@ -20,7 +20,7 @@ from scalograph.protocol.record_processes import MAX_TEXT
 from scalograph.run.hosts.guests.initramfs import initramfs
 from scalograph.run.hosts.guests.kernel_packages import IMAGE, MODULES
 from scalograph.run.hosts.local.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
-from scalograph.run.interrupts import contained
+from scalograph.run.interrupts import run_contained
 
 # What we start ends with us, however that is.
 TIED = ("setpriv", "--pdeathsig", "KILL", "--")
@@ -53,7 +53,7 @@ class FolderServer:
 
 
 @contextmanager
-def serving(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = False) -> Iterator[FolderServer]:
+def serve_folder(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = False) -> Iterator[FolderServer]:
     """Serve a folder to one guest. It ends when the guest goes, and with us.
 
     Args:
@@ -86,13 +86,13 @@ def _options(virtiofsd: str, folder: Path, is_read_only: bool) -> Sequence[str]:
     if Path(virtiofsd).parent.name == "qemu":
         source = re.sub(r"[\\,]", r"\\\g<0>", str(folder))  # a comma alone would begin another option
         return ("-o", f"source={source}", "-o", "sandbox=chroot", "-o", "log_level=err", "-o", kept)
-    refusing = (_READ_ONLY,) if is_read_only and _READ_ONLY in _help(virtiofsd) else ()
+    refusing = (_READ_ONLY,) if is_read_only and _READ_ONLY in _read_help(virtiofsd) else ()
     return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error", f"--{kept}", *refusing)
 
 
-def _help(virtiofsd: str) -> str:
+def _read_help(virtiofsd: str) -> str:
     try:
-        return contained([virtiofsd, "--help"], os.environ, _START_S).stdout
+        return run_contained([virtiofsd, "--help"], os.environ, _START_S).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
 
@@ -101,8 +101,8 @@ def _wait_for(socket: Path, server: FolderServer) -> None:
     until = time.monotonic() + _START_S
     while not socket.exists():
         if (server.has_ended() and not socket.exists()) or time.monotonic() > until:
-            found = f"virtiofsd: {server.last_line()!a}"
-            raise NotStartedError("guest", found, "its socket", "try it by hand, as root")
+            problem = f"virtiofsd: {server.last_line()!a}"
+            raise NotStartedError("guest", problem, "its socket", "try it by hand, as root")
         time.sleep(0.01)
 
 
@@ -177,10 +177,10 @@ class GuestProcess(ProbeProcess):
         Raises:
             NotStartedError: a folder cannot be shared, or QEMU is not there.
         """
-        self._prepare()
+        self._write_boot_files()
         with ExitStack() as held:
             for tag, folder in self._shares.items():
-                server = serving(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock", tag == "host")
+                server = serve_folder(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock", tag == "host")
                 self._servers.append(held.enter_context(server))
             self._began = time.monotonic()
             with super().running():
@@ -211,16 +211,16 @@ class GuestProcess(ProbeProcess):
         try:
             answer = super().exchange(line, limit_s)
         except LostError as error:
-            raise self._lost(error.problems[0].found) from None
-        code = self._told("exit").strip()
+            raise self._lost_error(error.problems[0].found) from None
+        code = self._read_boot_file("exit").strip()
         if not _CODE.fullmatch(code):
             up = "ended before its run did" if (self._boot / "up").exists() else "did not boot"
-            raise self._lost(up)
+            raise self._lost_error(up)
         return ProbeAnswer(int(code), answer.output, answer.stderr)
 
     def guest(self) -> Guest | None:
         """Return what was booted, as the guest tells it; None where it did not come up."""
-        lines = self._told("up").splitlines()
+        lines = self._read_boot_file("up").splitlines()
         if len(lines) < 3 or self._boot_s is None:
             return None
         return Guest(
@@ -228,29 +228,29 @@ class GuestProcess(ProbeProcess):
             boot_ns=round(1e9 * self._boot_s),
         )  # fmt: skip
 
-    def _told(self, name: str) -> str:
+    def _read_boot_file(self, name: str) -> str:
         """What the guest wrote in the folder of its start; nothing where that is no file of a few lines."""
         with suppress(OSError):
             return read_below(self._boot, name, MAX_TEXT)
         return ""
 
-    def _prepare(self) -> None:
+    def _write_boot_files(self) -> None:
         machine = self._machine
-        told = {"folder": machine.folder, "probe": machine.probe, "scheduler": machine.scheduler}
-        texts = {name: f"{line}\n" for name, line in told.items()} | {"settings": machine.settings}
+        words = {"folder": machine.folder, "probe": machine.probe, "scheduler": machine.scheduler}
+        texts = {name: f"{line}\n" for name, line in words.items()} | {"settings": machine.settings}
         for name, text in texts.items():
             (self._boot / name).write_text(text, encoding="utf-8")
         modules = sorted((self._machine.kernel / MODULES).iterdir())
         (self._boot / "initramfs").write_bytes(initramfs(Path(self._programs.busybox).read_bytes(), modules))
 
-    def _lost(self, how: str) -> LostError:
+    def _lost_error(self, how: str) -> LostError:
         lines = [line.strip()[:_SHOWN] for line in self._stderr.decode(errors="replace").splitlines() if line.strip()]
         # What follows a panic is where it came from.
         grave = [line for line in lines if "panic" in line or "Out of memory" in line]
-        said = " | ".join(grave[:_SHOWN_LINES] or lines[-_SHOWN_LINES:])
+        output = " | ".join(grave[:_SHOWN_LINES] or lines[-_SHOWN_LINES:])
         failed = [f"virtiofsd: {server.last_line()!a}" for server in self._servers if server.has_failed()]
-        found = "; ".join([how, *failed[:1], f"it said: {said!a}"])
-        return LostError("guest", found, "a run", "look at its kernel and its memory")
+        problem = "; ".join([how, *failed[:1], f"it said: {output!a}"])
+        return LostError("guest", problem, "a run", "look at its kernel and its memory")
 
     def _qemu(self) -> Iterator[str]:
         machine, memory = self._machine, f"{self._machine.memory_bytes >> 20}M"

@@ -89,24 +89,24 @@ def needed_modules(modules: Path) -> list[Path]:
         modules: the folder of a kernel's modules, such as lib/modules/6.1.0-54-cloud-amd64.
     """
     files = {file.name.split(".")[0].replace("-", "_"): file for file in sorted(modules.rglob("*.ko*"))}
-    found = dict[str, Path]()
+    ordered = dict[str, Path]()
 
     def add(names: Iterable[str]) -> None:
         for name in names:
-            if name in files and name not in found:
+            if name in files and name not in ordered:
                 add(_depends_on(files[name]))
-                found[name] = files[name]
+                ordered[name] = files[name]
 
     add(MODULES)
-    return list(found.values())
+    return list(ordered.values())
 
 
 def _depends_on(module: Path) -> list[str]:
-    told = _DEPENDS.search(unpacked(module))
-    return [name.replace("-", "_") for name in told[1].decode().split(",") if name] if told else []
+    match = _DEPENDS.search(read_module(module))
+    return [name.replace("-", "_") for name in match[1].decode().split(",") if name] if match else []
 
 
-def unpacked(module: Path) -> bytes:
+def read_module(module: Path) -> bytes:
     """Return a module's content, as insmod takes it."""
     content = module.read_bytes()
     return lzma.decompress(content) if module.suffix == ".xz" else content
@@ -121,10 +121,10 @@ def initramfs(busybox: bytes, modules: Iterable[Path]) -> bytes:
     """
     files = {"init": INIT.encode(), "bin/busybox": busybox}
     files |= {f"modules/{file.name}": file.read_bytes() for file in modules}
-    return b"".join(_archived(files))
+    return b"".join(_archive_entries(files))
 
 
-def _archived(files: Mapping[str, bytes]) -> Iterator[bytes]:
+def _archive_entries(files: Mapping[str, bytes]) -> Iterator[bytes]:
     for number, folder in enumerate(_FOLDERS, start=1):
         yield _entry(number, folder, 0o040755, b"")
     for number, (name, content) in enumerate(files.items(), start=len(_FOLDERS) + 1):
@@ -136,8 +136,8 @@ def _entry(number: int, name: str, mode: int, content: bytes) -> bytes:
     """One file or folder: 13 numbers of eight hexadecimal digits, its name and its content, padded to four bytes."""
     numbers = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
     head = b"070701" + b"".join(b"%08X" % value for value in numbers) + name.encode() + b"\0"
-    return _padded(head) + _padded(content)
+    return _pad(head) + _pad(content)
 
 
-def _padded(content: bytes) -> bytes:
+def _pad(content: bytes) -> bytes:
     return content + b"\0" * (-len(content) % 4)

@@ -11,34 +11,34 @@ from typing import Any
 from scalograph.control import apply, held_settings
 from scalograph.control.conditions import refuse_unmet
 from scalograph.control.control import HeldSetting, Launch
-from scalograph.control.host_facts import discover
-from scalograph.control.process_quotas import with_quotas
+from scalograph.control.host_facts import read_host_facts
+from scalograph.control.process_quotas import apply_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.local.prepare_host import build_planned
-from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupted, lost, measure
+from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupted_record, lost_record, measure
 from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.hosts.services.held_services import HeldServices
-from scalograph.run.interrupts import Interrupts, interruption, kept, note
+from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
 from scalograph.run.launches import launches
-from scalograph.run.plan import Plan, with_schedulers
+from scalograph.run.plan import Plan, locate_schedulers
 from scalograph.run.scratch import scratch
-from scalograph.run.services import filled, full_disk, has_services, is_named, program_of
+from scalograph.run.services import fail_if_disk_full, fill_launches, has_services, is_named, program_of
 from scalograph.study.levels import Treatment
 from scalograph.study.processes import fill
 from scalograph.system import quiet
-from scalograph.system.platform_facts import passed, read_counters
-from scalograph.system.stale_processes import mark
+from scalograph.system.platform_facts import counter_changes, read_counters
+from scalograph.system.stale_processes import owner_variables
 
 # The longest that a study may declare: `setup` has no limit of its own.
 _NO_LIMIT_S = 30 * 365.25 * 86400
 _TAIL = 200
 
 
-def on_path(name: str, path: str | None) -> bool:
+def is_on_path(name: str, path: str | None) -> bool:
     """Tell whether this machine has a program, in the folders of a PATH or by its own path."""
     return shutil.which(name, path=path) is not None
 
@@ -55,8 +55,8 @@ class StudySteps:
         templates: Mapping[str, Sequence[str]],
         timeout_s: float,
         probe: Callable[[bool], ProbeProcess],
-        is_there: Callable[[str, str | None], bool] = on_path,
-        marks: Callable[[], Mapping[str, str]] = mark,
+        is_there: Callable[[str, str | None], bool] = is_on_path,
+        marks: Callable[[], Mapping[str, str]] = owner_variables,
     ) -> None:
         """Prepare steps.
 
@@ -84,8 +84,8 @@ class StudySteps:
             self._find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
         if "setup" not in self._templates:
             return
-        with folder() as place:
-            wrong = self._done("setup", launch, place, _NO_LIMIT_S)
+        with folder() as working:
+            wrong = self._run_step("setup", launch, working, _NO_LIMIT_S)
         if wrong:
             raise HostError("workload.setup", wrong, "exit code 0", "correct workload.setup")
         if self.n_ended:
@@ -100,7 +100,7 @@ class StudySteps:
         """
         if step not in self._templates:
             return None
-        wrong = self._done(step, launch, folder, self._timeout_s)
+        wrong = self._run_step(step, launch, folder, self._timeout_s)
         return f"{step} failed: {wrong}" if wrong else None
 
     def _find(self, step: str, name: str, path: str | None) -> None:
@@ -111,35 +111,35 @@ class StudySteps:
     def _argv(self, step: str, launch: Launch) -> list[str]:
         return fill(self._templates[step], launch.values)
 
-    def _done(self, step: str, launch: Launch, folder: Path, limit_s: float) -> str | None:
+    def _run_step(self, step: str, launch: Launch, folder: Path, limit_s: float) -> str | None:
         argv, heard = self._argv(step, launch), list[int]()
 
         def hear(number: int) -> None:
             heard.append(number)
-            note(number)
+            record_signal(number)
 
         command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
         try:
-            record = measure(_line(step, command, limit_s), self._probe(kept() is not None), hear)
+            record = measure(_step_line(step, command, limit_s), self._probe(pending_signal() is not None), hear)
         except NotStartedError:
             raise
         except HostError as error:  # it was there when the study began
             return f"did not start: {error.problems[0].found}"
         except KeyboardInterrupt:
-            raise interruption(heard[0] if heard else None) from None
-        if heard and kept() is None:
-            raise interruption(heard[0])
+            raise make_interrupt(heard[0] if heard else None) from None
+        if heard and pending_signal() is None:
+            raise make_interrupt(heard[0])
         self.n_ended = record.run.n_survivors or 0
-        return _wrong(argv[0], record, limit_s)
+        return _step_failure(argv[0], record, limit_s)
 
 
-def _line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+def _step_line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
     """What the probe reads: nothing is measured, and a program such as sudo may become another user."""
     limit = {"timeout_ns": round(limit_s * 1e9)}
     return {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False, **limit}
 
 
-def _wrong(name: str, record: Record, limit_s: float) -> str | None:
+def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
     """Why a step failed, in words; None where it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
@@ -152,8 +152,8 @@ def _wrong(name: str, record: Record, limit_s: float) -> str | None:
         how = f"exit code {copy.exit_code}"
     else:
         return f"{name}: {run.reason}"
-    said = ascii(copy.stderr_tail.strip()[-_TAIL:])
-    return f"{name}: {how}" + (f"; it said {said}" if said != "''" else "")
+    output = ascii(copy.stderr_tail.strip()[-_TAIL:])
+    return f"{name}: {how}" + (f"; it said {output}" if output != "''" else "")
 
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
@@ -175,7 +175,7 @@ class LocalHost:
 
     @cached_property
     def _facts(self) -> HostFacts:
-        return discover()
+        return read_host_facts()
 
     def facts(self) -> HostFacts:
         """Return what this machine is, grants and has; each JVM that was not asked before is started for its build."""
@@ -188,7 +188,7 @@ class LocalHost:
             HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
                 a setting of the machine is refused, or a step failed.
         """
-        planned = self._built(planned, tell)
+        planned = self._build_program(planned, tell)
         programs = dict[tuple[str, str | None], Launch]()
         for processes in (launches(planned, treatment) for treatment in planned.design.treatments):
             for launch in processes:
@@ -206,17 +206,17 @@ class LocalHost:
         steps.begin(next(iter(programs.values())), lambda: self._folder(study.workload.cwd == "caller"), tell)
         return planned
 
-    def _built(self, planned: Plan, tell: Tell) -> Plan:
+    def _build_program(self, planned: Plan, tell: Tell) -> Plan:
         """Make the program ready where it will run."""
-        return with_schedulers(build_planned(planned, tell))
+        return locate_schedulers(build_planned(planned, tell))
 
     def _is_there(self, program: str, path: str | None) -> bool:
         """Whether the host has a program, in the folders of a PATH or by its own path."""
-        return on_path(program, path)
+        return is_on_path(program, path)
 
     def _marks(self) -> Mapping[str, str]:
         """By which a later start here knows what a step of a dead one left."""
-        return mark()
+        return owner_variables()
 
     def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
         """What a run or a step works in."""
@@ -232,21 +232,21 @@ class LocalHost:
     def _try_settings(self, planned: Plan) -> None:
         study = planned.design.study
         refuse_unmet(study.conditions)
-        held_settings.ready_to_reset(study.reset)
-        _attempt(apply.attempts(study, planned.facts))
+        held_settings.check_reset(study.reset)
+        _try_each(apply.attempts(study, planned.facts))
 
     @contextmanager
-    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
         """Set and later restore what the levels ask of this machine, where its conditions are met."""
         study = planned.design.study
         refuse_unmet(study.conditions)
         with ExitStack() as held:
             contexts = apply.hold(study, treatment, planned.facts)
-            yield [one for context in contexts if (one := held.enter_context(context)) is not None]
+            yield [setting for context in contexts if (setting := held.enter_context(context)) is not None]
 
-    def look(self) -> quiet.Look:
+    def sample_load(self) -> quiet.LoadSample:
         """Look at the CPUs that this process may use."""
-        return quiet.look()
+        return quiet.sample_load()
 
     def measure(self, spec: Specification) -> Record:
         """Carry out one run between its steps, outside whose window they are; it has failed where a step failed.
@@ -254,62 +254,64 @@ class LocalHost:
         Raises:
             HostError: the host refuses, or the probe did not start for so many runs on end.
         """
-        if kept() is not None:
-            return interrupted()
+        if pending_signal() is not None:
+            return interrupted_record()
         steps = self._steps(spec.steps, spec.timeout_s)
         with self._folder(spec.in_callers_folder) as folder:
             try:
-                record = self._prepared(spec, steps, folder)
+                record = self._run_prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
-                wrong = _cleaned_up(spec, steps, folder)
+                wrong = _clean_up(spec, steps, folder)
             return _after_cleanup(record, wrong)
 
-    def _prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
+    def _run_prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
         try:
             wrong = steps.carry_out("prepare", spec.launches[0], folder)
-            if kept() is not None:  # a signal that came during `prepare`
-                return interrupted()
+            if pending_signal() is not None:  # a signal that came during `prepare`
+                return interrupted_record()
             if not wrong:
-                held_settings.carry_out(spec.reset)
-            record = lost(wrong) if wrong else self._counted(spec, folder)
+                held_settings.perform_reset(spec.reset)
+            record = lost_record(wrong) if wrong else self._run_counted(spec, folder)
         except NotStartedError as error:
             self._n_not_started += 1
             if self._n_not_started == MAX_NOT_STARTED:
                 raise
-            return lost(str(error))
+            return lost_record(str(error))
         except CpuGoneError as error:
-            return lost(str(error))  # others may still be there
+            return lost_record(str(error))  # others may still be there
         self._n_not_started = 0
-        return _with_ended(record, steps.n_ended)
+        return _explain_failure(record, steps.n_ended)
 
-    def _counted(self, spec: Specification, folder: Path) -> Record:
+    def _run_counted(self, spec: Specification, folder: Path) -> Record:
         before = read_counters() if spec.counted else None
-        record = self._started(spec, folder)
-        return record.with_counters(passed(before, read_counters())) if spec.counted else record
+        record = self._run_services(spec, folder)
+        return record.with_counters(counter_changes(before, read_counters())) if spec.counted else record
 
-    def _started(self, spec: Specification, folder: Path) -> Record:
+    def _run_services(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
-            return self._measured(spec, folder)
+            return self._run_probe(spec, folder)
         if spec.keeps_services and has_services(spec.launches):
             return self._services.measure(spec, folder)
-        with scratch("state") as state, with_quotas(spec.launches) as launches:
-            return full_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
+        with scratch("state") as state, apply_quotas(spec.launches) as launches:
+            return fail_if_disk_full(
+                self._run_probe(replace(spec, launches=fill_launches(launches, state)), folder), state
+            )
 
-    def _measured(self, spec: Specification, folder: Path) -> Record:
-        return measure(spec.line(folder), self._process(), note)
+    def _run_probe(self, spec: Specification, folder: Path) -> Record:
+        return measure(spec.line(folder), self._process(), record_signal)
 
-    def ended(self, is_last: bool) -> list[ServicesEnded]:
+    def collect_service_ends(self, is_last: bool) -> list[ServicesEnded]:
         """Tell how services ended that stayed up over runs; after the last run those that are up are ended first."""
         if is_last:
             self._services.close()
-        return self._services.ended()
+        return self._services.collect_service_ends()
 
     def close(self) -> None:
         """End services that outlive their run."""
         self._services.close()
 
 
-def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
+def _try_each(attempts: Iterable[Callable[[], None]]) -> None:
     """Make attempts, each restored before a signal ends us. Raises KeyboardInterrupt for it."""
     with Interrupts() as signals:
         for attempt in attempts:
@@ -317,10 +319,10 @@ def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
             if signals.number is not None:
                 break
     if signals.number is not None:
-        raise interruption(signals.number)
+        raise make_interrupt(signals.number)
 
 
-def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
+def _clean_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
     try:
         return steps.carry_out("cleanup", spec.launches[0], folder)
     except NotStartedError as error:
@@ -331,12 +333,12 @@ def _after_cleanup(record: Record, wrong: str | None) -> Record:
     return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
 
-def _with_ended(record: Record, n_ended: int) -> Record:
+def _explain_failure(record: Record, n_ended: int) -> Record:
     """A server that `prepare` left in the background is the likely reason why a run fails without it."""
     if record.run.status != "failed" or n_ended == 0:
         return record
-    why = f"processes that prepare left running had been ended: {n_ended}"
-    return record.failed(f"{record.run.reason}; {why}" if record.run.reason else why)
+    reason = f"processes that prepare left running had been ended: {n_ended}"
+    return record.failed(f"{record.run.reason}; {reason}" if record.run.reason else reason)
 
 
 def _callers_folder() -> Path:

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 from scalograph.control.jvm import default_values
-from scalograph.design.resolve import without
+from scalograph.design.resolve import exclude_missing
 from scalograph.errors import MissingError
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.build import build
 from scalograph.run.fetch import fetch
 from scalograph.run.plan import Plan
-from scalograph.run.prepare import prepare, wanted
-from scalograph.study.build_plan import ClassPath, fetched_names, needed
+from scalograph.run.prepare import needed_folders, prepare
+from scalograph.study.build_plan import ClassPath, fetched_names, select_builds
 from scalograph.study.program import Program, Used
 
 
@@ -34,19 +34,19 @@ def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
         try:
             return replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
         except MissingError as error:
-            left = without(planned.design, partial(_lacks, planned.program, error), error.said)
+            left = exclude_missing(planned.design, partial(_lacks, planned.program, error), error.said)
             if left is None:
-                raise _with(error, earlier) from error
+                raise _add_earlier(error, earlier) from error
             earlier.append(error.said)
             planned = replace(planned, design=left)
-            planned.runs.asked_for()  # refuses what cannot be searched
+            planned.runs.runs_per_configuration()  # refuses what cannot be searched
 
 
-def _with(error: MissingError, earlier: Sequence[str]) -> MissingError:
+def _add_earlier(error: MissingError, earlier: Sequence[str]) -> MissingError:
     """The message on what is missing at last, with what was missing before."""
     (problem,) = error.problems
-    found = "\n".join([problem.found, *(f"also missing: {said}" for said in earlier)])
-    return MissingError(sorted(error.what), error.said, replace(problem, found=found) if earlier else problem)
+    text = "\n".join([problem.found, *(f"also missing: {reason}" for reason in earlier)])
+    return MissingError(sorted(error.what), error.said, replace(problem, found=text) if earlier else problem)
 
 
 def build_program(
@@ -69,18 +69,18 @@ def build_program(
     """
     if any("{java}" in item for item in program.argv):
         program = replace(program, values={**program.values, **default_values(facts)})
-    made = {}
+    values = {}
     for used in program.used:
         if started := program.treatments_of(used, treatments or [{}]):
-            made[used.process] = _made(used, program.values_of(used), facts, started, tell)
+            values[used.process] = _make_ready(used, program.values_of(used), facts, started, tell)
     processes = tuple(
-        replace(process, values={**process.values, **made.get(process.name, {})}) if process.name else process
+        replace(process, values={**process.values, **values.get(process.name, {})}) if process.name else process
         for process in program.processes
     )
-    return replace(program, processes=processes, values={**program.values, **made.get("", {})})
+    return replace(program, processes=processes, values={**program.values, **values.get("", {})})
 
 
-def _made(
+def _make_ready(
     used: Used,
     values: Mapping[str, Any],
     facts: HostFacts,
@@ -88,16 +88,18 @@ def _made(
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
     """Fetch, prepare and build for one workload what its treatments need; return the folders and files."""
-    plans = needed(used.workload.build, values, treatments)
-    artifacts = [one for plan in plans for one in plan.fetch]
-    files = dict(zip((one.artifact for one in artifacts), fetch(used.workload.name, artifacts, tell), strict=True))
-    found = dict.fromkeys(fetched_names(used.workload.build), "")
-    found |= {f"fetched.{one.name}": str(files[one.artifact]) for one in artifacts}
-    prepared = prepare(used.home, used.workload, {**values, **found}, treatments, tell)
+    plans = select_builds(used.workload.build, values, treatments)
+    artifacts = [artifact for plan in plans for artifact in plan.fetch]
+    files = dict(
+        zip((artifact.artifact for artifact in artifacts), fetch(used.workload.name, artifacts, tell), strict=True)
+    )
+    fetched = dict.fromkeys(fetched_names(used.workload.build), "")
+    fetched |= {f"fetched.{artifact.name}": str(files[artifact.artifact]) for artifact in artifacts}
+    prepared = prepare(used.home, used.workload, {**values, **fetched}, treatments, tell)
     built = build(used.home, used.workload.model_copy(update={"build": plans}), facts.jvms, None, files, tell)
     folders = {name: str(folder) for name, folder in (("prepared", prepared), ("build", built)) if folder is not None}
-    jars = [(plan.when, str(files[one.artifact])) for plan in plans for one in plan.jars]
-    return {**found, **folders, "classpath": ClassPath((*([({}, str(built))] if built else []), *jars))}
+    jars = [(plan.when, str(files[artifact.artifact])) for plan in plans for artifact in plan.jars]
+    return {**fetched, **folders, "classpath": ClassPath((*([({}, str(built))] if built else []), *jars))}
 
 
 def _lacks(program: Program, error: MissingError, treatment: Mapping[str, Any]) -> bool:
@@ -106,7 +108,11 @@ def _lacks(program: Program, error: MissingError, treatment: Mapping[str, Any]) 
     for used in program.used:
         if program.starts(used, treatment):
             values, workload = program.values_of(used), used.workload
-            names |= {one.artifact for plan in needed(workload.build, values, [treatment]) for one in plan.fetch}
-            folders = wanted(workload.prepare, values, [treatment]) if workload.prepare else ()
+            names |= {
+                artifact.artifact
+                for plan in select_builds(workload.build, values, [treatment])
+                for artifact in plan.fetch
+            }
+            folders = needed_folders(workload.prepare, values, [treatment]) if workload.prepare else ()
             names |= {f"{workload.name}/{name}" for name in folders}
     return not error.what.isdisjoint(names)

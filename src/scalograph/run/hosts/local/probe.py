@@ -21,8 +21,8 @@ from scalograph.protocol.events import parse_event, parse_events
 from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, unmeasured
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.probe_process import LostError, ProbeAnswer, ProbeProcess
-from scalograph.run.interrupts import heard, kept, meaning
-from scalograph.system.stale_cgroups import end_unmeasured
+from scalograph.run.interrupts import handled_signals, normalize_signal, pending_signal
+from scalograph.system.stale_cgroups import end_orphaned_run
 
 PROGRAM = "scalograph-probe"
 DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
@@ -40,12 +40,12 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
     """
     environ = os.environ if environ is None else environ
     if named := environ.get("SCALOGRAPH_PROBE"):
-        if found := shutil.which(named, path=environ.get("PATH")):
-            return ProbeProgram((found,))
+        if path := shutil.which(named, path=environ.get("PATH")):
+            return ProbeProgram((path,))
         raise HostError("SCALOGRAPH_PROBE", repr(named), "an executable file", "correct or unset it")
     beside = Path(sys.prefix) / "bin" / PROGRAM
-    if found := shutil.which(str(beside)) or shutil.which(PROGRAM, path=environ.get("PATH")):
-        return ProbeProgram((found,))
+    if path := shutil.which(str(beside)) or shutil.which(PROGRAM, path=environ.get("PATH")):
+        return ProbeProgram((path,))
     warning = f"{PROGRAM} was not found: times are taken from outside by Python; install scalograph where cargo is"
     return ProbeProgram(DEGRADED, warning)
 
@@ -81,42 +81,42 @@ def measure(
     received: list[int] = []
     try:
         process = probe if isinstance(probe, ProbeProcess) else ProbeProcess(probe)
-        record = _carried_out(spec, process, received, on_signal)
+        record = _run_probe(spec, process, received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either
             raise KeyboardInterrupt from None
         raise
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
-    if record.run.status == "interrupted" and not received and not _told_too():
+    if record.run.status == "interrupted" and not received and not _is_signaled_too():
         return record.failed(f"its probe was told to end the run, not by us: {record.run.reason}")
     return record
 
 
-def _told_too() -> bool:
+def _is_signaled_too() -> bool:
     """Whether a signal comes that ends more than the run: who ends a service tells all of its processes, one by one."""
     time.sleep(_TOGETHER_S)
-    return kept() is not None
+    return pending_signal() is not None
 
 
-def _carried_out(
+def _run_probe(
     spec: Mapping[str, Any], process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None
 ) -> Record:
     try:
-        with process.running(), _forwarding(process, received, on_signal):
+        with process.running(), _forward_signals(process, received, on_signal):
             answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec) + process.START_S)
-        return _record(answer, str(spec.get("run")))
+        return _parse_answer(answer, str(spec.get("run")))
     except LostError as error:
-        end_unmeasured(process.process.pid)
-        return lost(str(error), process.first_line())
+        end_orphaned_run(process.process.pid)
+        return lost_record(str(error), process.first_line())
     except ProtocolError as error:
         if answer.exit_code == 2 or not process.began(str(spec.get("run"))):
             raise
         # The run may have written into the answer, or broken the probe.
-        return lost(f"the answer of its probe was broken: {error}", process.first_line())
+        return lost_record(f"the answer of its probe was broken: {error}", process.first_line())
 
 
-def lost(reason: str, first_line: bytes = b"") -> Record:
+def lost_record(reason: str, first_line: bytes = b"") -> Record:
     """The record of a run whose probe gave none. Who measured is told by the answer's first line, if it came that far.
 
     Every run has a probe of its own, so the next one is not in its way.
@@ -128,12 +128,12 @@ def lost(reason: str, first_line: bytes = b"") -> Record:
     return unmeasured(reason, header if isinstance(header, Header) else None)
 
 
-def interrupted() -> Record:
+def interrupted_record() -> Record:
     """The record of a run that a signal kept from being started."""
-    return lost("").with_figures(status="interrupted", reason="a signal came before it was started")
+    return lost_record("").with_figures(status="interrupted", reason="a signal came before it was started")
 
 
-def capabilities(probe: Sequence[str]) -> dict[str, Any]:
+def read_capabilities(probe: Sequence[str]) -> dict[str, Any]:
     """What the probe would be granted on this host.
 
     Raises:
@@ -153,7 +153,9 @@ def capabilities(probe: Sequence[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None) -> Iterator[None]:
+def _forward_signals(
+    process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None
+) -> Iterator[None]:
     """A handler rather than KeyboardInterrupt: an exception could tear a line that is being read."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -162,14 +164,14 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
     def forward(number: int, _frame: FrameType | None) -> None:
         if received and number == signal.SIGHUP:
             return  # the kernel and the shell may both send it; only a person's second signal means: at once
-        process.send(signal.SIGKILL if received else meaning(number))
-        received.append(meaning(number))
+        process.send(signal.SIGKILL if received else normalize_signal(number))
+        received.append(normalize_signal(number))
         if on_signal:
-            on_signal(meaning(number))
+            on_signal(normalize_signal(number))
 
-    previous = {number: signal.signal(number, forward) for number in heard()}
+    previous = {number: signal.signal(number, forward) for number in handled_signals()}
     try:
-        if not process.fresh and (early := kept()) is not None:  # while the probe was being started
+        if not process.fresh and (early := pending_signal()) is not None:  # while the probe was being started
             forward(early, None)
         yield
     finally:
@@ -185,7 +187,7 @@ def _deadline_s(spec: Mapping[str, Any]) -> float:
     return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
 
 
-def _record(answer: ProbeAnswer, run: str) -> Record:
+def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
     _refuse_failure(answer)
     lines = answer.output.split(b"\n")
     if lines.pop():
@@ -201,16 +203,16 @@ def _refuse_failure(answer: ProbeAnswer) -> None:
     if answer.exit_code in (2, 3) and len(last) <= MAX_LINE_BYTES:
         part = parse_event(last, "probe: last line")[1]
         if isinstance(part, ErrorEvent):
-            raise _error(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
-    said = ascii(answer.stderr.strip()[-400:])
+            raise _error_type(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
+    stderr = ascii(answer.stderr.strip()[-400:])
     if answer.exit_code < 0:
-        found = f"killed by signal {-answer.exit_code}; standard error: {said}"
-        raise LostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
-    found = f"exit code {answer.exit_code}; standard error: {said}"
-    raise ProtocolError("probe", found, "0, or 2 or 3 with an error event", "report this with the study")
+        problem = f"killed by signal {-answer.exit_code}; standard error: {stderr}"
+        raise LostError("probe", problem, "a record", "look for the one who killed it (out of memory?)")
+    problem = f"exit code {answer.exit_code}; standard error: {stderr}"
+    raise ProtocolError("probe", problem, "0, or 2 or 3 with an error event", "report this with the study")
 
 
-def _error(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
+def _error_type(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
     """Of an `error` event: `where` is the field of the specification that was refused."""
     if exit_code == 2:
         return ProtocolError

@@ -23,10 +23,10 @@ _FIX = "correct the specification (protocol/probe.md)"
 class RefusalError(Exception):
     """Why a run was not carried out; `code` is the exit code of the probe."""
 
-    def __init__(self, code: int, where: str, found: str, expected: str, fix: str) -> None:
-        super().__init__(f"{where}: {found}, expected {expected}; {fix}")
+    def __init__(self, code: int, where: str, actual: str, expected: str, fix: str) -> None:
+        super().__init__(f"{where}: {actual}, expected {expected}; {fix}")
         self.code = code
-        self.fields = {"where": where, "found": found, "expected": expected, "fix": fix}
+        self.fields = {"where": where, "found": actual, "expected": expected, "fix": fix}
 
 
 class CopyLostError(Exception):

@@ -17,10 +17,10 @@ from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host, Specification, Tell
-from scalograph.run.hosts.remote.ssh import SshHost, machine_of
+from scalograph.run.hosts.remote.ssh import SshHost, open_machine
 from scalograph.run.hosts.remote.ssh_client import UnreachableError, call, last_line, script
 from scalograph.run.hosts.remote.ssh_machine import SshMachine
-from scalograph.run.interrupts import interruption, kept
+from scalograph.run.interrupts import make_interrupt, pending_signal
 from scalograph.run.plan import Plan
 from scalograph.study.levels import Treatment
 from scalograph.text.units import format_duration
@@ -51,7 +51,7 @@ class Boot(NamedTuple):
     boot_id: str
 
 
-def called_reboot(name: str) -> str:
+def reboot_name(name: str) -> str:
     """Return a machine that is booted as a message names it."""
     return f"--host reboot:{name}"
 
@@ -63,15 +63,15 @@ def installed_kernels(name: str) -> tuple[str, ...]:
     return tuple(sorted(release for release in named if _RELEASE.fullmatch(release)))
 
 
-def running(name: str) -> Boot:
+def read_boot(name: str) -> Boot:
     """Return the boot that a machine is in. Raises UnreachableError, HostError."""
     answer = call(name, script(NOW), limit_s=_ASK_S)
-    if (found := _NOW.fullmatch(answer)) is None:
-        raise HostError(called_reboot(name), f"told {last_line(answer)}", "its kernel and its boot", HOWTO)
-    return Boot(found[1], found[2])
+    if (match := _NOW.fullmatch(answer)) is None:
+        raise HostError(reboot_name(name), f"told {last_line(answer)}", "its kernel and its boot", HOWTO)
+    return Boot(match[1], match[2])
 
 
-def first_of_killed(name: str, release: str) -> str | None:
+def find_first_kernel(name: str, release: str) -> str | None:
     """Return the release that a machine ran before a start booted the one that runs, and was killed; else None.
 
     Args:
@@ -101,8 +101,8 @@ def begin_boot(name: str, release: str, first: str) -> None:
     except UnreachableError:
         pass  # it may take the connection along
     except HostError as error:
-        found = f"{PROGRAM} {release}: {error.problems[0].found}"
-        raise HostError(called_reboot(name), found, "a reboot into that kernel", HOWTO) from None
+        problem = f"{PROGRAM} {release}: {error.problems[0].found}"
+        raise HostError(reboot_name(name), problem, "a reboot into that kernel", HOWTO) from None
 
 
 def forget_first(name: str) -> None:
@@ -121,7 +121,7 @@ def connect(name: str, wait_s: float | None = None) -> Host:
         StudyError: it is no such name.
         HostError: as of `ssh.connect`; or it has no program that boots it, or tells no kernels.
     """
-    machine = machine_of(name, wait_s, "reboot")
+    machine = open_machine(name, wait_s, "reboot")
     try:
         return RebootHost(machine)
     except BaseException:
@@ -136,22 +136,22 @@ class RebootHost(SshHost):
         super().__init__(machine)
         self._tell: Tell | None = None
         if machine.find(machine.facts.environment.get("PATH", ""), [PROGRAM]) == [None]:
-            found, fix = f"no program {PROGRAM}", f"put it there: {HOWTO}"
-            raise HostError(called_reboot(machine.name), found, "one that boots a kernel by its release", fix)
+            problem, fix = f"no program {PROGRAM}", f"put it there: {HOWTO}"
+            raise HostError(reboot_name(machine.name), problem, "one that boots a kernel by its release", fix)
         self._releases = installed_kernels(machine.name)
         if not self._releases:
             raise HostError(
-                called_reboot(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME"
+                reboot_name(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME"
             )
-        self._running = running(machine.name)
-        first = first_of_killed(machine.name, self._running.release)
+        self._running = read_boot(machine.name)
+        first = find_first_kernel(machine.name, self._running.release)
         self._first = first if first and first in self._releases else self._running.release
         self._boot_until = 0.0
 
     def facts(self) -> HostFacts:
         """Return what that machine is; its kernel and its boot are those of each run."""
-        known = {"offered_kernels": self._releases, "kernel": None, "boot_id": None}
-        return super().facts().model_copy(update=known)
+        changes = {"offered_kernels": self._releases, "kernel": None, "boot_id": None}
+        return super().facts().model_copy(update=changes)
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
         """Do so as over ssh; tell of a kernel that a killed start has left running.
@@ -169,7 +169,7 @@ class RebootHost(SshHost):
         return super().ready(planned, tell)
 
     @contextmanager
-    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
         """Boot the kernel of a treatment, unless it runs.
 
         Raises:
@@ -178,8 +178,8 @@ class RebootHost(SshHost):
         """
         release = apply(planned.design.study, treatment, Launch(), planned.facts).kernel
         if release is not None and release != self._running.release:
-            self._booted(release)
-        with super().hold(planned, treatment) as held:
+            self._boot_kernel(release)
+        with super().apply_settings(planned, treatment) as held:
             yield held
 
     def close(self) -> None:
@@ -188,31 +188,31 @@ class RebootHost(SshHost):
         if self._tell is None:
             return
         try:
-            if self._at_last().release == self._first:
+            if self._final_boot().release == self._first:
                 forget_first(self._machine.name)
             else:
                 self._begin(self._first)
         except HostError as error:
-            self._said(f"it may still run another kernel than at first, {self._first}: {error}")
+            self._report(f"it may still run another kernel than at first, {self._first}: {error}")
 
-    def _at_last(self) -> Boot:
+    def _final_boot(self) -> Boot:
         """Return what runs at the end; a boot that goes on still is waited for, as long as it may take."""
         if self._running.release == self._first:
             return self._running
         if time.monotonic() >= self._boot_until:
-            return running(self._machine.name)
+            return read_boot(self._machine.name)
         left = f"another Ctrl-C leaves it to the next start to boot kernel {self._first}"
-        self._said(f"waiting until {self._machine.name} is up; {left}")
-        return self._awaited()
+        self._report(f"waiting until {self._machine.name} is up; {left}")
+        return self._await_boot()
 
-    def _said(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         if self._tell is not None:
             self._tell(text)
 
     def _begin(self, release: str) -> None:
         """Have a kernel booted: of a boot that does not end, nothing is known. Raises HostError."""
         name = self._machine.name
-        self._said(f"{name}: boots kernel {release}")
+        self._report(f"{name}: boots kernel {release}")
         self._running, self._boot_until = Boot("", self._running.boot_id), time.monotonic() + BOOT_S
         try:
             begin_boot(name, release, self._first)
@@ -220,64 +220,66 @@ class RebootHost(SshHost):
             self._boot_until = 0.0
             raise
 
-    def _measured(self, spec: Specification, folder: Path) -> Record:
-        record = super()._measured(spec, folder)
+    def _run_probe(self, spec: Specification, folder: Path) -> Record:
+        record = super()._run_probe(spec, folder)
         if record.boot_id in (None, self._running.boot_id):
             return record
         self._running = Boot("", str(record.boot_id))  # of which kernel is asked before the next run
         return record.failed("that machine was booted anew, and not by us")
 
-    def _booted(self, release: str) -> None:
+    def _boot_kernel(self, release: str) -> None:
         """Boot a kernel, and make the folder there anew. The lock there is held until that machine goes down."""
-        self._running = running(self._machine.name)
+        self._running = read_boot(self._machine.name)
         if self._running.release != release:
             began = time.monotonic()
             self._begin(release)
             self._machine.close()
-            if self._awaited().release != release:
-                found = f"{PROGRAM} {release} booted {self._running.release}"
-                raise HostError(called_reboot(self._machine.name), found, f"kernel {release}", HOWTO)
-            self._said(f"{self._machine.name}: up after {format_duration(time.monotonic() - began)}")
+            if self._await_boot().release != release:
+                problem = f"{PROGRAM} {release} booted {self._running.release}"
+                raise HostError(reboot_name(self._machine.name), problem, f"kernel {release}", HOWTO)
+            self._report(f"{self._machine.name}: up after {format_duration(time.monotonic() - began)}")
         self._machine.close()
         self._machine.ensure()
         self._refuse_other_cpus(release)
-        self._settled()
+        self._await_quiet()
 
-    def _awaited(self) -> Boot:
+    def _await_boot(self) -> Boot:
         """Return the boot that comes up, of whichever kernel it is. On its way down and up a machine says many things.
 
         Raises:
             HostError: none does in time.
             KeyboardInterrupt: a signal came meanwhile.
         """
-        before, said = self._running.boot_id, "it goes on as before"
+        before, answer = self._running.boot_id, "it goes on as before"
         while time.monotonic() < self._boot_until:
-            if (number := kept()) is not None:
-                raise interruption(number)
+            if (number := pending_signal()) is not None:
+                raise make_interrupt(number)
             time.sleep(PAUSE_S)
             try:
-                now = running(self._machine.name)
+                now = read_boot(self._machine.name)
             except HostError as error:
-                said = error.problems[0].found
+                answer = error.problems[0].found
                 continue
             if now.boot_id != before:
                 self._running, self._boot_until = now, 0.0
                 return now
-        found = f"not booted {BOOT_S:g} s after {PROGRAM}: {said}"
-        raise HostError(called_reboot(self._machine.name), found, "an answer from a new boot", "look at its console")
+        problem = f"not booted {BOOT_S:g} s after {PROGRAM}: {answer}"
+        raise HostError(reboot_name(self._machine.name), problem, "an answer from a new boot", "look at its console")
 
     def _refuse_other_cpus(self, release: str) -> None:
         """Refuse a kernel under which masks would mean other CPUs."""
-        before, now = ([one.cpu for one in facts.cpus] for facts in (self._machine.facts, self._machine.told()))
+        before, now = (
+            [cpu.cpu for cpu in facts.cpus] for facts in (self._machine.facts, self._machine.read_current_facts())
+        )
         if before != now:
-            found = f"CPUs {now} under kernel {release}"[:200]
-            raise HostError(called_reboot(self._machine.name), found, f"{before}"[:200], "leave that kernel out")
+            problem = f"CPUs {now} under kernel {release}"[:200]
+            raise HostError(reboot_name(self._machine.name), problem, f"{before}"[:200], "leave that kernel out")
 
-    def _settled(self) -> None:
+    def _await_quiet(self) -> None:
         """Wait until nothing that starts with the machine has its CPUs, within a limit."""
         until = time.monotonic() + SETTLE_S
-        while not (seen := self.look()).quiet and kept() is None:
+        while not (seen := self.sample_load()).quiet and pending_signal() is None:
             if time.monotonic() > until:
-                self._said(f"{self._machine.name} is busy {SETTLE_S:g} s after its boot: {seen}")
+                self._report(f"{self._machine.name} is busy {SETTLE_S:g} s after its boot: {seen}")
                 return
             time.sleep(PAUSE_S)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_part
 
-from scalograph.control.host_facts import discover
+from scalograph.control.host_facts import read_host_facts
 from scalograph.control.jvm import default_values
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import HostFacts, ProgramFile
@@ -27,16 +27,16 @@ from scalograph.run.hosts.remote.ssh_client import (
     CONNECT_S,
     NO_CONNECTION,
     call,
-    called,
     is_name,
     last_line,
+    machine_label,
     script,
     ssh_argv,
 )
-from scalograph.run.hosts.remote.ssh_copy import listed
+from scalograph.run.hosts.remote.ssh_copy import list_files
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
-from scalograph.run.hosts.remote.ssh_program import moved, needed_there
-from scalograph.run.interrupts import note
+from scalograph.run.hosts.remote.ssh_program import move_program, needed_paths
+from scalograph.run.interrupts import record_signal
 from scalograph.run.launches import input_file
 from scalograph.run.plan import Plan
 from scalograph.study.program import Program
@@ -95,22 +95,22 @@ class SshProcess(ProbeProcess):
             LostError: it began, and the connection did not last; or as of `ProbeProcess`.
         """
         answer = super().exchange(line, limit_s)
-        code, said = answer.exit_code, last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
+        code, stderr = answer.exit_code, last_line(_BOOT.sub(b"", answer.stderr.encode()).decode())
         if code in _OF_PROBE or code < 0:
             return answer
         if code == GONE:  # the next run makes it anew, with a connection that knows
             self._machine.close()
-        where, found = called(self._machine.name), said or _WHY.get(code, f"exit code {code}")
+        where, problem = machine_label(self._machine.name), stderr or _WHY.get(code, f"exit code {code}")
         if self.first_line():
             raise LostError(
-                where, f"the connection was lost: {found}", "one until the run has ended", "look at the network"
+                where, f"the connection was lost: {problem}", "one until the run has ended", "look at the network"
             )
-        raise NotStartedError(where, f"the probe did not start: {found}", "a run", "look at that machine")
+        raise NotStartedError(where, f"the probe did not start: {problem}", "a run", "look at that machine")
 
     def boot_id(self) -> str | None:
         """Return the boot in which the run was made; None where that was not told."""
-        found = _BOOT.search(self._stderr)
-        return found[1].decode() if found else None
+        match = _BOOT.search(self._stderr)
+        return match[1].decode() if match else None
 
 
 # What a second is long enough for: /proc/stat counts ticks of 10 ms.
@@ -120,10 +120,10 @@ _LOOK_S = 1.0
 
 def connect(name: str, wait_s: float | None = None) -> Host:
     """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
-    return SshHost(machine_of(name, wait_s))
+    return SshHost(open_machine(name, wait_s))
 
 
-def machine_of(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
+def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
     """Return the connection to a machine.
 
     Args:
@@ -139,7 +139,7 @@ def machine_of(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine
         raise StudyError.one("--host", f'"{host}:{name}"', f"{host}:NAME, a name that ssh knows", "see ~/.ssh/config")
     probe = find_probe()
     if probe.warning:
-        raise HostError(called(name), "no native probe", "one that needs no library", probe.warning)
+        raise HostError(machine_label(name), "no native probe", "one that needs no library", probe.warning)
     return SshMachine(name, Path(probe.argv[0]), LOCK_S if wait_s is None else wait_s)
 
 
@@ -155,54 +155,54 @@ class SshHost(LocalHost):
         """Return what that machine is, as it was when the connection was made."""
         return self._machine.facts
 
-    def look(self) -> quiet.Look:
+    def sample_load(self) -> quiet.LoadSample:
         """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
         try:
             answer = call(self._machine.name, script(LOOK))
         except HostError:
-            return quiet.Look({})
+            return quiet.LoadSample({})
         texts = answer.split("cpu  ")[1:]  # each begins with the sum of all CPUs
-        cpus = [one.cpu for one in self.facts().cpus]
-        return quiet.between(texts[0], texts[1], cpus, _LOOK_S) if len(texts) == 2 else quiet.Look({})
+        cpus = [cpu.cpu for cpu in self.facts().cpus]
+        return quiet.parse_load(texts[0], texts[1], cpus, _LOOK_S) if len(texts) == 2 else quiet.LoadSample({})
 
     def close(self) -> None:
         """End the connection: nothing of ours stays there."""
         self._machine.close()
 
-    def _built(self, planned: Plan, tell: Tell) -> Plan:
-        here = planned.facts.model_copy(update={"jvms": discover().jvms})
-        made = build_planned(replace(planned, facts=here), tell)
-        program = made.program
+    def _build_program(self, planned: Plan, tell: Tell) -> Plan:
+        here = planned.facts.model_copy(update={"jvms": read_host_facts().jvms})
+        prepared = build_planned(replace(planned, facts=here), tell)
+        program = prepared.program
         if "java" in program.values:
             program = replace(program, values={**program.values, **default_values(planned.facts)})
-        input_file(made)  # refuses one outside
-        there = self._copied(program, made.design.study.workload.input, tell)
-        facts = planned.facts.model_copy(update={"program": self._outside(there)})
-        return replace(made, facts=facts, program=there, source=program)
+        input_file(prepared)  # refuses one outside
+        there = self._copy_program(program, prepared.design.study.workload.input, tell)
+        facts = planned.facts.model_copy(update={"program": self._external_program(there)})
+        return replace(prepared, facts=facts, program=there, source=program)
 
-    def _copied(self, program: Program, reads: str | None, tell: Tell) -> Program:
-        needed = needed_there(program, reads)
-        names = {one.root: _name_there(one.root) for one in needed}
-        found = listed(needed, names)
-        if any(one.named for one in needed):
-            tell(f"copying to {self._machine.name}: {found.told(needed)}")
-        self._machine.put(found.files)
-        return moved(program, {root: str(self._machine.folder / name) for root, name in names.items()})
+    def _copy_program(self, program: Program, reads: str | None, tell: Tell) -> Program:
+        needed = needed_paths(program, reads)
+        names = {path.root: _name_there(path.root) for path in needed}
+        listed = list_files(needed, names)
+        if any(path.named for path in needed):
+            tell(f"copying to {self._machine.name}: {listed.describe(needed)}")
+        self._machine.put(listed.files)
+        return move_program(program, {root: str(self._machine.folder / name) for root, name in names.items()})
 
-    def _outside(self, program: Program) -> ProgramFile | None:
+    def _external_program(self, program: Program) -> ProgramFile | None:
         """The program of a command as it is there; None of one that was copied."""
         name = program.commands[0][0] if program.commands else ""
         name = name.replace("{python}", "python3")
         if not name or "{" in name or name.startswith(f"{program.here}/"):
             return None
         environment = self.facts().environment
-        (found,) = self._machine.find(environment.get("PATH", ""), [name])
-        if found is None:
+        (located,) = self._machine.find(environment.get("PATH", ""), [name])
+        if located is None:
             return None
         home = environment.get("HOME", "")
-        inside = home and found.path.startswith(f"{home}/")
-        path = f"~/{found.path.removeprefix(home).lstrip('/')}" if inside else found.path
-        return ProgramFile(path=path, bytes=found.n_bytes, sha256=found.sha256)
+        inside = home and located.path.startswith(f"{home}/")
+        path = f"~/{located.path.removeprefix(home).lstrip('/')}" if inside else located.path
+        return ProgramFile(path=path, bytes=located.n_bytes, sha256=located.sha256)
 
     def _is_there(self, program: str, path: str | None) -> bool:
         return self._machine.find(path or "", [program]) != [None]
@@ -225,12 +225,12 @@ class SshHost(LocalHost):
     def _process(self, fresh: bool = False) -> SshProcess:
         return SshProcess(self._machine, self._folder_there, self._last, fresh)
 
-    def _counted(self, spec: Specification, folder: Path) -> Record:
-        return self._measured(spec, folder)  # counters of this kernel are none of that one
+    def _run_counted(self, spec: Specification, folder: Path) -> Record:
+        return self._run_probe(spec, folder)  # counters of this kernel are none of that one
 
-    def _measured(self, spec: Specification, folder: Path) -> Record:
+    def _run_probe(self, spec: Specification, folder: Path) -> Record:
         process = self._process()
-        return replace_part(measure(spec.line(folder), process, note), boot_id=process.boot_id())
+        return replace_part(measure(spec.line(folder), process, record_signal), boot_id=process.boot_id())
 
 
 def _name_there(path: Path) -> str:

@@ -58,10 +58,10 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def quoted(words: Sequence[str]) -> str:
+def quote_words(words: Sequence[str]) -> str:
     """Return words as the one text that ssh hands to the shell there, which reads each of them as it is.
 
-    >>> quoted(["sh", "-c", "echo $1", "sh", "a b; c"])
+    >>> quote_words(["sh", "-c", "echo $1", "sh", "a b; c"])
     "sh -c 'echo $1' sh 'a b; c'"
     """
     return shlex.join(words)
@@ -76,7 +76,7 @@ def ssh_argv(name: str, words: Sequence[str]) -> tuple[str, ...]:
     """Return the command here that carries out a program there."""
     options = (part for option, value in _OPTIONS.items() for part in ("-o", f"{option}={value}"))
     tied = _TIED if shutil.which(_TIED[0]) else ()
-    return (*tied, "ssh", *options, "--", name, quoted(words))
+    return (*tied, "ssh", *options, "--", name, quote_words(words))
 
 
 def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: float = _LIMIT_S) -> str:
@@ -92,7 +92,7 @@ def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: 
         UnreachableError: no connection, or no answer in time.
         HostError: no ssh here, more than 8 MiB of output, nothing read in time, or an exit code other than 0.
     """
-    with _started(name, words) as process:
+    with _start(name, words) as process:
         streams = _Streams(name, process, limit_s)
         with suppress(BrokenPipeError):  # it ended without reading: its exit code says why
             if send is not None:
@@ -124,8 +124,10 @@ class _Streams:
         left, until = memoryview(data), time.monotonic() + self._limit_s
         while left:
             if time.monotonic() > min(until, self._until):
-                found = f"what is sent was not read for {self._limit_s:g} s, or not in {_SEND_S:g} s"
-                raise HostError(called(self._name), found, "a machine that reads it", _by_hand(self._name))
+                problem = f"what is sent was not read for {self._limit_s:g} s, or not in {_SEND_S:g} s"
+                raise HostError(
+                    machine_label(self._name), problem, "a machine that reads it", _manual_check(self._name)
+                )
             if self._hear(until, [self._to])[1]:
                 left, until = left[os.write(self._to.fileno(), left) :], time.monotonic() + self._limit_s
         return len(data)
@@ -141,8 +143,8 @@ class _Streams:
         try:
             return self._process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            found = f"no answer in {self._limit_s:g} s"
-            raise UnreachableError(called(self._name), found, "one", _by_hand(self._name)) from None
+            problem = f"no answer in {self._limit_s:g} s"
+            raise UnreachableError(machine_label(self._name), problem, "one", _manual_check(self._name)) from None
 
     def _hear(self, until: float, to: Sequence[IO[bytes]] = ()) -> tuple[list[IO[bytes]], list[IO[bytes]]]:
         """Wait a while, and read what came; return what said something, and what can be written to."""
@@ -160,11 +162,13 @@ class _Streams:
         else:
             self.out += chunk
         if len(self.out) > _MOST_BYTES:
-            raise HostError(called(self._name), f"more than {_MOST_BYTES} bytes", "less", _by_hand(self._name))
+            raise HostError(
+                machine_label(self._name), f"more than {_MOST_BYTES} bytes", "less", _manual_check(self._name)
+            )
 
 
 @contextmanager
-def _started(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[bytes]]":
+def _start(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[bytes]]":
     """Start it, and leave nothing of it behind."""
     try:
         pipe = subprocess.PIPE
@@ -179,34 +183,40 @@ def _started(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[byte
             process.kill()
 
 
-def called(name: str) -> str:
+def machine_label(name: str) -> str:
     """Return a machine as a message names it, whichever host is on it."""
     return f"machine {name}"
 
 
 def no_client(name: str, error: OSError) -> HostError:
     """Return the error where ssh cannot be started."""
-    return HostError(called(name), f"ssh: {error.strerror}", "the client of OpenSSH", "apt-get install openssh-client")
+    return HostError(
+        machine_label(name), f"ssh: {error.strerror}", "the client of OpenSSH", "apt-get install openssh-client"
+    )
 
 
-def refuse_failure(name: str, code: int, said: str) -> None:
+def refuse_failure(name: str, code: int, stderr: str) -> None:
     """Raise for an exit code that is not 0, with the last line that was said. Raises UnreachableError, HostError."""
-    line = last_line(said)
+    line = last_line(stderr)
     if code == NO_CONNECTION:
-        raise UnreachableError(called(name), line or "no connection", "a connection that asks nothing", _by_hand(name))
+        raise UnreachableError(
+            machine_label(name), line or "no connection", "a connection that asks nothing", _manual_check(name)
+        )
     if code:
-        raise HostError(called(name), line or f"exit code {code}", "a machine that runs can be made on", _by_hand(name))
+        raise HostError(
+            machine_label(name), line or f"exit code {code}", "a machine that runs can be made on", _manual_check(name)
+        )
 
 
-def last_line(said: str) -> str:
+def last_line(text: str) -> str:
     """Return the last line of a text, without what could steer a terminal.
 
     >>> last_line("one\\ntwo\\x1b[2J\\n\\n")
     'two\\\\x1b[2J'
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return ascii(lines[-1][:_SHOWN])[1:-1] if lines else ""
 
 
-def _by_hand(name: str) -> str:
+def _manual_check(name: str) -> str:
     return f"try it: ssh -o BatchMode=yes {name} true"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote.ssh_client import WritesBytes
-from scalograph.run.hosts.remote.ssh_program import Needed
-from scalograph.text.quantities import counted, mebibytes
+from scalograph.run.hosts.remote.ssh_program import NeededPath
+from scalograph.text.quantities import count_noun, mebibytes
 
 MOST_BYTES, MOST_FILES = 256 << 20, 100_000
 # Of a folder that people keep: results, which others may have sent, are read here.
@@ -22,26 +22,26 @@ _LESS = "name in the command only what a run reads there: {here}/FILE"
 _SHOWN = 8
 
 
-class Listed(NamedTuple):
+class FileList(NamedTuple):
     """What is sent: each file, link and folder by its name there; a folder without what is in it."""
 
     files: dict[str, Path]
     n_bytes: int
 
-    def told(self, needed: Sequence[Needed]) -> str:
+    def describe(self, needed: Sequence[NeededPath]) -> str:
         """Say what that is, and how large.
 
         Args:
             needed: what was listed.
         """
-        names = [path.name for one in needed for path in one.named]
+        names = [path.name for item in needed for path in item.named]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        size = mebibytes(self.n_bytes) if self.n_bytes >= 1 << 20 else counted(self.n_bytes, "byte")
+        size = mebibytes(self.n_bytes) if self.n_bytes >= 1 << 20 else count_noun(self.n_bytes, "byte")
         n_files = sum(path.is_symlink() or not path.is_dir() for path in self.files.values())
-        return f"{', '.join(names[:_SHOWN])}{more} ({counted(n_files, 'file')}, {size})"
+        return f"{', '.join(names[:_SHOWN])}{more} ({count_noun(n_files, 'file')}, {size})"
 
 
-def listed(needed: Sequence[Needed], names: Mapping[Path, str]) -> Listed:
+def list_files(needed: Sequence[NeededPath], names: Mapping[Path, str]) -> FileList:
     """List what is sent of folders and files; a link that a study names is what it leads to.
 
     Args:
@@ -52,15 +52,15 @@ def listed(needed: Sequence[Needed], names: Mapping[Path, str]) -> Listed:
         HostError: it is more than `MOST_BYTES` or `MOST_FILES`, or cannot be read.
     """
     files, n_bytes = dict[str, Path](), 0
-    for one in needed:
-        if one.root.is_dir():
-            files[names[one.root]] = one.root.resolve()
-        for path in one.named:
-            for below, entry, size in _below(path.resolve(), one.is_made):
-                files[str(PurePath(names[one.root], path.relative_to(one.root), below))] = entry
+    for item in needed:
+        if item.root.is_dir():
+            files[names[item.root]] = item.root.resolve()
+        for path in item.named:
+            for below, entry, size in _walk(path.resolve(), item.is_made):
+                files[str(PurePath(names[item.root], path.relative_to(item.root), below))] = entry
                 n_bytes += size
-                _refuse_more(path, len(files), n_bytes)
-    return Listed(files, n_bytes)
+                _refuse_excess(path, len(files), n_bytes)
+    return FileList(files, n_bytes)
 
 
 def write_archive(files: Mapping[str, Path], stream: WritesBytes) -> None:
@@ -73,20 +73,20 @@ def write_archive(files: Mapping[str, Path], stream: WritesBytes) -> None:
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
         for name, path in files.items():
             try:
-                archive.add(path, name, recursive=False, filter=_as_ours)
+                archive.add(path, name, recursive=False, filter=_disown)
             except BrokenPipeError:
                 raise
             except OSError as error:
                 raise _unreadable(error, path) from None
 
 
-def _below(top: Path, is_made: bool) -> Iterator[tuple[PurePath, Path, int]]:
+def _walk(top: Path, is_made: bool) -> Iterator[tuple[PurePath, Path, int]]:
     """Yield a path and all below it, links not followed: its place in the top, itself, and its size in bytes."""
     try:
         yield PurePath(), top, _size(top)
-        for place, folders, files in os.walk(top, onerror=_raised) if top.is_dir() else ():
+        for folder, folders, files in os.walk(top, onerror=_raise) if top.is_dir() else ():
             folders[:] = [name for name in folders if is_made or _is_shown(name)]
-            for path in (Path(place, name) for name in (*folders, *files) if is_made or _is_shown(name)):
+            for path in (Path(folder, name) for name in (*folders, *files) if is_made or _is_shown(name)):
                 if _is_plain(path):
                     yield path.relative_to(top), path, _size(path)
     except OSError as error:
@@ -107,23 +107,23 @@ def _size(path: Path) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _raised(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error
 
 
 def _unreadable(error: OSError, path: Path) -> HostError:
-    where, why = str(error.filename or path), error.strerror or str(error)
-    return HostError(where, f"cannot be copied: {why}", "a file that can be read and stays as it is", _LESS)
+    where, reason = str(error.filename or path), error.strerror or str(error)
+    return HostError(where, f"cannot be copied: {reason}", "a file that can be read and stays as it is", _LESS)
 
 
-def _refuse_more(path: Path, n_files: int, n_bytes: int) -> None:
+def _refuse_excess(path: Path, n_files: int, n_bytes: int) -> None:
     if n_bytes > MOST_BYTES or n_files > MOST_FILES:
         size = mebibytes(MOST_BYTES)
-        found = f"more than {size} to copy" if n_bytes > MOST_BYTES else f"more than {MOST_FILES} files to copy"
-        raise HostError(str(path), found, f"at most {size} and {counted(MOST_FILES, 'file')} in all", _LESS)
+        problem = f"more than {size} to copy" if n_bytes > MOST_BYTES else f"more than {MOST_FILES} files to copy"
+        raise HostError(str(path), problem, f"at most {size} and {count_noun(MOST_FILES, 'file')} in all", _LESS)
 
 
-def _as_ours(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _disown(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member

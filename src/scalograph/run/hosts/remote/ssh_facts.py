@@ -11,16 +11,16 @@ from pathlib import Path
 import msgspec
 
 from scalograph.control import capacity, isolation, tasks
-from scalograph.control.host_facts import discover
-from scalograph.control.machine_control import MACHINE
+from scalograph.control.host_facts import read_host_facts
+from scalograph.control.machine_control import MACHINE_SETTINGS
 from scalograph.control.scheduler import EXT, NEGATIVE_NICE, REAL_TIME, why_no_ext
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import parse_event
 from scalograph.protocol.facts import HostFacts, machine_facts
 from scalograph.protocol.record import Capabilities
-from scalograph.run.hosts.remote.ssh_client import called, last_line
+from scalograph.run.hosts.remote.ssh_client import last_line, machine_label
 from scalograph.run.scratch import scratch
-from scalograph.system.jvms import described
+from scalograph.system.jvms import parse_jvms
 
 # Needs nothing but what POSIX has, grep -H and readlink -f. Lines: of a file `/its/path:text`; `env NAME=value`;
 # `system Linux x86_64`; `java` its path, whether a compiler is beside it, and `| ` before each line that it says.
@@ -68,7 +68,7 @@ _THERE = "it is set on the machine itself, not over ssh"
 
 
 @dataclass
-class ToldMachine:
+class RemoteFacts:
     """The answer to FACTS, not yet read: texts of files by path, and the rest."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class ToldMachine:
     jvms: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
 
 
-def parsed(name: str, answer: str) -> ToldMachine:
+def parse_answer(name: str, answer: str) -> RemoteFacts:
     """Return an answer by its parts; lines of no known form are left out.
 
     Args:
@@ -90,78 +90,82 @@ def parsed(name: str, answer: str) -> ToldMachine:
     """
     if not answer.startswith("system "):  # it would stand before what a probe says, too
         first, fix = ascii(answer.partition("\n")[0][:80]), "let its shell print nothing at a login"
-        raise HostError(called(name), f"told {first} first", "nothing but what was asked", fix)
+        raise HostError(machine_label(name), f"told {first} first", "nothing but what was asked", fix)
     if "\0" in answer:
-        raise _told(name, "zero bytes in what it tells of itself")
-    told, said = ToldMachine(), list[str]()
-    for line in (one for one in answer.split("\n") if len(one) <= _MOST_CHARACTERS):
+        raise _facts_error(name, "zero bytes in what it tells of itself")
+    facts, output = RemoteFacts(), list[str]()
+    for line in (text for text in answer.split("\n") if len(text) <= _MOST_CHARACTERS):
         kind, _, rest = line.partition(" ")
-        if found := _FILE.fullmatch(line):
-            told.files.setdefault(found[1], []).append(found[2])
+        if match := _FILE.fullmatch(line):
+            facts.files.setdefault(match[1], []).append(match[2])
         elif kind == "system":
-            told.system, _, told.architecture = rest.partition(" ")
+            facts.system, _, facts.architecture = rest.partition(" ")
         elif kind == "env":
             variable, _, value = rest.partition("=")
-            told.environment[variable] = value
+            facts.environment[variable] = value
         elif kind == "java":
-            said = told.jvms.setdefault((rest.partition(" ")[2], rest.startswith("yes ")), [])
+            output = facts.jvms.setdefault((rest.partition(" ")[2], rest.startswith("yes ")), [])
         elif kind == "|":
-            said.append(rest)
-    if len(told.files) > _MOST_FILES or len(told.jvms) > _MOST_JVMS:
-        raise _told(name, f"{len(told.files)} files, {len(told.jvms)} JVMs")
-    return told
+            output.append(rest)
+    if len(facts.files) > _MOST_FILES or len(facts.jvms) > _MOST_JVMS:
+        raise _facts_error(name, f"{len(facts.files)} files, {len(facts.jvms)} JVMs")
+    return facts
 
 
-def facts_of(name: str, told: ToldMachine, capabilities: Capabilities) -> HostFacts:
+def read_facts(name: str, remote: RemoteFacts, capabilities: Capabilities) -> HostFacts:
     """Return what a machine is, and what it grants over ssh: nothing that is restored only by whoever changed it.
 
     Args:
         name: of the machine, as ssh knows it.
-        told: its answer.
+        remote: its answer.
         capabilities: what the probe was granted there.
 
     Raises:
         HostError: what it tells is none of a machine.
     """
-    facts, no_ext = _read(name, told)
-    granted = {one.name: one for one in capabilities.capabilities}
+    facts, no_ext = _discover(name, remote)
+    granted = {item.name: item for item in capabilities.capabilities}
     for capability in _CAPABILITIES:
         if capability not in granted:
-            raise _told(name, f"a probe that does not tell of {capability}")
+            raise _facts_error(name, f"a probe that does not tell of {capability}")
     real_time, nice = (granted[capability] for capability in _CAPABILITIES)
-    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, MACHINE), _THERE)
-    refused |= {name: one.why or "" for name, one in ((REAL_TIME, real_time), (NEGATIVE_NICE, nice)) if not one.granted}
+    refused = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS, MACHINE_SETTINGS), _THERE)
+    refused |= {
+        name: item.why or "" for name, item in ((REAL_TIME, real_time), (NEGATIVE_NICE, nice)) if not item.granted
+    }
     own = {
-        "architecture": facts.architecture or told.architecture, "reached": "ssh", "environment": told.environment,
+        "architecture": facts.architecture or remote.architecture, "reached": "ssh", "environment": remote.environment,
         "refused": refused | ({EXT: no_ext} if no_ext else {}), "granted_priority": 99 if real_time.granted else 0,
         "granted_nice": -20 if nice.granted else 0,
     }  # fmt: skip
     return facts.model_copy(update=own)
 
 
-def capabilities_of(name: str, answer: str) -> Capabilities:
+def parse_capabilities(name: str, answer: str) -> Capabilities:
     """Return what the probe said of itself on a machine. Raises HostError where it is no such answer."""
     try:
         part = parse_event((answer.splitlines() or [""])[-1], "probe --capabilities")[1]
     except ProtocolError as error:
-        raise _told(name, str(error.problems[0])) from None
+        raise _facts_error(name, str(error.problems[0])) from None
     if not isinstance(part, Capabilities):
-        raise _told(name, "another answer of its probe than its capabilities")
+        raise _facts_error(name, "another answer of its probe than its capabilities")
     return part
 
 
-def _read(name: str, told: ToldMachine) -> tuple[HostFacts, str | None]:
+def _discover(name: str, remote: RemoteFacts) -> tuple[HostFacts, str | None]:
     """Return the facts, which a journal can hold, and why there is no sched_ext. Raises HostError."""
     try:
-        jvms = described((path, has_compiler, "\n".join(said)) for (path, has_compiler), said in told.jvms.items())
+        jvms = parse_jvms(
+            (path, has_compiler, "\n".join(output)) for (path, has_compiler), output in remote.jvms.items()
+        )
         with scratch("facts") as tree:
-            _write(name, tree, told.files)
-            facts, no_ext = discover(tree, jvms), why_no_ext(tree)
+            _write(name, tree, remote.files)
+            facts, no_ext = read_host_facts(tree, jvms), why_no_ext(tree)
         if not facts.cpus:
-            raise _told(name, "no CPU that may be used: /sys/devices/system/cpu/online, /proc/self/status")
+            raise _facts_error(name, "no CPU that may be used: /sys/devices/system/cpu/online, /proc/self/status")
         machine_facts(msgspec.json.decode(msgspec.json.encode(facts.machine())))
     except _BROKEN as error:
-        raise _told(name, " ".join(str(error).split())) from None
+        raise _facts_error(name, " ".join(str(error).split())) from None
     return facts, no_ext
 
 
@@ -172,7 +176,7 @@ def _write(name: str, tree: Path, files: Mapping[str, Iterable[str]]) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         except OSError as error:  # one is a folder of another, say
-            raise _told(name, f"/{path}: {error.strerror}") from None
+            raise _facts_error(name, f"/{path}: {error.strerror}") from None
 
 
 def _inside(files: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Iterable[str]]]:
@@ -180,6 +184,8 @@ def _inside(files: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Iterable[
     return ((path.lstrip("/"), lines) for path, lines in files.items() if ".." not in Path(path).parts)
 
 
-def _told(name: str, found: str) -> HostError:
+def _facts_error(name: str, problem: str) -> HostError:
     """Return the error on what a machine tells, which may be anything."""
-    return HostError(called(name), f"told {last_line(found)}", "the facts of a machine", "look at its /proc and /sys")
+    return HostError(
+        machine_label(name), f"told {last_line(problem)}", "the facts of a machine", "look at its /proc and /sys"
+    )

@@ -23,15 +23,15 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.remote.ssh_client import (
     CONNECT_S,
     call,
-    called,
     last_line,
+    machine_label,
     no_client,
     refuse_failure,
     script,
     ssh_argv,
 )
 from scalograph.run.hosts.remote.ssh_copy import write_archive
-from scalograph.run.hosts.remote.ssh_facts import FACTS, ToldMachine, capabilities_of, facts_of, parsed
+from scalograph.run.hosts.remote.ssh_facts import FACTS, RemoteFacts, parse_answer, parse_capabilities, read_facts
 
 PROBE = "scalograph-probe"
 # For another start there to end; and for a run whose connection was lost, before the next one or the folder's end.
@@ -122,27 +122,29 @@ class SshMachine:
         self._wait_s = wait_s
         self._holder: subprocess.Popen[bytes] | None = None
         self._files: dict[str, Path] = {PROBE: self._probe}
-        told = parsed(name, call(name, script(FACTS)))
-        if told.system != "Linux":
-            raise HostError(called(name), f"a machine of {last_line(told.system)}", "Linux", "use another machine")
-        _refuse_other(name, told.architecture, self._probe)
-        place = told.environment.get("TMPDIR", "")
-        self.folder = Path(place if place.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
+        remote = parse_answer(name, call(name, script(FACTS)))
+        if remote.system != "Linux":
+            raise HostError(
+                machine_label(name), f"a machine of {last_line(remote.system)}", "Linux", "use another machine"
+            )
+        _refuse_other(name, remote.architecture, self._probe)
+        parent = remote.environment.get("TMPDIR", "")
+        self.folder = Path(parent if parent.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
         try:
             self.ensure()
-            self.facts = self._granted(told)
+            self.facts = self._check_probe(remote)
         except BaseException:
             self.close()
             raise
 
-    def told(self) -> HostFacts:
+    def read_current_facts(self) -> HostFacts:
         """Return what it is now: `facts` are those of the start. Raises HostError."""
-        return self._granted(parsed(self.name, call(self.name, script(FACTS))))
+        return self._check_probe(parse_answer(self.name, call(self.name, script(FACTS))))
 
-    def _granted(self, told: ToldMachine) -> HostFacts:
+    def _check_probe(self, remote: RemoteFacts) -> HostFacts:
         answer = call(self.name, script(CHECK, str(self.folder)))
         self._refuse_changed(answer.partition("\n")[0])
-        return facts_of(self.name, told, capabilities_of(self.name, answer))
+        return read_facts(self.name, remote, parse_capabilities(self.name, answer))
 
     def ensure(self) -> None:
         """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
@@ -150,7 +152,7 @@ class SshMachine:
             return
         wait_s = self._wait_s + (0.0 if self._holder is None else RUN_S)
         self.close()
-        self._hold(wait_s)
+        self._open_connection(wait_s)
         self._send(self._files)
 
     def put(self, files: Mapping[str, Path]) -> None:
@@ -175,11 +177,11 @@ class SshMachine:
             HostError: no connection.
         """
         lines = call(self.name, script(FIND, path, *programs)).splitlines()
-        found: list[FoundProgram | None] = []
+        located: list[FoundProgram | None] = []
         for line in lines[: len(programs)]:
-            one = _FOUND.fullmatch(line)
-            found.append(FoundProgram(one[3], int(one[1]), one[2]) if one else None)
-        return found + [None] * (len(programs) - len(found))
+            match = _FOUND.fullmatch(line)
+            located.append(FoundProgram(match[3], int(match[1]), match[2]) if match else None)
+        return located + [None] * (len(programs) - len(located))
 
     def close(self) -> None:
         """Give the folder back, and the lock with it; no longer than what ends there may take."""
@@ -195,7 +197,7 @@ class SshMachine:
             finally:
                 holder.kill()
 
-    def _hold(self, wait_s: float) -> None:
+    def _open_connection(self, wait_s: float) -> None:
         """Make the folder, by a connection that stays, once the lock there is ours."""
         argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}", KEEP))
         pipe = subprocess.PIPE
@@ -207,19 +209,19 @@ class SshMachine:
         if _first_line(holder.stdout, 3 * CONNECT_S + wait_s) != b"held":
             holder.kill()
             holder.wait()
-            refuse_failure(self.name, max(holder.returncode, 1), _said(holder.stderr))
+            refuse_failure(self.name, max(holder.returncode, 1), _read_rest(holder.stderr))
 
     def _send(self, files: Mapping[str, Path]) -> None:
         # As long as it is: a connection that stands still ends by itself.
         call(self.name, script(UNPACK, str(self.folder)), partial(write_archive, files))
 
-    def _refuse_changed(self, told: str) -> None:
+    def _refuse_changed(self, line: str) -> None:
         """Refuse a probe that did not arrive as it is here."""
         with self._probe.open("rb") as stream:
             expected = hashlib.file_digest(stream, "sha256").hexdigest()
-        if (found := told.split(" ")[0]) != expected:
+        if (digest := line.split(" ")[0]) != expected:
             raise HostError(
-                called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again"
+                machine_label(self.name), f"a probe of checksum {last_line(digest)[:16]}", expected[:16], "try again"
             )
 
 
@@ -236,7 +238,7 @@ def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
     return line.strip()
 
 
-def _said(stream: IO[bytes] | None) -> str:
+def _read_rest(stream: IO[bytes] | None) -> str:
     """Return what an ended program wrote, as far as it is there; nobody is waited for who has its stream too."""
     assert stream is not None
     os.set_blocking(stream.fileno(), False)
@@ -254,4 +256,6 @@ def _refuse_other(name: str, architecture: str, probe: Path) -> None:
     own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
     if architecture != own:
         fix = f"set SCALOGRAPH_PROBE to a probe for {last_line(architecture)}"
-        raise HostError(called(name), f"a machine of {last_line(architecture)}", f"{own}, as {probe.name} is", fix)
+        raise HostError(
+            machine_label(name), f"a machine of {last_line(architecture)}", f"{own}, as {probe.name} is", fix
+        )

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalograph.study.build_plan import ClassPath
-from scalograph.study.processes import Template, places
+from scalograph.study.processes import Template, placeholders
 from scalograph.study.program import Process, Program
 
 # What stands for a folder or file that was made here, beside what was fetched.
 _MADE = ("build", "prepared")
 # A path in a word ends where a shell's text goes on; before these, what it would be is not known here.
 _PATH, _GOES_ON = re.compile(r"(?:/[\w.@%+=~-]*)*"), frozenset("*?[{$`\\")
-Moved = Callable[[str], str]
+MovePath = Callable[[str], str]
 
 
-class Needed(NamedTuple):
+class NeededPath(NamedTuple):
     """A folder or file of this machine that the program's words lead to.
 
     Attributes:
@@ -32,7 +32,7 @@ class Needed(NamedTuple):
     is_made: bool = False
 
 
-def needed_there(program: Program, reads: str | None) -> list[Needed]:
+def needed_paths(program: Program, reads: str | None) -> list[NeededPath]:
     """Return what the program's words lead to. A workload's folder is needed whole, of a study's what they name.
 
     Args:
@@ -40,15 +40,19 @@ def needed_there(program: Program, reads: str | None) -> list[Needed]:
         reads: the file that it reads as standard input, as the study names it, if it reads one.
     """
     homes = {used.home for used in program.used}
-    found = dict[Path, dict[Path, None]]()
-    made = set[Path]()
-    for root, path, is_made in (*_named(program), *_started(program, reads)):
-        found.setdefault(root, {})[root if root in homes else path] = None
-        made |= {root} if is_made else set()
-    return [Needed(root, _outermost(root, paths), root in made) for root, paths in found.items() if root.exists()]
+    by_root = dict[Path, dict[Path, None]]()
+    built_roots = set[Path]()
+    for root, path, is_made in (*_named_paths(program), *_program_paths(program, reads)):
+        by_root.setdefault(root, {})[root if root in homes else path] = None
+        built_roots |= {root} if is_made else set()
+    return [
+        NeededPath(root, _outermost(root, paths), root in built_roots)
+        for root, paths in by_root.items()
+        if root.exists()
+    ]
 
 
-def moved(program: Program, there: Mapping[Path, str]) -> Program:
+def move_program(program: Program, there: Mapping[Path, str]) -> Program:
     """Return the program with the paths that it has there; what was not copied keeps its own.
 
     Args:
@@ -57,28 +61,31 @@ def moved(program: Program, there: Mapping[Path, str]) -> Program:
     """
 
     def move(text: str) -> str:
-        for path, place in there.items():
+        for path, target in there.items():
             if text == str(path) or text.startswith(f"{path}/"):
-                return place + text.removeprefix(str(path))
+                return target + text.removeprefix(str(path))
         return text
 
     def first(argv: Sequence[str]) -> tuple[str, ...]:
         return (*map(move, argv[:1]), *argv[1:])
 
-    processes = tuple(replace(one, argv=first(one.argv), values=_values(one.values, move)) for one in program.processes)
+    processes = tuple(
+        replace(process, argv=first(process.argv), values=_values(process.values, move))
+        for process in program.processes
+    )
     steps = {name: first(argv) for name, argv in program.steps.items()}
     here = Path(move(str(program.here)))
     return replace(program, processes=processes, steps=steps, here=here, values=_values(program.values, move))
 
 
-def _named(program: Program) -> Iterator[tuple[Path, Path, bool]]:
+def _named_paths(program: Program) -> Iterator[tuple[Path, Path, bool]]:
     """Yield what the names in its words stand for, if that is a path: its root, what of it, whether it was made."""
     for process in program.processes or (Process(()),):
         values = {**program.values, **process.values}
         words = [*process.argv, *(word for argv in program.steps.values() for word in argv)]
         words += [value for value in values.values() if isinstance(value, Template)]
-        for place, word in places(words):
-            value = values.get(name := place or "")
+        for field, word in placeholders(words):
+            value = values.get(name := field or "")
             if isinstance(value, ClassPath):
                 yield from ((Path(entry), Path(entry), True) for _, entry in value.entries)
             elif isinstance(value, str) and value.startswith("/") and name == "here":
@@ -88,10 +95,12 @@ def _named(program: Program) -> Iterator[tuple[Path, Path, bool]]:
                 yield Path(value), Path(value), True
 
 
-def _started(program: Program, reads: str | None) -> Iterator[tuple[Path, Path, bool]]:
+def _program_paths(program: Program, reads: str | None) -> Iterator[tuple[Path, Path, bool]]:
     """Yield the programs that lie in the program's folder, as `_named` does, and the file that is read."""
     here = program.here
-    for word in (argv[0] for argv in (*(one.argv for one in program.processes), *program.steps.values()) if argv):
+    for word in (
+        argv[0] for argv in (*(process.argv for process in program.processes), *program.steps.values()) if argv
+    ):
         if word.startswith(f"{here}/"):
             yield here, _part(here, word.removeprefix(str(here))), False
     if reads is not None:
@@ -120,11 +129,11 @@ def _outermost(root: Path, paths: Mapping[Path, None]) -> tuple[Path, ...]:
     return tuple(path for path in there if not any(other in path.parents for other in there))
 
 
-def _values(values: Mapping[str, Any], move: Moved) -> dict[str, Any]:
+def _values(values: Mapping[str, Any], move: MovePath) -> dict[str, Any]:
     return {name: _value(name, value, move) for name, value in values.items()}
 
 
-def _value(name: str, value: Any, move: Moved) -> Any:
+def _value(name: str, value: Any, move: MovePath) -> Any:
     if isinstance(value, ClassPath):
         return ClassPath(tuple((when, move(entry)) for when, entry in value.entries))
     if name == "python":

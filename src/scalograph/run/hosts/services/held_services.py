@@ -17,11 +17,11 @@ from scalograph.errors import HostError
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import EndedService, ProcessEvent, ServicesEnded
 from scalograph.run.hosts.base import Specification
-from scalograph.run.hosts.local.probe import lost, measure
+from scalograph.run.hosts.local.probe import lost_record, measure
 from scalograph.run.hosts.local.probe_process import ProbeProcess
-from scalograph.run.interrupts import kept, note
+from scalograph.run.interrupts import pending_signal, record_signal
 from scalograph.run.scratch import scratch
-from scalograph.run.services import filled, free_ports, full_disk
+from scalograph.run.services import fail_if_disk_full, fill_launches, free_ports
 from scalograph.study.processes import SERVICE
 
 # No block takes longer.
@@ -59,7 +59,7 @@ class ServiceHolder:
         """Wait until the services are ready, and tell whether they are; else the probe has ended."""
         is_told = False
         while self._end < 0 and self._thread.is_alive():
-            if kept() is not None and not is_told and hasattr(self._process, "process"):
+            if pending_signal() is not None and not is_told and hasattr(self._process, "process"):
                 self._process.process.terminate()
                 is_told = True
             self._open()
@@ -73,16 +73,16 @@ class ServiceHolder:
             if error.errno != errno.ENXIO:  # nobody reads yet
                 raise HostError("workload.keep", f"no pipe: {error.strerror}", "one", "run it again") from error
 
-    def mains(self, n: int) -> list[tuple[int, int]]:
+    def main_processes(self, n: int) -> list[tuple[int, int]]:
         """List when its n services and its driver were started (CLOCK_MONOTONIC, ns), and their process ids, in order.
 
         Returns:
             Nothing where it cannot be told which these are: beside them a probe has one child at most, which holds
             the others.
         """
-        found = sorted(_children(self._process.process.pid))
-        is_told = n + 1 <= len(found) <= n + 2 and _name(found[-1][1]) == _WAITER
-        return found[-(n + 1) :] if is_told else []
+        children = sorted(_children(self._process.process.pid))
+        is_told = n + 1 <= len(children) <= n + 2 and _name(children[-1][1]) == _WAITER
+        return children[-(n + 1) :] if is_told else []
 
     def close(self) -> Record:
         """End the services, and return their record. Raises what their probe raised."""
@@ -92,7 +92,7 @@ class ServiceHolder:
         self._thread.join()
         if self._error is not None:
             raise self._error
-        return self._record or lost("the probe of the services gave no record")
+        return self._record or lost_record("the probe of the services gave no record")
 
 
 def _line(spec: Specification, folder: Path, pipe: Path) -> dict[str, Any]:
@@ -124,7 +124,7 @@ Ports = Sequence[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ServiceGroup:
     """Services that are up: of a block, as they were started, with what is given back when they have ended.
 
     `begun_ns` are CLOCK_MONOTONIC at the start of each, and of who waits behind them: the one before is ready then.
@@ -144,37 +144,40 @@ class _Held:
         """Names and process ids."""
         return tuple((launch.name, pid) for launch, pid in zip(self.services, self.pids, strict=True))
 
-    def told(self, record: Record) -> Record:
+    def reorder_processes(self, record: Record) -> Record:
         """Return a record in which services come before the driver, as in runs that start them."""
-        processes = sorted(record.processes, key=lambda one: one.command == 0)
-        numbered = [replace_part(one, command=i) for i, one in enumerate(processes)]
+        processes = sorted(record.processes, key=lambda process: process.command == 0)
+        numbered = [replace_part(process, command=i) for i, process in enumerate(processes)]
         copies = [replace_part(copy, command=len(self.pids)) for copy in record.copies]
-        return full_disk(replace_part(record, processes=numbered, copies=copies), self.state)
+        return fail_if_disk_full(replace_part(record, processes=numbered, copies=copies), self.state)
 
-    def with_start(self, record: Record, before: Record | None) -> Record:
+    def add_start_times(self, record: Record, before: Record | None) -> Record:
         """Return the record of the first run with how long services took to start, and those before them to end."""
-        gate_ns, ended = record.run.gate_ns, {one.command: one for one in before.processes} if before else {}
+        gate_ns, ended = (
+            record.run.gate_ns,
+            {process.command: process for process in before.processes} if before else {},
+        )
         if not gate_ns:
             return record
-        told = [self._started(one, gate_ns, ended.get(one.command)) for one in record.processes]
-        return replace_part(record, processes=told)
+        processes = [self._add_start_time(process, gate_ns, ended.get(process.command)) for process in record.processes]
+        return replace_part(record, processes=processes)
 
-    def _started(self, one: ProcessEvent, gate_ns: int, before: ProcessEvent | None) -> ProcessEvent:
-        if one.role != SERVICE:
-            return one
-        start, ready = self.begun_ns[one.command : one.command + 2]
-        stop = before.stop_ns if before and before.name == one.name else None
-        return replace_part(one, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
+    def _add_start_time(self, process: ProcessEvent, gate_ns: int, before: ProcessEvent | None) -> ProcessEvent:
+        if process.role != SERVICE:
+            return process
+        start, ready = self.begun_ns[process.command : process.command + 2]
+        stop = before.stop_ns if before and before.name == process.name else None
+        return replace_part(process, start_ns=start - gate_ns, ready_ns=max(0, ready - start), stop_ns=stop)
 
-    def ended(self, record: Record) -> ServicesEnded:
+    def describe_end(self, record: Record) -> ServicesEnded:
         """Return how they ended, by the record of their probe."""
         exits = {copy.command: copy for copy in record.copies}
         services = [
             EndedService(
-                name=one.name, stop_signal=service.stop_signal, stopped_by=one.stopped_by, stop_ns=one.stop_ns,
+                name=process.name, stop_signal=service.stop_signal, stopped_by=process.stopped_by, stop_ns=process.stop_ns,
                 exit_code=exits[i].exit_code if i in exits else None, signal=exits[i].signal if i in exits else None,
             )
-            for i, (one, launch) in enumerate(zip(record.processes, self.services, strict=False))
+            for i, (process, launch) in enumerate(zip(record.processes, self.services, strict=False))
             if (service := launch.service) is not None
         ]  # fmt: skip
         return ServicesEnded(
@@ -196,7 +199,7 @@ class HeldServices:
             folder: makes what services work in, for as long as they do.
         """
         self._process, self._folder = process, folder
-        self._held: _Held | None = None
+        self._held: _ServiceGroup | None = None
         self._ended: list[ServicesEnded] = []
 
     def measure(self, spec: Specification, folder: Path) -> Record:
@@ -208,19 +211,19 @@ class HeldServices:
         Raises:
             HostError: the host refuses.
         """
-        launches, before = self._serving(spec), None
+        launches, before = self._find_serving(spec), None
         if is_first := not launches:
             before = self.close()
             if (failed := self._begin(spec)) is not None:
                 return failed
-            launches = self._serving(spec)
+            launches = self._find_serving(spec)
         held = self._held
         assert held is not None and launches
         driver = replace(spec, launches=launches[-1:], running=held.running)
-        record = held.told(measure(driver.line(folder), self._process(), note))
+        record = held.reorder_processes(measure(driver.line(folder), self._process(), record_signal))
         if record.run.status != "ok":
-            return self._failed(record, len(held.pids))
-        return held.with_start(record, before) if is_first else record
+            return self._end_failed(record, len(held.pids))
+        return held.add_start_times(record, before) if is_first else record
 
     def close(self) -> Record | None:
         """End the services that are up, in order; return their record, None where there are none."""
@@ -230,61 +233,61 @@ class HeldServices:
         with held.folders:
             record = held.holder.close()
         if record.run.status != "interrupted":
-            self._ended.append(held.ended(record))
+            self._ended.append(held.describe_end(record))
         return record
 
-    def ended(self) -> list[ServicesEnded]:
+    def collect_service_ends(self) -> list[ServicesEnded]:
         """Return how services ended that did since this was last asked, but for those whose failure a run tells."""
-        told, self._ended = self._ended, []
-        return told
+        ends, self._ended = self._ended, []
+        return ends
 
-    def _failed(self, record: Record, n: int) -> Record:
+    def _end_failed(self, record: Record, n: int) -> Record:
         """End the services after a run that failed; return it with what they said last, where they failed too."""
         last = self.close()
         if last is None or last.run.status != "failed" or record.run.status != "failed":
             return record
         self._ended.pop()
-        return _with_last_words(record, last, n)
+        return _add_service_output(record, last, n)
 
-    def _serving(self, spec: Specification) -> tuple[Launch, ...]:
+    def _find_serving(self, spec: Specification) -> tuple[Launch, ...]:
         """What a run starts, filled, if its services are those that are up; else nothing."""
         held = self._held
         if held is None or held.block != spec.run.block:
             return ()
         if [launch.name for launch in spec.launches[:-1]] != [launch.name for launch in held.services]:
             return ()
-        launches = filled(spec.launches, held.state, held.ports)
-        return launches if _as_started(launches[:-1]) == _as_started(held.services) else ()
+        launches = fill_launches(spec.launches, held.state, held.ports)
+        return launches if _drop_values(launches[:-1]) == _drop_values(held.services) else ()
 
     def _begin(self, spec: Specification) -> Record | None:
         """Start services; returns a record where they did not come up."""
         with ExitStack() as folders:
             state = folders.enter_context(scratch("state"))
             ports = free_ports(spec.launches)
-            whole = replace(spec, launches=filled(spec.launches, state, ports))
-            place = folders.enter_context(self._folder(spec.in_callers_folder))
+            whole = replace(spec, launches=fill_launches(spec.launches, state, ports))
+            folder = folders.enter_context(self._folder(spec.in_callers_folder))
             # No process has such a name.
-            holder = ServiceHolder(whole, place, state / ".end", self._process())
+            holder = ServiceHolder(whole, folder, state / ".end", self._process())
             if not holder.is_up():
                 return holder.close()
-            mains = holder.mains(len(whole.launches) - 1)
+            mains = holder.main_processes(len(whole.launches) - 1)
             if not mains:
                 holder.close()
-                found = "services whose processes are not the first that they start"
-                raise HostError("workload.keep", found, "services that stay in the foreground", "leave it out")
-            self._held = _Held(
+                problem = "services whose processes are not the first that they start"
+                raise HostError("workload.keep", problem, "services that stay in the foreground", "leave it out")
+            self._held = _ServiceGroup(
                 spec.run.block, whole.launches[:-1], ports, state, tuple(pid for _, pid in mains[:-1]),
                 tuple(at for at, _ in mains), holder, folders.pop_all(),
             )  # fmt: skip
         return None
 
 
-def _as_started(launches: Sequence[Launch]) -> list[Launch]:
+def _drop_values(launches: Sequence[Launch]) -> list[Launch]:
     """Launches without the values that filled them: levels of the driver are among these."""
     return [replace(launch, values={}) for launch in launches]
 
 
-def _with_last_words(record: Record, last: Record, n: int) -> Record:
+def _add_service_output(record: Record, last: Record, n: int) -> Record:
     """A failed run with the reason of its n services, which failed too, and what they said."""
     services = [copy for copy in last.copies if copy.command < n]
     drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]

@@ -1,4 +1,4 @@
-"""The figures of imported benchmarks: a typical fork with its interval, and the tail over all shots."""
+"""The values of imported benchmarks: a typical fork with its interval, and quantiles of all iterations."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
-from scalograph.text.quantities import counted
+from scalograph.text.quantities import count_noun
 
 MOST_NAMED = 4
 _QUALIFIED = re.compile(r"[\w$]+(\.[\w$]+)+")
@@ -27,7 +27,7 @@ _NOTE = (
 )
 
 
-class BenchmarkFigures(Model):
+class BenchmarkValues(Model):
     """One benchmark with one level of each param; times in seconds, rates per second."""
 
     benchmark: str
@@ -45,12 +45,12 @@ class BenchmarkFigures(Model):
     flags: list[str] = Field(default=[])
 
 
-def figures(benchmark: Benchmark, confidence: float) -> BenchmarkFigures:
+def summarize_benchmark(benchmark: Benchmark, confidence: float) -> BenchmarkValues:
     """Summarize one benchmark over its forks."""
     estimate = summarize(scores(benchmark), confidence) if benchmark.forks else Estimate(n=0)
-    p50, p90, p99 = pooled(benchmark.forks, (0.5, 0.9, 0.99)) if benchmark.forks else (None, None, None)
+    p50, p90, p99 = shot_quantiles(benchmark.forks, (0.5, 0.9, 0.99)) if benchmark.forks else (None, None, None)
     most = max((max(fork.values) for fork in benchmark.forks), default=None)
-    return BenchmarkFigures(
+    return BenchmarkValues(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
         n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
         estimate=estimate,
@@ -59,32 +59,32 @@ def figures(benchmark: Benchmark, confidence: float) -> BenchmarkFigures:
 
 
 def scores(benchmark: Benchmark) -> list[float]:
-    """Return a score for each fork: the median of its shots."""
+    """Return the score of each fork: the median of its iterations."""
     return [_median(fork) for fork in benchmark.forks]
 
 
 def _median(fork: Fork) -> float:
     if max(fork.counts) == 1:
         return float(np.median(fork.values))
-    return pooled([fork], (0.5,))[0]
+    return shot_quantiles([fork], (0.5,))[0]
 
 
-def pooled(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
-    """Return for each share the least shot that such a share of all shots does not exceed.
+def shot_quantiles(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
+    """Return the weighted quantiles of all iterations (inverted CDF).
 
-    >>> pooled([Fork([3.0, 1.0], [1, 1]), Fork([2.0], [8])], (0.5, 0.9, 0.99))
+    >>> shot_quantiles([Fork([3.0, 1.0], [1, 1]), Fork([2.0], [8])], (0.5, 0.9, 0.99))
     [2.0, 2.0, 3.0]
     """
     every = list(forks)
     values = np.concatenate([np.asarray(fork.values, dtype=np.float64) for fork in every])
     counts = np.concatenate([np.asarray(fork.counts, dtype=np.float64) for fork in every])
-    found = np.quantile(values, shares, weights=counts, method="inverted_cdf")
-    return [float(value) for value in found]
+    quantiles = np.quantile(values, shares, weights=counts, method="inverted_cdf")
+    return [float(value) for value in quantiles]
 
 
 def _flags(benchmark: Benchmark) -> Iterable[str]:
     if benchmark.failed[0]:
-        yield f"failed: {failures(benchmark.failed)}"
+        yield f"failed: {failures_text(benchmark.failed)}"
     if benchmark.batch > 1:
         yield f"a shot is {benchmark.batch} calls"
     if benchmark.threads > 1:
@@ -92,47 +92,51 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
     yield from benchmark.notes
 
 
-def failures(failed: tuple[int, int]) -> str:
-    """Tell how many runs failed, of how many.
+def failures_text(failed: tuple[int, int]) -> str:
+    """Format how many runs failed, of how many.
 
-    >>> failures((10, 10)), failures((1, 1))
+    >>> failures_text((10, 10)), failures_text((1, 1))
     ('10 of 10 runs', '1 of 1 run')
     """
-    return f"{failed[0]:,} of {counted(failed[1], 'run')}"
+    return f"{failed[0]:,} of {count_noun(failed[1], 'run')}"
 
 
 def failed_sentence(every: Sequence[Benchmark]) -> str:
-    """Name the benchmarks with failed runs, those without any other first; empty where no run failed."""
-    lost = sorted((one for one in every if one.failed[0]), key=lambda one: len(one.forks) > 0)
-    names = short_names(one.name for one in every)
-    told = [f"{names[one.name]} {params_text(dict(one.params))}".strip() for one in lost[:MOST_NAMED]]
-    parts = [f"{name} ({failures(one.failed)})" for name, one in zip(told, lost, strict=False)]
+    """Name the benchmarks with failed runs, those without forks first; empty where no run failed."""
+    lost = sorted(
+        (benchmark for benchmark in every if benchmark.failed[0]), key=lambda benchmark: len(benchmark.forks) > 0
+    )
+    names = short_names(benchmark.name for benchmark in every)
+    labels = [
+        f"{names[benchmark.name]} {params_text(dict(benchmark.params))}".strip() for benchmark in lost[:MOST_NAMED]
+    ]
+    parts = [f"{name} ({failures_text(benchmark.failed)})" for name, benchmark in zip(labels, lost, strict=False)]
     more = f" and {len(lost) - len(parts)} more" if len(lost) > len(parts) else ""
     return f"Failed, and so without a figure: {', '.join(parts)}{more}." if lost else ""
 
 
-def tables(every: Sequence[BenchmarkFigures], instrument: str) -> list[TableDoc]:
-    """Return one table for times and one for rates, as far as there are any."""
-    names = short_names(one.benchmark for one in every)
+def tables(every: Sequence[BenchmarkValues], instrument: str) -> list[TableDoc]:
+    """Return one table of times and one of rates, where there are any."""
+    names = short_names(row.benchmark for row in every)
     kinds = (("s", f"Times by {instrument}"), ("1/s", f"Rates by {instrument}"))
-    parts = ((unit, title, [one for one in every if one.unit == unit]) for unit, title in kinds)
-    return [_table(unit, title, found, names) for unit, title, found in parts if found]
+    parts = ((unit, title, [row for row in every if row.unit == unit]) for unit, title in kinds)
+    return [_table(unit, title, members, names) for unit, title, members in parts if members]
 
 
-def _table(unit: str, title: str, every: Sequence[BenchmarkFigures], names: dict[str, str]) -> TableDoc:
+def _table(unit: str, title: str, every: Sequence[BenchmarkValues], names: dict[str, str]) -> TableDoc:
     columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
     columns += [Column(name="forks"), Column(name="shots"), Column(name="typical fork", unit=unit, kind="estimate")]
     columns += [*(Column(name=name, unit=unit) for name in ("p50", "p90", "p99", "max")), Column(name="", kind="text")]
     rows: list[list[Cell]] = [
-        [names[one.benchmark], params_text(one.params), one.n_forks, one.n_shots, one.estimate,
-         one.p50, one.p90, one.p99, one.max, one.flags]
-        for one in every
+        [names[row.benchmark], params_text(row.params), row.n_forks, row.n_shots, row.estimate,
+         row.p50, row.p90, row.p99, row.max, row.flags]
+        for row in every
     ]  # fmt: skip
     return TableDoc(id="benchmarks", title=title, note=_NOTE, columns=columns, rows=rows)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Shorten names to class and method without the package, if they stay unique; a command is no such name.
+    """Shorten qualified names to class and method where these stay unique; command lines stay as they are.
 
     >>> short_names(["a.b.Sum.run", "a.Queue.take", "c.Queue.take", "./prog-1.2.3 a.b.txt"])
     {'a.b.Sum.run': 'Sum.run', 'a.Queue.take': 'a.Queue.take', 'c.Queue.take': 'c.Queue.take', \
@@ -144,7 +148,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def params_text(params: dict[str, str]) -> str:
-    """Format params as people write them.
+    """Format params as `name=value`.
 
     >>> params_text({"n": "3000", "p": "2"})
     'n=3000 p=2'
@@ -156,7 +160,7 @@ _SHOWN = 4
 
 
 def printed_score(output: str, reader: str, benchmark: str | None, unit: str) -> float:
-    """Read the benchmark that a harness printed, and return its figure: the median over its processes.
+    """Return the score of the benchmark that a harness printed: the median over its forks.
 
     Args:
         output: of one run of the harness.
@@ -168,16 +172,16 @@ def printed_score(output: str, reader: str, benchmark: str | None, unit: str) ->
         ValueError: the output has another form, holds several benchmarks or none of that name, or has another unit;
             with what was found and expected.
     """
-    one = _chosen(_read(output, reader), benchmark)
-    if not one.forks:
-        raise ValueError(f"found {failures(one.failed)} failed, expected one that succeeded")
-    if one.unit != unit:
-        raise ValueError(f"found figures in {one.unit}, expected {unit}, which is the unit of the response")
-    return median(scores(one))
+    chosen = _select_benchmark(_read(output, reader), benchmark)
+    if not chosen.forks:
+        raise ValueError(f"found {failures_text(chosen.failed)} failed, expected one that succeeded")
+    if chosen.unit != unit:
+        raise ValueError(f"found figures in {chosen.unit}, expected {unit}, which is the unit of the response")
+    return median(scores(chosen))
 
 
 def _read(output: str, reader: str) -> list[Benchmark]:
-    """Read an output as the file that it stands for: readers take files."""
+    """Read an output through a file in memory: readers take files."""
     held = os.memfd_create("output")
     try:
         with os.fdopen(os.dup(held), "wb") as stream:
@@ -190,14 +194,14 @@ def _read(output: str, reader: str) -> list[Benchmark]:
         os.close(held)
 
 
-def _chosen(every: Sequence[Benchmark], name: str | None) -> Benchmark:
-    chosen = [one for one in every if name in (None, one.name, _full_name(one))]
+def _select_benchmark(every: Sequence[Benchmark], name: str | None) -> Benchmark:
+    chosen = [candidate for candidate in every if name in (None, candidate.name, _full_name(candidate))]
     if len(chosen) == 1:
         return chosen[0]
     of = f' "{name}"' if name else ""
-    shown = "; ".join(_full_name(one) for one in (chosen or every)[:_SHOWN])
+    shown = "; ".join(_full_name(candidate) for candidate in (chosen or every)[:_SHOWN])
     raise ValueError(f"found {len(chosen)} benchmarks{of} (printed: {shown}), expected one; name it")
 
 
-def _full_name(one: Benchmark) -> str:
-    return f"{one.name} {params_text(dict(one.params))}".strip()
+def _full_name(benchmark: Benchmark) -> str:
+    return f"{benchmark.name} {params_text(dict(benchmark.params))}".strip()

@@ -16,10 +16,10 @@ from scalograph.control.store import Store, lock_machine
 from scalograph.run.hosts.local.probe import PROGRAM, find_probe
 from scalograph.system import stale_cgroups
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount
-from scalograph.system.stale_cgroups import end_unmeasured, sweep
+from scalograph.system.stale_cgroups import end_orphaned_run, remove_stale_cgroups
 
-from .paper import machine, put_right
-from .trees import write
+from ..control.paper import machine, put_right
+from ..control.trees import write
 
 pytestmark = pytest.mark.guarantee
 
@@ -40,7 +40,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CgroupTree:
         leaf.rmdir()
         return True
 
-    monkeypatch.setattr(stale_cgroups, "_removed", removed)
+    monkeypatch.setattr(stale_cgroups, "_remove_empty", removed)
     return CgroupTree(machine(tmp_path), tmp_path)
 
 
@@ -56,9 +56,9 @@ def test_an_empty_leaf_is_removed_below_the_mount_and_in_our_own_cgroup(
     tree: CgroupTree, tmp_path: Path, where: str
 ) -> None:
     leaf = leave(tree.mount / where)
-    assert sweep(tree, tmp_path) == TOLD
+    assert remove_stale_cgroups(tree, tmp_path) == TOLD
     assert not leaf.exists()
-    assert sweep(tree, tmp_path) == []
+    assert remove_stale_cgroups(tree, tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -66,31 +66,31 @@ def test_an_empty_leaf_is_removed_below_the_mount_and_in_our_own_cgroup(
 )
 def test_other_names_stay(tree: CgroupTree, tmp_path: Path, name: str) -> None:
     leaf = leave(tree.mount, name)
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
 @pytest.mark.parametrize("events", ["populated 1\nfrozen 0\n", "frozen 0\n", "", "populated 01\n"])
 def test_what_is_not_surely_empty_stays(tree: CgroupTree, tmp_path: Path, events: str) -> None:
     leaf = leave(tree.mount, events=events)
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
 def test_what_is_young_stays(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount, age_s=30)
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
 def test_elsewhere_is_not_looked_at(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount / "system.slice")
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
 def test_the_leaf_of_a_running_probe_stays(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount)
     write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
     write(tmp_path / "proc/1234/comm", "bash\n")
-    assert sweep(tree, tmp_path) == TOLD
+    assert remove_stale_cgroups(tree, tmp_path) == TOLD
 
 
 def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
@@ -104,35 +104,35 @@ def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
     running = stale_cgroups._running_probes
     monkeypatch.setattr(stale_cgroups, "_running_probes", start)
     monkeypatch.setattr(stale_cgroups, "_all_seen", lambda leaf: True)
-    assert sweep(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
 
 
 def test_the_leaf_of_a_dead_probe_that_nobody_waits_for_goes(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount)
     write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
     write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) S 1 1234\n")
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
     write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) Z 1 1234\n")
-    assert sweep(tree, tmp_path) == TOLD
+    assert remove_stale_cgroups(tree, tmp_path) == TOLD
 
 
 def test_the_leaf_of_a_child_that_was_killed_goes_at_once(tree: CgroupTree, tmp_path: Path) -> None:
     leaf, other = leave(tree.mount, age_s=0), leave(tree.mount, "scalograph-5d2aabbccdd", age_s=0)
-    end_unmeasured(0x4D2, tmp_path)
+    end_orphaned_run(0x4D2, tmp_path)
     assert not leaf.exists() and other.is_dir()
 
 
 def test_a_link_is_not_followed(tree: CgroupTree, tmp_path: Path) -> None:
     target = leave(tmp_path / "elsewhere", "kept")
     (tree.mount / LEFT).symlink_to(target)
-    assert sweep(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
+    assert remove_stale_cgroups(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_anothers_leaf_stays(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount)
     os.chown(leaf, 65534, 65534)
-    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    assert remove_stale_cgroups(tree, tmp_path) == [] and leaf.is_dir()
 
 
 def test_every_start_sweeps_under_the_lock(tree: CgroupTree, tmp_path: Path) -> None:
@@ -161,14 +161,14 @@ def test_the_kernels_own_leaves(name: str) -> None:
     with subprocess.Popen(["sleep", "600"]) as inside:
         try:
             tree.write(leaf / "made by a workload/cgroup.procs", str(inside.pid))
-            assert not stale_cgroups._is_left(leaf, 0)
-            assert not stale_cgroups._removed(leaf), "the kernel holds on to what has a process"
+            assert not stale_cgroups._is_stale(leaf, 0)
+            assert not stale_cgroups._remove_empty(leaf), "the kernel holds on to what has a process"
             assert inside.poll() is None
         finally:
             inside.kill()
-    assert leaf.is_dir() and not stale_cgroups._is_left(leaf, stale_cgroups.MIN_AGE_S)
-    assert stale_cgroups._is_left(leaf, 0) and stale_cgroups._removed(leaf)
-    assert told not in sweep(tree)
+    assert leaf.is_dir() and not stale_cgroups._is_stale(leaf, stale_cgroups.MIN_AGE_S)
+    assert stale_cgroups._is_stale(leaf, 0) and stale_cgroups._remove_empty(leaf)
+    assert told not in remove_stale_cgroups(tree)
 
 
 @live
@@ -182,8 +182,8 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         tree.write(below / "cgroup.procs", str(inside.pid))
         with monkeypatch.context() as patch:
             patch.setattr(stale_cgroups, "processes_in", lambda folder: [0, inside.pid])
-            assert not stale_cgroups._is_left(leaf, 0), "a container around ours may hold its probe"
-        assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in sweep(tree)
+            assert not stale_cgroups._is_stale(leaf, 0), "a container around ours may hold its probe"
+        assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in remove_stale_cgroups(tree)
         assert inside.wait(10) == -9 and not leaf.exists()
 
 
@@ -193,7 +193,7 @@ def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
     leaf = CgroupTree(MOUNT).make_leaf(name)
     with subprocess.Popen(["sleep", "600"]) as inside:
         CgroupTree(MOUNT).write(leaf / "cgroup.procs", str(inside.pid))
-        assert not stale_cgroups._is_left(leaf, 0)
+        assert not stale_cgroups._is_stale(leaf, 0)
         inside.kill()
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import LevelError
-from scalograph.control.host_facts import with_launchers
+from scalograph.control.host_facts import add_jvms
 from scalograph.control.jvm import JvmControl
 from scalograph.protocol.facts import HostFacts, Jvm
-from scalograph.system.jvms import find
+from scalograph.system.jvms import find_jvms
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END
@@ -46,33 +46,33 @@ def asked(java: Path) -> int:
 
 def test_what_a_launcher_says(tmp_path: Path) -> None:
     java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.15", javac=True)
-    (jvm,) = find(tmp_path, {})
+    (jvm,) = find_jvms(tmp_path, {})
     assert (jvm.name, jvm.release, jvm.build, jvm.vendor) == ("17", 17, "17.0.15+9", "Debian")
     assert (jvm.java, jvm.javac) == (str(java), str(java.parent / "javac"))
 
 
 def test_a_runtime_has_no_compiler(tmp_path: Path) -> None:
     launcher(tmp_path, "usr/lib/jvm/x", "17.0.15")
-    assert find(tmp_path, {})[0].javac is None
+    assert find_jvms(tmp_path, {})[0].javac is None
 
 
 @pytest.mark.parametrize(("version", "release"), [("1.8.0_292", 8), ("11.0.2", 11), ("25-ea", 25), ("21", 21)])
 def test_releases(tmp_path: Path, version: str, release: int) -> None:
     launcher(tmp_path, "usr/lib/jvm/x", version)
-    assert find(tmp_path, {})[0].release == release
+    assert find_jvms(tmp_path, {})[0].release == release
 
 
 def test_java_home_before_path_before_usr_lib_jvm(tmp_path: Path) -> None:
     for home, version in (("opt/home", "21"), ("opt/path", "17"), ("usr/lib/jvm/a", "11")):
         launcher(tmp_path, home, version)
     environ = {"JAVA_HOME": "/opt/home", "PATH": "relative::/nowhere:/opt/path/bin"}
-    assert [jvm.release for jvm in find(tmp_path, environ)] == [21, 17, 11]
+    assert [jvm.release for jvm in find_jvms(tmp_path, environ)] == [21, 17, 11]
 
 
 def test_a_launcher_that_a_level_gives_is_asked_and_stands_behind_those_that_were_found(tmp_path: Path) -> None:
     java = str(launcher(tmp_path, "opt/given", "25.0.1"))
     known = HostFacts(cpus=(), jvms=(Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2"),))
-    facts = with_launchers(known, [java, str(tmp_path / "none"), "/j17/bin/java"])
+    facts = add_jvms(known, [java, str(tmp_path / "none"), "/j17/bin/java"])
     assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [("17", "17.0.1+2"), (java, "25.0.1+9")]
     assert facts.machine()["jvms"][java] == "25.0.1+9"
     assert JvmControl().resolve(["all", java], facts) == ["17", java]
@@ -85,7 +85,7 @@ def test_one_launcher_is_one_jvm_however_it_is_reached(tmp_path: Path) -> None:
     (tmp_path / "usr/lib/jvm/default").symlink_to("java-17")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/java").symlink_to(java)
-    found = find(tmp_path, {"JAVA_HOME": "/usr/lib/jvm/default", "PATH": "/bin"})
+    found = find_jvms(tmp_path, {"JAVA_HOME": "/usr/lib/jvm/default", "PATH": "/bin"})
     assert [jvm.java for jvm in found] == [str(java)]
     assert asked(java) == 1
 
@@ -93,7 +93,7 @@ def test_one_launcher_is_one_jvm_however_it_is_reached(tmp_path: Path) -> None:
 def test_names_are_unique(tmp_path: Path) -> None:
     for folder, vendor in (("a", "Debian"), ("b", "Eclipse Adoptium"), ("c", "Debian"), ("d", "Debian"), ("e", "Me")):
         launcher(tmp_path, f"usr/lib/jvm/{folder}", "17.0.1", vendor)
-    names = [jvm.name for jvm in find(tmp_path, {})]
+    names = [jvm.name for jvm in find_jvms(tmp_path, {})]
     assert names == ["17", "17-temurin", "17-debian", "17-debian-2", "17-other"]
 
 
@@ -105,50 +105,50 @@ def test_what_does_not_answer_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "usr/lib/jvm/text/bin").mkdir(parents=True)
     (tmp_path / "usr/lib/jvm/text/bin/java").write_bytes(b"\x00\x01")
     (tmp_path / "usr/lib/jvm/text/bin/java").chmod(0o755)
-    assert find(tmp_path, {}) == ()
+    assert find_jvms(tmp_path, {}) == ()
 
 
 def test_an_answer_is_kept_until_the_launcher_changes(tmp_path: Path) -> None:
     java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
-    first = find(tmp_path, {}, cache=tmp_path / "cache")
-    assert find(tmp_path, {}, cache=tmp_path / "cache") == first
+    first = find_jvms(tmp_path, {}, cache=tmp_path / "cache")
+    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache") == first
     assert asked(java) == 1
     java.write_text(java.read_text().replace("17.0.1", "17.0.22"))
-    assert find(tmp_path, {}, cache=tmp_path / "cache")[0].build == "17.0.22+9"
+    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache")[0].build == "17.0.22+9"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"java.version": 17}', "{"])
 def test_a_broken_cache_is_asked_again(tmp_path: Path, text: str) -> None:
     launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
-    first = find(tmp_path, {}, cache=tmp_path / "cache")
+    first = find_jvms(tmp_path, {}, cache=tmp_path / "cache")
     (file,) = (tmp_path / "cache").iterdir()
     file.write_text(text)
-    assert find(tmp_path, {}, cache=tmp_path / "cache") == first
+    assert find_jvms(tmp_path, {}, cache=tmp_path / "cache") == first
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
     java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1", code=1)
-    find(tmp_path, {}, cache=tmp_path / "cache")
-    find(tmp_path, {}, cache=tmp_path / "cache")
+    find_jvms(tmp_path, {}, cache=tmp_path / "cache")
+    find_jvms(tmp_path, {}, cache=tmp_path / "cache")
     assert asked(java) == 2
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
     (tmp_path / "file").write_text("")
-    assert find(tmp_path, {}, cache=tmp_path / "file/cache")[0].release == 17
+    assert find_jvms(tmp_path, {}, cache=tmp_path / "file/cache")[0].release == 17
 
 
 def test_a_bare_machine(tmp_path: Path) -> None:
-    assert find(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
+    assert find_jvms(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
 
 
 def test_a_launcher_may_be_taken_without_being_started(tmp_path: Path) -> None:
     program = tmp_path / "java"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
     program.chmod(0o755)
-    facts = with_launchers(HostFacts(cpus=()), [str(program), str(tmp_path / "none")], starts=False)
+    facts = add_jvms(HostFacts(cpus=()), [str(program), str(tmp_path / "none")], starts=False)
     assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [(str(program), "assumed")]
     assert not (tmp_path / "started").exists()
-    with_launchers(HostFacts(cpus=()), [str(program)])
+    add_jvms(HostFacts(cpus=()), [str(program)])
     assert (tmp_path / "started").exists()

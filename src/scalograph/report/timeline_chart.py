@@ -1,4 +1,4 @@
-"""Timelines as a figure: which CPUs ran a program's tasks, and above the line the tasks that waited for one."""
+"""Timelines as a chart: which CPUs ran a program's tasks, and above the line the tasks that waited."""
 
 import math
 from statistics import fmean
@@ -7,9 +7,9 @@ from typing import Any
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
 from scalograph.protocol.findings import Findings, TimelineDoc
 from scalograph.text.axes import Factors
-from scalograph.text.escape import prose, visible
+from scalograph.text.escape import escape_controls, one_line
 from scalograph.text.format import DASH, number, significant
-from scalograph.text.plots import MARGIN, axis, escaped, faded, outside
+from scalograph.text.plots import MARGIN, axis, escape_markup, fade_color, outside_ticks
 from scalograph.text.scale import Scale, scale_for
 
 MAX_TASKS = 12
@@ -20,7 +20,7 @@ ALONE = 1.25
 
 
 def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
-    """The timeline where its rows and bins agree, as protocol/probe.md has them, else None.
+    """Return the timeline where its rows and bins agree, as protocol/probe.md has them, else None.
 
     Where switches were too many to record, the tree as a whole is one row, and nobody knows who waited.
     """
@@ -47,65 +47,64 @@ def _numeric(row: list[Any]) -> bool:
 
 
 class Bins:
-    """A timeline in the steps in which it is drawn: percent of each CPU, and tasks that waited, where that is known."""
+    """A timeline in drawn steps: percent of each CPU, and waiting tasks where known."""
 
     def __init__(self, timeline: dict[str, Any], merge: int, scale: Scale) -> None:
         bin_ns = timeline["bin_ns"] * merge
-        rows = [[x / bin_ns for x in merged(row, merge)] for row in timeline["busy_ns"]]
-        waits = [x / bin_ns for x in merged(timeline["waiting_ns"] or [], merge)]
+        rows = [[x / bin_ns for x in merge_bins(row, merge)] for row in timeline["busy_ns"]]
+        waits = [x / bin_ns for x in merge_bins(timeline["waiting_ns"] or [], merge)]
         self.bin_ns, self.width, self.unit = bin_ns, bin_ns * scale.factor, scale.unit
-        self.cpus = [visible(str(cpu)) for cpu in timeline["cpus"]]
+        self.cpus = [escape_controls(str(cpu)) for cpu in timeline["cpus"]]
         self.busy: list[list[int]] = [[round(100 * x) for x in row] for row in rows]
         self.waiting = [float(f"{x:.3g}") for x in waits]
-        self.words = in_words(rows, waits)
+        self.words = describe_timeline(rows, waits)
         self.tasks = _tasks(timeline.get("tasks"))
 
     @property
     def n(self) -> int:
-        """How many steps there are."""
+        """Return the number of steps."""
         return len(self.busy[0])
 
     def most(self) -> int:
-        """CPUs that the axis holds: all rows, or what the tree as one row had at most."""
+        """Return the CPUs that the axis holds: all rows, or the maximum of the tree's one row."""
         return max(len(self.cpus), math.ceil(max(self.busy[0]) / 100))
 
 
-def in_words(busy: list[list[float]], waiting: list[float]) -> str:
-    """What a timeline shows, for who does not see it.
+def describe_timeline(busy: list[list[float]], waiting: list[float]) -> str:
+    """Describe a timeline for readers who do not see it.
 
     Args:
         busy: for each CPU, the share of each bin for which a task ran there.
         waiting: tasks that waited in each bin; empty where that is not known.
 
-    >>> in_words([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
+    >>> describe_timeline([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
     'On average 1.5 tasks are on a CPU; for 50 % of the time about one or none. On average 0.5 wait, at most 2.'
     """
     running = [sum(column) for column in zip(*busy, strict=True)]
     alone = sum(x < ALONE for x in running) / len(running)
     most = f"for {100 * alone:.0f} % of the time about one or none"
-    told = f"On average {fmean(running):.3g} tasks are on a CPU; {most}."
+    running_text = f"On average {fmean(running):.3g} tasks are on a CPU; {most}."
     if not waiting:
-        return f"{told} How many wait is not known: there were too many switches to record each."
-    return f"{told} On average {fmean(waiting):.3g} wait, at most {max(waiting):.3g}."
+        return f"{running_text} How many wait is not known: there were too many switches to record each."
+    return f"{running_text} On average {fmean(waiting):.3g} wait, at most {max(waiting):.3g}."
 
 
-def merged(row: list[float], merge: int) -> list[float]:
-    """Neighboring bins added up.
+def merge_bins(row: list[float], merge: int) -> list[float]:
+    """Add up adjacent bins.
 
-    >>> merged([1, 2, 3, 4, 5], 2)
+    >>> merge_bins([1, 2, 3, 4, 5], 2)
     [3, 7, 5]
     """
     return row if merge == 1 else [sum(row[i : i + merge]) for i in range(0, len(row), merge)]
 
 
 def _tasks(tasks: Any) -> list[list[str]]:
-    """Name, CPU time, waiting time and moves of the busiest tasks."""
     listed = [t for t in tasks if isinstance(t, dict)] if isinstance(tasks, list) else []
     cpu = scale_for("ns", [_number(t.get("cpu_ns")) for t in listed])
     wait = scale_for("ns", [_number(t.get("wait_ns")) for t in listed])
     return [
         [
-            prose(f"{t.get('name', '')} ({t.get('tid', '?')})"),
+            one_line(f"{t.get('name', '')} ({t.get('tid', '?')})"),
             _figure(t.get("cpu_ns"), cpu.factor, cpu.unit),
             _figure(t.get("wait_ns"), wait.factor, wait.unit),
             number(_number(t.get("migrations"))),
@@ -132,7 +131,7 @@ TITLE = "Tasks on CPUs over time"
 
 
 def figures(findings: Findings, factors: Factors) -> list[Figure]:
-    """Draw two timelines at a time; one that a degraded probe left empty is passed over."""
+    """Draw two timelines at a time; empty ones of a degraded probe are skipped."""
     kept = [(t, whole) for t in findings.timelines if (whole := drawable(t.timeline))]
     if not kept:
         return []
@@ -144,37 +143,46 @@ def figures(findings: Findings, factors: Factors) -> list[Figure]:
     return [Figure("timelines", TITLE, KEY, views, shown, choice="Configuration")]
 
 
-def untimed(findings: Findings) -> str:
-    """Why there is no timeline; empty where there is one, or nothing was run."""
+def missing_timeline(findings: Findings) -> str:
+    """Return why there is no timeline; empty where there is one, or nothing was run."""
     if findings.runs.n_done == 0 or any(drawable(t.timeline) for t in findings.timelines):
         return ""
     refused = next((d for d in findings.degraded if "records" in d.what), None)
-    why = f"{refused.what}: {refused.why}{f'; {refused.fix}' if refused.fix else ''}" if refused else "no run has one"
-    return prose(f"No timeline of tasks on CPUs ({why}).")
+    reason = (
+        f"{refused.what}: {refused.why}{f'; {refused.fix}' if refused.fix else ''}" if refused else "no run has one"
+    )
+    return one_line(f"No timeline of tasks on CPUs ({reason}).")
 
 
 def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
-    title, run = factors.treatment(doc.treatment) or visible(doc.run), visible(doc.run)
+    title, run = factors.treatment(doc.treatment) or escape_controls(doc.run), escape_controls(doc.run)
     label = f"Tasks on CPUs over time, {title}. {bins.words}"
     details = [_busiest(bins, run)] if bins.tasks else []
     note = bins.words if bins.tasks else f"{bins.words} The tasks of this run were not recorded."
-    data, layout = _drawn(bins)
+    data, layout = _draw_bins(bins)
     if doc.window_ns:
-        layout.setdefault("shapes", []).extend(_around(doc.window_ns, bins))
+        layout.setdefault("shapes", []).extend(_shade_unmeasured(doc.window_ns, bins))
         note += WINDOW
-    reach, more = bins.width * bins.n, [*details, _over_time(bins, run)]
+    reach, more = bins.width * bins.n, [*details, _time_table(bins, run)]
     return View([Plot(label, data, layout, title, note=note, details=more, reach=reach, size="large")], name=title)
 
 
-def _around(window: tuple[int, int], bins: Bins) -> list[dict[str, Any]]:
+def _shade_unmeasured(window: tuple[int, int], bins: Bins) -> list[dict[str, Any]]:
     """Shade what was not measured: the start-up, and what came after."""
     first, last = (min(end * bins.width / bins.bin_ns, bins.width * bins.n) for end in window)
     spans = [(0, first), (last, bins.width * bins.n)]
-    shade = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}, "fillcolor": faded("muted", 0.3)}
+    shade = {
+        "type": "rect",
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "fillcolor": fade_color("muted", 0.3),
+    }
     return [shade | {"x0": a, "x1": b} for a, b in spans if b > a]
 
 
-def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _draw_bins(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     few, waits = len(bins.cpus) <= FEW_CPUS, bool(bins.waiting)
     top = bins.most()
     rows = (
@@ -183,7 +191,9 @@ def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         else {"range": [-0.5, len(bins.cpus) - 0.5], "showgrid": False}
     )
     below = {"domain": [0, 0.56 if waits else 1], "title": {"text": "on a CPU" if few else "CPU"}}
-    time = axis(f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside())
+    time = axis(
+        f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside_ticks()
+    )
     layout: dict[str, Any] = {"margin": MARGIN, "xaxis": time, "yaxis": below | rows}
     if few:
         layout |= {"hovermode": "x unified", "hoversubplots": "axis"}
@@ -201,22 +211,19 @@ def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def _whole_cpus(top: int) -> dict[str, Any]:
-    """Put a tick at whole CPUs, of which 100 percent each are drawn."""
     ticks = range(0, top + 1, math.ceil(top / 4))
     return {"tickmode": "array", "tickvals": [100 * n for n in ticks], "ticktext": [*map(str, ticks)]}
 
 
 def _steps(bins: Bins, values: list[Any], color: str, **more: Any) -> dict[str, Any]:
-    """Draw a line that keeps each value for the whole of its step."""
     style = {"type": "scatter", "mode": "lines", "x0": 0, "dx": bins.width, "y": [*values, values[-1]]}
     return {**style, "line": {"color": color, "shape": "hv", "width": 1}} | more
 
 
 def _bands(bins: Bins) -> list[dict[str, Any]]:
-    """Stack a band for each CPU, the first at the bottom."""
-    shades = [faded("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
+    shades = [fade_color("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
     edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
-    tell = [f"CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
+    tell = [f"CPU {escape_markup(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
     return [
         _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
         for text, row, shade in zip(tell, bins.busy, shades, strict=True)
@@ -234,7 +241,7 @@ def _map(bins: Bins) -> dict[str, Any]:
 def _waiting(bins: Bins) -> dict[str, Any]:
     tell = "%{y:.3~r} waiting<extra></extra>"
     return _steps(
-        bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=faded("wait", 0.35), hovertemplate=tell
+        bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=fade_color("wait", 0.35), hovertemplate=tell
     )
 
 
@@ -243,8 +250,7 @@ def _busiest(bins: Bins, run: str) -> Details:
     return Details("Busiest tasks", [table])
 
 
-def _over_time(bins: Bins, run: str) -> Details:
-    """The picture as numbers, in a few steps of time."""
+def _time_table(bins: Bins, run: str) -> Details:
     step = math.ceil(bins.n / FEW_ROWS)
     few = len(bins.cpus) <= FEW_CPUS
     each = [f"CPU {cpu} (%)" for cpu in bins.cpus] if few else []

@@ -12,7 +12,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, cgroup2_mount, v1_mount
 
-from .trees import planted, write
+from ..control.trees import planted, write
 
 MOUNT = cgroup2_mount()
 live = pytest.mark.skipif(
@@ -75,7 +75,7 @@ def below(tmp_path: Path, *groups: str) -> CgroupTree:
 @pytest.mark.parametrize(("gone", "home"), [("none", "a/b"), ("a/b", "a"), ("a", "")])
 def test_we_come_back_to_the_nearest_cgroup_that_is_still_there(tmp_path: Path, gone: str, home: str) -> None:
     tree = below(tmp_path, "a/b", "a", "scalograph-00", "")
-    with tree.inside(tree.leaf("scalograph-00")):
+    with tree.enter(tree.leaf("scalograph-00")):
         shutil.rmtree(tree.mount / gone, ignore_errors=True)
     found = {file.parent for file in tree.mount.rglob("cgroup.procs") if file.read_text() == str(os.getpid())}
     assert found == {tree.leaf("scalograph-00"), tree.mount / home}
@@ -84,7 +84,7 @@ def test_we_come_back_to_the_nearest_cgroup_that_is_still_there(tmp_path: Path, 
 def test_a_way_back_that_the_kernel_bars_is_told(tmp_path: Path) -> None:
     tree = below(tmp_path, "a/b", "scalograph-00", "")
     said = r"cgroup .*cg/a/b: the kernel does not let us back \(Is a directory\), expected the cgroup that we came from"
-    with pytest.raises(HostError, match=said), tree.inside(tree.leaf("scalograph-00")):
+    with pytest.raises(HostError, match=said), tree.enter(tree.leaf("scalograph-00")):
         (tree.mount / "a/b/cgroup.procs").unlink()
         (tree.mount / "a/b/cgroup.procs").mkdir()
 
@@ -126,7 +126,7 @@ def test_a_leaf_goes_with_everything_in_it(tree: CgroupTree, name: str) -> None:
 def test_we_go_into_a_leaf_and_come_back_with_our_mask(tree: CgroupTree, name: str) -> None:
     leaf = tree.make_leaf(name)
     before, mask = tree.own_folder(), os.sched_getaffinity(0)
-    with tree.inside(leaf):
+    with tree.enter(leaf):
         assert tree.own_folder() == leaf
         child = subprocess.run(["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True)
         assert f"0::/{name}\n" in child.stdout

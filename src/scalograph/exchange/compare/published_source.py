@@ -5,13 +5,13 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.findings.published.published_file import PublishedRow, level, locate, number, read_rows
+from scalograph.findings.published.published_quantities import (PublishedRow, locate, parse_level, parse_number, read_rows)
 from scalograph.protocol.findings import FactorDoc, ResponseDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.declare import Declared, declare
 from scalograph.study.model import Published, Study
-from scalograph.study.responses import primary
-from scalograph.study.scalars import no_such
+from scalograph.study.responses import primary_response
+from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_studies, shipped_study
 
 PREFIX, TABLE = "published:", "table"
@@ -19,12 +19,12 @@ _FORM = "published:TABLE, or published:STUDY:COLUMN=TEXT,.. of a study that ship
 
 
 def is_published(text: str) -> bool:
-    """Tell whether a source is a published table."""
+    """Return whether a source names a published table."""
     return text.startswith(PREFIX)
 
 
-def from_published(text: str, name: str | None = None) -> MeasuredSource:
-    """Read the rows of a published table.
+def published_source(text: str, name: str | None = None) -> MeasuredSource:
+    """Return a source of the rows of a published table.
 
     Args:
         text: which: the number of a table, or a study and what its rows have.
@@ -36,11 +36,11 @@ def from_published(text: str, name: str | None = None) -> MeasuredSource:
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
     where = _where(text, rest)
     if study_name.isdecimal() and not rest:
-        study_name, where = _of_table(text, study_name), {TABLE: study_name}
-    declared, published = _published(text, study_name)
+        study_name, where = _find_study(text, study_name), {TABLE: study_name}
+    declared, published = _load_published(text, study_name)
     columns, rows = read_rows(published, locate(published, declared.folder))
     if unknown := [column for column in where if column not in columns]:
-        raise no_such(text, f"no column {', '.join(unknown)}", unknown[0], columns)
+        raise unknown_name_error(text, f"no column {', '.join(unknown)}", unknown[0], columns)
     kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
     column, response = _response(declared.study, published, text, name)
     treatments = _treatments(text, published, kept, column)
@@ -49,7 +49,7 @@ def from_published(text: str, name: str | None = None) -> MeasuredSource:
         name=declared.study.name,
         title=declared.study.title,
         factors=_factors(declared.study, published),
-        along=_along(declared.study, published, treatments),
+        along=_curve_factor(declared.study, published, treatments),
         response=response,
         treatments=treatments,
         facts=_facts(published, columns, kept),
@@ -63,8 +63,8 @@ def _where(text: str, rest: str) -> dict[str, str]:
     return {column: wanted for column, _, wanted in parts}
 
 
-def _of_table(text: str, wanted: str) -> str:
-    """The first shipped study that has most rows of this table of a paper."""
+def _find_study(text: str, wanted: str) -> str:
+    """Find the shipped study that has most rows of this table of a paper."""
     files = {name: shipped_study(name) / "published.csv" for name in shipped_studies()}
     rows = {name: _count(file, wanted) for name, file in files.items() if file.is_file()}
     if not any(rows.values()):
@@ -77,7 +77,7 @@ def _count(file: Path, wanted: str) -> int:
     return sum(row[TABLE] == wanted for row in rows) if TABLE in columns else 0
 
 
-def _published(text: str, name: str) -> tuple[Declared, Published]:
+def _load_published(text: str, name: str) -> tuple[Declared, Published]:
     with_tables = [s for s in shipped_studies() if (shipped_study(s) / "published.csv").is_file()]
     if name not in with_tables:
         fix = f"studies that have one: {', '.join(with_tables)}"
@@ -91,34 +91,34 @@ def _published(text: str, name: str) -> tuple[Declared, Published]:
 
 def _response(study: Study, published: Published, text: str, name: str | None) -> tuple[str, ResponseDoc]:
     columns = {response: column for column, response in published.values.items() if response in study.responses}
-    wanted = name or (primary(study) if primary(study) in columns else next(iter(columns), ""))
+    wanted = name or (primary_response(study) if primary_response(study) in columns else next(iter(columns), ""))
     if wanted not in columns:
-        raise no_such("--response", f'{text} has no "{wanted}"', wanted, columns)
-    told = study.responses[wanted]
-    if told.better == "none":
+        raise unknown_name_error("--response", f'{text} has no "{wanted}"', wanted, columns)
+    declared = study.responses[wanted]
+    if declared.better == "none":
         raise StudyError.one("--response", f'"{wanted}" is neither better higher nor lower', "another one")
-    return columns[wanted], ResponseDoc(name=wanted, title=told.title, unit=told.unit, better=told.better)
+    return columns[wanted], ResponseDoc(name=wanted, title=declared.title, unit=declared.unit, better=declared.better)
 
 
 def _treatments(
     text: str, published: Published, rows: Sequence[PublishedRow], column: str
 ) -> tuple[SourceTreatment, ...]:
-    found: dict[tuple[tuple[str, Level], ...], SourceTreatment] = {}
+    by_levels: dict[tuple[tuple[str, Level], ...], SourceTreatment] = {}
     for row in rows:
-        levels = {factor: level(published, name, row[name]) for name, factor in published.match.items()}
-        value = number(row[column])
+        levels = {factor: parse_level(published, name, row[name]) for name, factor in published.match.items()}
+        value = parse_number(row[column])
         if value is None or value <= 0 or None in levels.values():
             continue
-        known = {factor: at for factor, at in levels.items() if at is not None}
-        key = tuple(known.items())
-        if key in found:
-            told = ", ".join(f"{factor} {at}" for factor, at in key)
-            raise StudyError.one(text, f"several rows with {told}", "one", f"narrow it: {_FORM}")
-        cpus = known.get("cpus")
-        found[key] = SourceTreatment(known, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
-    if not found:
+        complete = {factor: at for factor, at in levels.items() if at is not None}
+        key = tuple(complete.items())
+        if key in by_levels:
+            repeated = ", ".join(f"{factor} {at}" for factor, at in key)
+            raise StudyError.one(text, f"several rows with {repeated}", "one", f"narrow it: {_FORM}")
+        cpus = complete.get("cpus")
+        by_levels[key] = SourceTreatment(complete, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
+    if not by_levels:
         raise StudyError.one(text, "no row with a figure", "a table with some", _FORM)
-    return tuple(found.values())
+    return tuple(by_levels.values())
 
 
 def _factors(study: Study, published: Published) -> dict[str, FactorDoc]:
@@ -129,16 +129,16 @@ def _factors(study: Study, published: Published) -> dict[str, FactorDoc]:
     }
 
 
-def _along(study: Study, published: Published, treatments: Sequence[SourceTreatment]) -> str:
-    """The factor of the baseline, else the one with the most levels."""
+def _curve_factor(study: Study, published: Published, treatments: Sequence[SourceTreatment]) -> str:
+    """Choose the factor of the baseline, else the one with the most levels."""
     names = list(dict.fromkeys(published.match.values()))
-    if known := [name for name in study.baseline if name in names]:
-        return known[0]
+    if baseline := [name for name in study.baseline if name in names]:
+        return baseline[0]
     return max(names, key=lambda name: len({treatment.levels[name] for treatment in treatments}))
 
 
 def _facts(published: Published, columns: Sequence[str], rows: Sequence[PublishedRow]) -> Mapping[str, str]:
-    """What all rows have in common that is no factor and no figure: an operating system, say."""
+    """Return columns that are constant and neither factor nor value, such as an operating system."""
     ends = {end for pair in published.ranges.values() for end in pair}
     others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]
     common = {column: {row[column] for row in rows} for column in others if column != TABLE}

@@ -1,12 +1,12 @@
-"""How the CPU time of a treatment was spread over the CPUs: stacked to 100 %, or as a map where CPUs are many."""
+"""Chart how CPU time was spread over the CPUs: stacked to 100 %, or as a map for many CPUs."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
 from scalograph.protocol.findings import Curve, Point
-from scalograph.text.axes import Factors, key
-from scalograph.text.plots import at, axis, escaped, faded
+from scalograph.text.axes import Factors, level_key
+from scalograph.text.plots import axis, axis_ticks, escape_markup, fade_color
 
 FEW_CPUS, MANY_BARS, MANY_PANELS = 8, 40, 12
 BARS = "CPU time split over the CPUs; dotted: even shares."
@@ -15,8 +15,8 @@ MAP = "Rows: CPUs; stronger color: larger share."
 LEAST = 0.01
 
 
-def share_figure(curves: Sequence[Curve], line: str | None, factors: Factors, title: str) -> Figure | None:
-    """Draw the curves of a family, one level of the factor `line` at a time; `title` is that of the horizontal axis.
+def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, title: str) -> Figure | None:
+    """Draw the curves of a family, one level of the factor `line` at a time; `title` is the horizontal axis's.
 
     A run that was held on one CPU has nothing to show.
     """
@@ -24,7 +24,7 @@ def share_figure(curves: Sequence[Curve], line: str | None, factors: Factors, ti
     if not spread:
         return None
     most = max(len(point.per_cpu_share) for curve in spread for point in curve.points)
-    varying = [name for name in spread[0].group if len({key(curve.group[name]) for curve in curves}) > 1]
+    varying = [name for name in spread[0].group if len({level_key(curve.group[name]) for curve in curves}) > 1]
     tables = [_table(curve, varying, factors, title) for curve in spread]
     groups, choice = _groups(spread, line, varying, factors)
     plots = {name: [_plot(curve, varying, factors, title) for curve in shown] for name, shown in groups.items()}
@@ -38,26 +38,26 @@ def share_figure(curves: Sequence[Curve], line: str | None, factors: Factors, ti
 def _groups(
     spread: Sequence[Curve], line: str | None, varying: Sequence[str], factors: Factors
 ) -> tuple[dict[str, list[Curve]], str]:
-    """Curves that are seen together, by the level that they share; each alone where these would be too many."""
+    """Group curves by the level of `line`; one each where a group would be too large."""
     levels: dict[str, list[Curve]] = {}
     for curve in spread:
         name = factors[line].texts()[factors[line].index(curve.group[line])] if line else ""
         levels.setdefault(name, []).append(curve)
     if max(map(len, levels.values())) <= MANY_PANELS:
         return levels, factors[line].title if line else ""
-    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Configuration"
+    return {_panel_label(curve, varying, factors): [curve] for curve in spread}, "Configuration"
 
 
 def _is_spread(point: Point) -> bool:
     return sum(share > LEAST for share in point.per_cpu_share) > 1
 
 
-def _fixed(curve: Curve, varying: Sequence[str], factors: Factors) -> str:
+def _panel_label(curve: Curve, varying: Sequence[str], factors: Factors) -> str:
     return factors.treatment({name: curve.group[name] for name in varying})
 
 
-def _known(curve: Curve, factors: Factors) -> tuple[list[str], list[list[float]]]:
-    """Labels of the levels that have shares, and the shares in percent; a CPU that a level does not name has none."""
+def _share_rows(curve: Curve, factors: Factors) -> tuple[list[str], list[list[float]]]:
+    """Return labels of the levels with shares, and the shares in percent, padded with zeros."""
     levels, axis_ = factors[curve.factor], factors[curve.factor].axis()
     points = {levels.index(point.level): point.per_cpu_share for point in curve.points if point.per_cpu_share}
     order = sorted(points, key=lambda i: axis_["at"][i])
@@ -67,9 +67,9 @@ def _known(curve: Curve, factors: Factors) -> tuple[list[str], list[list[float]]
 
 
 def _plot(curve: Curve, varying: Sequence[str], factors: Factors, title: str) -> Plot:
-    fixed, (labels, shares) = _fixed(curve, varying, factors), _known(curve, factors)
+    fixed, (labels, shares) = _panel_label(curve, varying, factors), _share_rows(curve, factors)
     n_cpus, places = len(shares[0]), list(range(len(labels)))
-    time = axis(title, (-0.6, len(labels) - 0.4), **at(places, labels))
+    time = axis(title, (-0.6, len(labels) - 0.4), **axis_ticks(places, labels))
     data, layout = (_map if n_cpus > FEW_CPUS else _bars)(labels, shares, n_cpus)
     return Plot(f"Share of CPU time on each CPU, {fixed}", data, {"xaxis": time, **layout}, title=fixed)
 
@@ -77,12 +77,12 @@ def _plot(curve: Curve, varying: Sequence[str], factors: Factors, title: str) ->
 def _bars(
     labels: Sequence[str], shares: Sequence[Sequence[float]], n_cpus: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    is_crowded, texts = len(labels) > MANY_BARS, [escaped(label) for label in labels]
+    is_crowded, texts = len(labels) > MANY_BARS, [escape_markup(label) for label in labels]
     data = [
         {
             "type": "bar", "x0": 0, "dx": 1, "y": [row[cpu] for row in shares], "text": texts, "textposition": "none",
             "marker": {
-                "color": faded("line-0", 0.85 - 0.6 * cpu / n_cpus),
+                "color": fade_color("line-0", 0.85 - 0.6 * cpu / n_cpus),
                 "line": {"color": "paper", "width": 0 if is_crowded else 1},
             },
             "hovertemplate": f"%{{text}}: %{{y:.1f}} % on CPU no. {cpu + 1} of {n_cpus}<extra></extra>",
@@ -101,7 +101,7 @@ def _map(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     colors = {
         "type": "heatmap", "x0": 0, "dx": 1, "z": [[row[cpu] for row in shares] for cpu in range(n_cpus)], "zmin": 0,
-        "colorscale": [[0, "paper"], [1, "line-0"]], "text": [[escaped(label) for label in labels]] * n_cpus,
+        "colorscale": [[0, "paper"], [1, "line-0"]], "text": [[escape_markup(label) for label in labels]] * n_cpus,
         "colorbar": {"thickness": 8, "outlinewidth": 0, "ticksuffix": " %", "tickfont": {"color": "muted", "size": 11}},
         "hovertemplate": f"%{{text}}: %{{z:.1f}} % on CPU no. %{{y}} of {n_cpus}<extra></extra>", "y0": 1, "dy": 1,
     }  # fmt: skip
@@ -109,8 +109,8 @@ def _map(
 
 
 def _table(curve: Curve, varying: Sequence[str], factors: Factors, title: str) -> TextTable:
-    labels, shares = _known(curve, factors)
+    labels, shares = _share_rows(curve, factors)
     head = [title, *(f"CPU no. {cpu + 1} (%)" for cpu in range(len(shares[0])))]
     rows = [[label, *(f"{share:.1f}" for share in row)] for label, row in zip(labels, shares, strict=True)]
-    fixed = _fixed(curve, varying, factors)
+    fixed = _panel_label(curve, varying, factors)
     return TextTable(", ".join(filter(None, ["Share of CPU time on each CPU", fixed])), head, rows)

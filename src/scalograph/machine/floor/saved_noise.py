@@ -15,7 +15,7 @@ from scalograph.protocol.written_file import replaced
 _MAX_BYTES = 64 << 10
 
 
-class KeptNoise(BaseModel):
+class SavedNoise(BaseModel):
     """Noise of one study, and of which machine: a home folder may be shared by many.
 
     What stands beside `floor` is that of one CPU, as earlier releases read it; `floor` None was written by one of them.
@@ -52,16 +52,16 @@ def noise_file(environ: Mapping[str, str] = os.environ) -> Path:
     return home / "scalograph/noise.json"
 
 
-def read_noise(environ: Mapping[str, str] = os.environ) -> KeptNoise | None:
+def read_noise(environ: Mapping[str, str] = os.environ) -> SavedNoise | None:
     """What was kept last; None where nothing was, or nothing that can be read."""
     try:
         with noise_file(environ).open("rb") as file:
-            return KeptNoise.model_validate_json(file.read(_MAX_BYTES))
+            return SavedNoise.model_validate_json(file.read(_MAX_BYTES))
     except (OSError, ValidationError):
         return None
 
 
-def keep_noise(noise: KeptNoise, environ: Mapping[str, str] = os.environ) -> None:
+def save_noise(noise: SavedNoise, environ: Mapping[str, str] = os.environ) -> None:
     """Keep it instead of what was kept before.
 
     Raises:

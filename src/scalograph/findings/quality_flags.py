@@ -1,4 +1,4 @@
-"""Configurations whose figures are not to be taken as they stand, and why: each is marked, and no other for it."""
+"""Quality flags: configurations whose values cannot be used as they are, and why."""
 
 import math
 from collections import Counter
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from statistics import median
 
 from scalograph.design.stopping_rule import stopping
-from scalograph.findings.answer import Doubt, Taken
-from scalograph.findings.curves import key
-from scalograph.findings.sample import Sample, is_functional, is_open
-from scalograph.findings.speedup_rule import kind as scale_of
-from scalograph.findings.speedup_rule import primary
+from scalograph.findings.answer import Caveat, Samples
+from scalograph.findings.curves import point_key
+from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
+from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.speedup_rule import speedup_kind as scale_of
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
 from scalograph.protocol.findings import Claim, Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
-from scalograph.text.quantities import counted, percent_at_most
+from scalograph.text.quantities import count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
 
 # Past this share of marked configurations, or of marked numbers of the claim, the whole is doubted.
@@ -58,7 +58,7 @@ _KINDS = {
 }
 # Kinds of which no figure stands.
 GRAVE = ("physics", "none")
-_OF_ONE = {
+_EFFECT_ON_ONE = {
     "none": "it is missing",
     "disturbed": "its times are too long",
     "baseline": "its speedups are too high",
@@ -70,7 +70,7 @@ _OF_ONE = {
     "survivors": "its CPU time may be missing",
 }
 # What disturbance does to figures that are no times, of one configuration or several: to rates, and to any others.
-_OF_OTHERS: Mapping[str | None, Mapping[str, str]] = {
+_EFFECT_BY_SCALE: Mapping[str | None, Mapping[str, str]] = {
     "time": {},
     "rate": {"disturbed": "rates are too low", "unverified": "rates may be too low"},
     None: dict.fromkeys(("disturbed", "unverified"), "disturbance may have changed the figures"),
@@ -80,18 +80,18 @@ _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
     "cold start": ("cold", "its first runs were cold"),
 }
-Marks = Mapping[Key, tuple[str, str]]
+FlagsByKey = Mapping[Key, tuple[str, str]]
 
 
-def marks(
-    table: Table, curves: Sequence[Curve], taken: Taken, bound: Mapping[Key, float], gates: Mapping[Key, str]
-) -> Marks:
-    """Find the gravest reason of each configuration that has one, and tell it at its point.
+def find_flags(
+    table: Table, curves: Sequence[Curve], samples: Samples, bound: Mapping[Key, float], gates: Mapping[Key, str]
+) -> FlagsByKey:
+    """Find the gravest flag of each configuration and store it at its point.
 
     Args:
         table: the runs.
         curves: whose points are told it.
-        taken: the sample of each configuration.
+        samples: the sample of each configuration.
         bound: how far disturbance may have moved each.
         gates: the physics gate that objects, where one does.
 
@@ -100,91 +100,93 @@ def marks(
     """
     if basis(table.study.question) not in ("treatments", "levels"):
         return {}
-    flags = {key(table, curve, point): {f.code for f in point.flags} for curve in curves for point in curve.points}
-    told = {k: dict(_FLAGS[code] for code in codes & _FLAGS.keys()) for k, codes in flags.items()}
+    flags = {
+        point_key(table, curve, point): {f.code for f in point.flags} for curve in curves for point in curve.points
+    }
+    reported = {k: dict(_FLAGS[code] for code in codes & _FLAGS.keys()) for k, codes in flags.items()}
     for row in table.rows:
         if row.status == "timeout" and not row.warmup:
-            told.setdefault(row.key, {})["timeout"] = "lost runs at the timeout"
+            reported.setdefault(row.key, {})["timeout"] = "lost runs at the timeout"
     for k, gate in gates.items():
-        told.setdefault(k, {})["physics"] = gate
+        reported.setdefault(k, {})["physics"] = gate
     limit = min(max(FAR * median(bound.values() or [0.0]), LIMITS[0]), LIMITS[1])
     far = {k: off for k, off in bound.items() if off > limit}
-    reasons = {k: [*told.get(k, {}).items(), *_reasons(table, s, far.get(k))] for k, s in taken.items()}
+    reasons = {k: [*reported.get(k, {}).items(), *_sample_reasons(table, s, far.get(k))] for k, s in samples.items()}
     order = list(_KINDS)
-    found = {k: min(every, key=lambda one: order.index(one[0])) for k, every in reasons.items() if every}
+    gravest = {k: min(every, key=lambda reason: order.index(reason[0])) for k, every in reasons.items() if every}
     for curve in curves:
         for point in curve.points:
-            point.doubt = found.get(key(table, curve, point), ("", ""))[1]
-    return found
+            point.doubt = gravest.get(point_key(table, curve, point), ("", ""))[1]
+    return gravest
 
 
-def _reasons(table: Table, sample: Sample, off: float | None) -> Iterator[tuple[str, str]]:
-    n = len(sample.every)
+def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator[tuple[str, str]]:
+    n = len(sample.succeeded)
     if not n:
         yield "none", "no successful run"
-    elif sample.falls_back and primary(table) not in sample.by_cpu:
+    elif sample.falls_back and primary_response(table) not in sample.cpu_responses:
         yield "disturbed", "rests on disturbed runs"
     elif len(sample.counted) == 1 and basis(table.study.question) == "treatments":
         yield "single", "one run"
-    if sample.n_undecided and any(map(is_functional, sample.every)):
+    if sample.n_unverified and any(map(is_functional, sample.succeeded)):
         yield "functional", "functional, not timing"
     if off is not None and not sample.falls_back:
-        open_runs = sample.n_undecided
-        if is_open(sample) or off == math.inf:
+        open_runs = sample.n_unverified
+        if is_mostly_unverified(sample) or off == math.inf:
             yield "unverified", f"{open_runs} of {n} runs unverified"
         else:
             yield "off", f"may be off by {percent_at_most(off)}: runs lost time"
-    yield from _of_runs(table, sample)
+    yield from _run_reasons(table, sample)
 
 
-def _of_runs(table: Table, sample: Sample) -> Iterator[tuple[str, str]]:
-    rule, response = stopping(table.study), primary(table)
+def _run_reasons(table: Table, sample: Sample) -> Iterator[tuple[str, str]]:
+    rule, response = stopping(table.study), primary_response(table)
     if is_unsteady(sample):
         yield "unsteady", "no steady state"
     elif is_late(table.study, sample):
         yield "late", "still warming up"
-    if rule and rule.missed(sample.scores(response)):
+    if rule and rule.misses_precision(sample.scores(response)):
         yield "imprecise", "less precise than asked"
-    if kept := [row.kept_to for row in sample.every if row.kept_to]:
+    if kept := [row.kept_to for row in sample.succeeded if row.kept_to]:
         yield "confined", kept[0]
-    if any(row.n_survivors for row in sample.every):
+    if any(row.n_survivors for row in sample.succeeded):
         yield "survivors", "left processes behind"
 
 
 @dataclass(frozen=True)
-class Marked:
-    """The marks of a study.
+class QualityFlags:
+    """The quality flags of a study.
 
     Attributes:
         reasons: one for each kind of mark; of doubt where many are marked, or the claim rests on them.
-        grave: that of configurations that say nothing, however few they are.
+        grave_caveat: that of configurations that say nothing, however few they are.
         percent: how far disturbance may have moved a figure that is not marked; None where nothing bounds it.
-        right: the same in words.
+        accuracy_text: the same in words.
     """
 
-    reasons: Sequence[Doubt] = ()
-    grave: Doubt | None = None
+    reasons: Sequence[Caveat] = ()
+    grave_caveat: Caveat | None = None
     percent: int | None = None
-    right: str = ""
+    accuracy_text: str = ""
 
 
-def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim | None) -> Marked:
-    """Tell of each kind of mark how many configurations have it, and how far the others may be off."""
+def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float], claim: Claim | None) -> QualityFlags:
+    """Summarize the flags by kind, and the systematic error of the configurations without one."""
     cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
     of_claim = sum(bool(cell.doubt) for cell in cells)
-    n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *found})
-    whole = len(found) > MANY * n or of_claim > MANY * len(cells) > 0
-    response, reasons = table.study.responses[primary(table)], dict[str, Doubt]()
+    n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *flags})
+    whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
+    response, reasons = table.study.responses[primary_response(table)], dict[str, Caveat]()
     scale = scale_of(response) or ("time" if response.unit in SECONDS else None)
-    for kind, count in Counter(kind for kind, _ in found.values()).most_common():
-        one, several, does = _KINDS[kind]
-        does = _OF_OTHERS[scale].get(kind) or (_OF_ONE.get(kind, does) if count == 1 else does)
-        which = "the only configuration" if n == 1 else f"{count} of {counted(n, 'configuration')}"
-        reasons[kind] = Doubt(f"{which} {one if count == 1 else several}", does, whole)
-    told, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
-    off = [value for key, value in bound.items() if key not in found]
-    if basis(table.study.question) != "treatments" or not off or len(off) < len(found):
-        return Marked(told, grave)
+    for kind, count in Counter(kind for kind, _ in flags.values()).most_common():
+        singular, several, does = _KINDS[kind]
+        does = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, does) if count == 1 else does)
+        which = "the only configuration" if n == 1 else f"{count} of {count_noun(n, 'configuration')}"
+        reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", does, whole)
+    caveats, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
+    off = [value for key, value in bound.items() if key not in flags]
+    if basis(table.study.question) != "treatments" or not off or len(off) < len(flags):
+        return QualityFlags(caveats, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
-    but = f", except in {counted(len(found), 'marked configuration')}" if found else ""
-    return Marked(told, grave, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")
+    but = f", except in {count_noun(len(flags), 'marked configuration')}" if flags else ""
+    return QualityFlags(caveats, grave, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")

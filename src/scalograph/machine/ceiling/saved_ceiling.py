@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.errors import HostError
-from scalograph.machine.floor.kept_floor import noise_file
+from scalograph.machine.floor.saved_noise import noise_file
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
 from scalograph.protocol.record import Record
@@ -21,7 +21,7 @@ from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
+from scalograph.run.session import FinishedRun, run_in_memory
 from scalograph.study.declare import declare_shipped
 from scalograph.study.program import program
 from scalograph.study.responses import windows
@@ -32,7 +32,7 @@ STUDY = "ceiling"
 RUNS = 5
 
 
-def ceiling(
+def measure_ceiling(
     host: Host, levels: Sequence[int] | None = None, runs: int = RUNS, progress: Progress | None = None
 ) -> Ceiling:
     """Run what uses one resource of the machine each, on more and more CPUs (20 s on two CPUs).
@@ -48,11 +48,11 @@ def ceiling(
         HostError: there is no compiler. Whoever calls it has the machine to itself.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    planned = host.ready(planned_ceiling(host.facts(), levels, runs), lambda text: None)
-    return measured(run_unkept(planned, Runner(planned, host), progress))
+    planned = host.ready(plan_ceiling(host.facts(), levels, runs), lambda text: None)
+    return build_ceiling(run_in_memory(planned, Runner(planned, host), progress))
 
 
-def planned_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: int = RUNS) -> Plan:
+def plan_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: int = RUNS) -> Plan:
     """The study that ships, with these numbers of CPUs; one CPU, which speedup is taken over, is always among them.
 
     Raises:
@@ -78,14 +78,14 @@ class _Run(NamedTuple):
     counts: bool
 
 
-def measured(runs: Sequence[Finished]) -> Ceiling:
+def build_ceiling(runs: Sequence[FinishedRun]) -> Ceiling:
     """Return the ceiling that the runs of such a plan show."""
-    found = [
+    outcomes = [
         _Run(str(run.treatment["kind"]), int(run.treatment["cpus"]), run.block, _seconds(record, verdict),
              verdict in COUNTED)
         for run, record, verdict in runs
     ]  # fmt: skip
-    return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(found))
+    return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(outcomes))
 
 
 def _seconds(record: Record, verdict: str) -> float | None:
@@ -93,14 +93,14 @@ def _seconds(record: Record, verdict: str) -> float | None:
     return median(walls) if walls else None
 
 
-def _kinds(found: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:
-    keys = sorted({(run.kind, run.n_cpus) for run in found})
-    names = dict.fromkeys(run.kind for run in found)
-    timed = {key: _timed(key[1], [run for run in found if (run.kind, run.n_cpus) == key]) for key in keys}
+def _kinds(outcomes: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:
+    keys = sorted({(run.kind, run.n_cpus) for run in outcomes})
+    names = dict.fromkeys(run.kind for run in outcomes)
+    timed = {key: _combine_runs(key[1], [run for run in outcomes if (run.kind, run.n_cpus) == key]) for key in keys}
     return {name: tuple(part for (kind, _), part in timed.items() if kind == name) for name in sorted(names)}
 
 
-def _timed(n_cpus: int, runs: Sequence[_Run]) -> Timed:
+def _combine_runs(n_cpus: int, runs: Sequence[_Run]) -> Timed:
     """Disturbed runs are left out where two others are left, as in every study (answer.sample)."""
     done = [(run.block, run.seconds, run.counts) for run in runs if run.seconds is not None]
     clean = [each for each in done if each[2]]
@@ -114,7 +114,7 @@ def _timed(n_cpus: int, runs: Sequence[_Run]) -> Timed:
 _MAX_BYTES = 1 << 20
 
 
-class KeptCeiling(BaseModel):
+class SavedCeiling(BaseModel):
     """A ceiling, and of what: a home folder may be shared by many machines."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -138,27 +138,27 @@ def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, st
         HostError: there is no compiler. Whoever calls it has the machine to itself.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    wanted = key(host.facts(), host.probe.argv)
+    wanted = ceiling_key(host.facts(), host.probe.argv)
     kept = None if fresh else read_ceiling(environ)
     if kept is not None and kept.key == wanted:
         return kept.ceiling
-    found = ceiling(host)
-    warnings = (*found.warnings, *_keep(KeptCeiling(key=wanted, ceiling=found), environ))
-    return found.model_copy(update={"warnings": warnings})
+    ceiling = measure_ceiling(host)
+    warnings = (*ceiling.warnings, *_save(SavedCeiling(key=wanted, ceiling=ceiling), environ))
+    return ceiling.model_copy(update={"warnings": warnings})
 
 
-def _keep(kept: KeptCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:
+def _save(kept: SavedCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:
     """What stands against keeping it."""
     if not kept.ceiling.is_sound:
         return ("the ceiling is not kept: too few of its runs were undisturbed; stop what else runs here",)
     try:
-        keep_ceiling(kept, environ)
+        save_ceiling(kept, environ)
     except HostError as error:
         return (str(error),)
     return ()
 
 
-def key(facts: HostFacts, probe: Sequence[str]) -> str:
+def ceiling_key(facts: HostFacts, probe: Sequence[str]) -> str:
     """What a ceiling is of. A process is made and a page given by the kernel, so another one is another machine."""
     here = [facts.cpu_model, facts.kernel, [cpu.model_dump() for cpu in facts.cpus], list(probe[1:])]
     digest = hashlib.sha256(repr(here).encode())
@@ -181,16 +181,16 @@ def ceiling_file(environ: Mapping[str, str] = os.environ) -> Path:
     return noise_file(environ).with_name("ceiling.json")
 
 
-def read_ceiling(environ: Mapping[str, str] = os.environ) -> KeptCeiling | None:
+def read_ceiling(environ: Mapping[str, str] = os.environ) -> SavedCeiling | None:
     """What was kept last; None where nothing was, or nothing that can be read."""
     try:
         with ceiling_file(environ).open("rb") as file:
-            return KeptCeiling.model_validate_json(file.read(_MAX_BYTES))
+            return SavedCeiling.model_validate_json(file.read(_MAX_BYTES))
     except (OSError, ValidationError):
         return None
 
 
-def keep_ceiling(kept: KeptCeiling, environ: Mapping[str, str] = os.environ) -> None:
+def save_ceiling(kept: SavedCeiling, environ: Mapping[str, str] = os.environ) -> None:
     """Keep it instead of what was kept before.
 
     Raises:

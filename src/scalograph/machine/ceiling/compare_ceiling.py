@@ -5,23 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from scalograph.analysis.estimate import Estimate, Flag, exp, unknown
+from scalograph.analysis.estimate import Estimate, Flag, exp, unknown_estimate
 from scalograph.protocol.findings import CeilingPoint, Cell, Column, Curve, Findings, Point, TableDoc
 from scalograph.protocol.machine_ceiling import PATTERNS, RESOURCES, WORDS, Ceiling, Timed
-from scalograph.text.quantities import counted, times
-from scalograph.text.short_names import listed
+from scalograph.text.quantities import count_noun, times
+from scalograph.text.short_names import join_names
 
 Label = Literal["below", "alike", "above", "unknown"]
 
 # Speedups that differ by less are called alike: two programs of one resource differ by as much.
 MARGIN = 0.05
 # An interval that leaves room for more than this says nothing, as with published figures (protocol/findings.md).
-WIDEST = 0.25
+MAX_WIDTH = 0.25
 METHOD = "ratio of two independent speedups, MOVER on logs"
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class CeilingRatio:
     """A program's speedup over that of one kind of work on as many CPUs."""
 
     kind: str
@@ -30,7 +30,7 @@ class Against:
     label: Label
 
 
-def against(program: Estimate, ceilings: Mapping[str, Estimate], margin: float = MARGIN) -> list[Against]:
+def compare_speedup(program: Estimate, ceilings: Mapping[str, Estimate], margin: float = MARGIN) -> list[CeilingRatio]:
     """Hold a speedup against each kind of work, highest ceiling first.
 
     Args:
@@ -38,8 +38,8 @@ def against(program: Estimate, ceilings: Mapping[str, Estimate], margin: float =
         ceilings: kind -> speedup on as many CPUs.
         margin: relative difference that does not matter, 0 or more.
     """
-    found = [Against(kind, it, r := ratio(program, it), label(r, margin)) for kind, it in ceilings.items()]
-    return sorted(found, key=lambda each: -(each.ceiling.value or 0.0))
+    ratios = [CeilingRatio(kind, it, r := ratio(program, it), label(r, margin)) for kind, it in ceilings.items()]
+    return sorted(ratios, key=lambda each: -(each.ceiling.value or 0.0))
 
 
 def ratio(a: Estimate, b: Estimate) -> Estimate:
@@ -55,7 +55,7 @@ def ratio(a: Estimate, b: Estimate) -> Estimate:
     """
     of_a, of_b = _logs(a), _logs(b)
     if of_a is None or of_b is None:
-        return unknown(METHOD, a.confidence, a.n + b.n, "need an interval above 0 of both, have not")
+        return unknown_estimate(METHOD, a.confidence, a.n + b.n, "need an interval above 0 of both, have not")
     (x, x_low, x_high), (y, y_low, y_high) = of_a, of_b
     low = x - y - math.hypot(x - x_low, y_high - y)
     high = x - y + math.hypot(x_high - x, y - y_low)
@@ -85,54 +85,54 @@ def label(ratio: Estimate, margin: float = MARGIN) -> Label:
     if low > 1 + margin:
         return "above"
     same = low <= 1 <= high or 1 / (1 + margin) <= value <= 1 + margin
-    return "alike" if same and low >= 1 / (1 + WIDEST) and high <= 1 + WIDEST else "unknown"
+    return "alike" if same and low >= 1 / (1 + MAX_WIDTH) and high <= 1 + MAX_WIDTH else "unknown"
 
 
-def sentence(name: str, program: Estimate, n_cpus: int, found: Sequence[Against]) -> str:
+def sentence(name: str, program: Estimate, n_cpus: int, ratios: Sequence[CeilingRatio]) -> str:
     """One sentence for one curve at one number of CPUs.
 
     Args:
         name: of the curve, as a sentence may begin with it.
         program: its speedup.
         n_cpus: on so many CPUs.
-        found: what it was held against.
+        ratios: what it was held against.
     """
-    resources = [each for each in found if each.kind in RESOURCES]
-    said = f"{name}: {times(program)} on {n_cpus} CPU{'s' * (n_cpus > 1)}"
+    resources = [each for each in ratios if each.kind in RESOURCES]
+    text = f"{name}: {times(program)} on {n_cpus} CPU{'s' * (n_cpus > 1)}"
     if all(each.label == "unknown" for each in resources):
-        return f"{said}: whether that is the box or the program is not known, the intervals are too wide."
-    return f"{said}, {_verdict(resources)}{_pattern(found, resources)}."
+        return f"{text}: whether that is the box or the program is not known, the intervals are too wide."
+    return f"{text}, {_verdict(resources)}{_pattern(ratios, resources)}."
 
 
-def _verdict(resources: Sequence[Against]) -> str:
+def _verdict(resources: Sequence[CeilingRatio]) -> str:
     """The highest ceiling comes first: what scales as far as that has all that the box gives."""
-    top, of = resources[0], _by_label(resources)
+    top, of = resources[0], _group_by_label(resources)
     if top.label == "above":
-        return f"more than any ceiling of this box ({_listed([top])}): look at its baseline"
+        return f"more than any ceiling of this box ({_list_kinds([top])}): look at its baseline"
     if top.label == "alike":
-        return f"as far as this box scales anything ({_listed([top])}): it is the box that ends"
+        return f"as far as this box scales anything ({_list_kinds([top])}): it is the box that ends"
     if of["alike"]:
-        return f"which is what this box gives to {_listed(of['alike'])}: limited by it, like the machine itself"
+        return f"which is what this box gives to {_list_kinds(of['alike'])}: limited by it, like the machine itself"
     if len(of["below"]) == len(resources):
-        return f"below every ceiling of this box (the lowest: {_listed(resources[-1:])}): it is the program"
+        return f"below every ceiling of this box (the lowest: {_list_kinds(resources[-1:])}): it is the program"
     words = {"below": "below", "above": "above", "unknown": "not told from"}
-    return "; ".join(f"{word} {_listed(of[label])}" for label, word in words.items() if of[label])
+    return "; ".join(f"{word} {_list_kinds(of[label])}" for label, word in words.items() if of[label])
 
 
-def _by_label(found: Sequence[Against]) -> dict[str, list[Against]]:
-    return {label: [each for each in found if each.label == label] for label in get_args(Label)}
+def _group_by_label(ratios: Sequence[CeilingRatio]) -> dict[str, list[CeilingRatio]]:
+    return {label: [each for each in ratios if each.label == label] for label in get_args(Label)}
 
 
-def _pattern(found: Sequence[Against], resources: Sequence[Against]) -> str:
+def _pattern(ratios: Sequence[CeilingRatio], resources: Sequence[CeilingRatio]) -> str:
     """What else scales as badly; said only of a curve that is below what the box gives."""
     if not any(each.label == "below" for each in resources):
         return ""
-    alike = [each for each in found if each.kind in PATTERNS and each.label == "alike"]
-    return f"; {_listed(alike)} scales alike: look for that" if alike else ""
+    alike = [each for each in ratios if each.kind in PATTERNS and each.label == "alike"]
+    return f"; {_list_kinds(alike)} scales alike: look for that" if alike else ""
 
 
-def _listed(found: Sequence[Against]) -> str:
-    return ", ".join(f"{WORDS.get(each.kind, each.kind)} {times(each.ceiling)}" for each in found)
+def _list_kinds(ratios: Sequence[CeilingRatio]) -> str:
+    return ", ".join(f"{WORDS.get(each.kind, each.kind)} {times(each.ceiling)}" for each in ratios)
 
 
 def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
@@ -141,8 +141,8 @@ def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
     if not best[0]:
         return ""
     parts = [f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in (best, *others[-1:])]
-    between = f"; {counted(len(others) - 1, 'further kind')} of work in between" if others[1:] else ""
-    return f"On {n_cpus} CPUs this box scales {listed(parts)}{between}."
+    between = f"; {count_noun(len(others) - 1, 'further kind')} of work in between" if others[1:] else ""
+    return f"On {n_cpus} CPUs this box scales {join_names(parts)}{between}."
 
 
 class CurveReach(NamedTuple):
@@ -152,19 +152,19 @@ class CurveReach(NamedTuple):
     baseline: int
     n_cpus: int
     speedup: Estimate
-    found: list[Against]
+    found: list[CeilingRatio]
 
 
-def reach(found: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | None:
+def reach(findings: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | None:
     """The curve's point at the most CPUs that the ceiling has too; None where there is none beyond its baseline."""
-    sizes = in_use(found, curve)
-    baseline = _baseline(found, curve)
+    sizes = speedups_by_cpus(findings, curve)
+    baseline = _baseline(findings, curve)
     if baseline is None:
         return None
     for n in sorted(sizes, reverse=True):
         ceilings = speedups(ceiling, baseline, n)
         if n > baseline and ceilings:
-            return CurveReach(_name(curve), baseline, n, sizes[n], against(sizes[n], ceilings))
+            return CurveReach(_name(curve), baseline, n, sizes[n], compare_speedup(sizes[n], ceilings))
     return None
 
 
@@ -174,30 +174,30 @@ def speedups(ceiling: Ceiling, baseline: int, n_cpus: int) -> dict[str, Estimate
     return {kind: point.speedup for kind, point in points.items() if point is not None}
 
 
-def in_use(found: Findings, curve: Curve) -> dict[int, Estimate]:
+def speedups_by_cpus(findings: Findings, curve: Curve) -> dict[int, Estimate]:
     """CPUs in use -> speedup. Of workers beyond the CPUs the fewest count: the ceiling has one for each CPU."""
     sizes: dict[int, Estimate] = {}
     counted = [point for point in curve.points if _is_count(point.level)]
     for point in sorted(counted, key=lambda point: int(point.level)):
-        n = _cpus(found, curve, point)
+        n = _cpus(findings, curve, point)
         if n is not None and point.speedup is not None:
             sizes.setdefault(n, point.speedup)
     return sizes
 
 
-def _cpus(found: Findings, curve: Curve, point: Point) -> int | None:
+def _cpus(findings: Findings, curve: Curve, point: Point) -> int | None:
     """CPUs that a point can use: its level where that counts CPUs, else no more than it was given."""
-    if any(factor.name == curve.factor and factor.control == "cpus" for factor in found.study.factors):
+    if any(factor.name == curve.factor and factor.control == "cpus" for factor in findings.study.factors):
         return int(point.level)
     return None if point.n_cpus is None else min(int(point.level), point.n_cpus)
 
 
-def _baseline(found: Findings, curve: Curve) -> int | None:
-    base = found.study.baseline
+def _baseline(findings: Findings, curve: Curve) -> int | None:
+    base = findings.study.baseline
     if base is None or base.factor != curve.factor:
         return None
     at = next((point for point in curve.points if point.level == base.level and _is_count(point.level)), None)
-    return None if at is None else _cpus(found, curve, at)
+    return None if at is None else _cpus(findings, curve, at)
 
 
 def _is_count(level: object) -> bool:
@@ -218,7 +218,7 @@ _AGAINST = (
 )
 
 
-class Beside(NamedTuple):
+class CeilingComparison(NamedTuple):
     """What a ceiling adds to findings; `document` is kind -> points."""
 
     answer: list[str]
@@ -226,15 +226,15 @@ class Beside(NamedTuple):
     document: dict[str, list[CeilingPoint]]
 
 
-def beside(found: Findings, ceiling: Ceiling) -> Beside:
+def compare_ceiling(findings: Findings, ceiling: Ceiling) -> CeilingComparison:
     """Hold every curve of a study against the machine's ceiling. Executes nothing."""
-    reached = [it for curve in found.curves[:MAX_CURVES] if (it := reach(found, curve, ceiling))]
+    reached = [it for curve in findings.curves[:MAX_CURVES] if (it := reach(findings, curve, ceiling))]
     largest = max((n for kind in ceiling.kinds for n in ceiling.speedups(kind)), default=1)
     answer = [text for text in [summary(largest, speedups(ceiling, 1, largest))] if largest > 1 and text]
     answer += [sentence(it.name, it.speedup, it.n_cpus, it.found) for it in _worst(reached)]
-    if found.curves and not reached:
+    if findings.curves and not reached:
         answer.append("No curve of this study can be held against it: none has a speedup over CPUs that it has too.")
-    return Beside([*answer, *ceiling.warnings], _tables(ceiling, reached), document(ceiling))
+    return CeilingComparison([*answer, *ceiling.warnings], _tables(ceiling, reached), document(ceiling))
 
 
 def _worst(reached: Sequence[CurveReach]) -> list[CurveReach]:
@@ -243,13 +243,13 @@ def _worst(reached: Sequence[CurveReach]) -> list[CurveReach]:
     return behind[:MAX_SENTENCES]
 
 
-def joined(found: Findings, ceiling: Ceiling) -> Findings:
+def add_ceiling(findings: Findings, ceiling: Ceiling) -> Findings:
     """The findings with the ceiling's sentences after their own, and its tables after theirs."""
-    more = beside(found, ceiling)
-    update: dict[str, Any] = {"answer": [*found.answer, *more.answer], "tables": [*found.tables, *more.tables]}
-    if found.claim and more.answer:
-        update["claim"] = found.claim.model_copy(update={"sentences": [*found.claim.sentences[:2], more.answer[0]]})
-    return found.model_copy(update={**update, "ceilings": more.document})
+    more = compare_ceiling(findings, ceiling)
+    update: dict[str, Any] = {"answer": [*findings.answer, *more.answer], "tables": [*findings.tables, *more.tables]}
+    if findings.claim and more.answer:
+        update["claim"] = findings.claim.model_copy(update={"sentences": [*findings.claim.sentences[:2], more.answer[0]]})
+    return findings.model_copy(update={**update, "ceilings": more.document})
 
 
 def document(ceiling: Ceiling) -> dict[str, list[CeilingPoint]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.system import stale_processes
-from scalograph.system.stale_processes import MARK, end_orphans, mark
+from scalograph.system.stale_processes import MARK, kill_stale_processes, owner_variables
 
 pytestmark = pytest.mark.guarantee
 
@@ -45,7 +45,7 @@ def test_what_a_dead_start_left_is_ended_and_told(
 ) -> None:
     shown(tmp_path, left, environ)
     monkeypatch.setattr(stale_processes, "_WAIT_S", 0)  # a folder stays where a process goes
-    assert end_orphans(tmp_path) == [f"process {left}, left by a step: ended"]
+    assert kill_stale_processes(tmp_path) == [f"process {left}, left by a step: ended"]
     os.waitid(os.P_PID, left, os.WEXITED | os.WNOWAIT)
 
 
@@ -63,27 +63,27 @@ def test_what_a_dead_start_left_is_ended_and_told(
 )
 def test_what_may_be_somebody_s_stays(tmp_path: Path, left: int, environ: str) -> None:
     shown(tmp_path, left, environ)
-    assert end_orphans(tmp_path) == [] and is_alive(left)
+    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
 
 
 def test_what_counts_its_processes_otherwise_stays(tmp_path: Path, left: int) -> None:
     """The start that its mark names is a number of another container."""
     shown(tmp_path, left, DEAD, "pid:[2]")
-    assert end_orphans(tmp_path) == [] and is_alive(left)
+    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_what_is_anothers_stays(tmp_path: Path, left: int) -> None:
     shown(tmp_path, left, DEAD)
     os.chown(tmp_path / "proc" / str(left), 65534, 65534)
-    assert end_orphans(tmp_path) == [] and is_alive(left)
+    assert kill_stale_processes(tmp_path) == [] and is_alive(left)
 
 
 def test_a_mark_is_found_where_the_kernel_shows_it() -> None:
-    with subprocess.Popen(["sleep", "60"], env=mark()) as ours:
+    with subprocess.Popen(["sleep", "60"], env=owner_variables()) as ours:
         folder = Path(f"/proc/{ours.pid}")
         while b"sleep" not in (folder / "cmdline").read_bytes():
             pass
-        assert mark()[MARK].encode() in (folder / "environ").read_bytes()
-        assert not stale_processes._is_orphan(folder, Path("/")), "while its start is at work"
+        assert owner_variables()[MARK].encode() in (folder / "environ").read_bytes()
+        assert not stale_processes._is_stale(folder, Path("/")), "while its start is at work"
         ours.kill()

@@ -1,4 +1,4 @@
-"""A picture that a notebook shows and a file keeps, and how laws and points are drawn on one."""
+"""A chart as SVG for notebooks and files, and the drawing of points and fitted laws."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,12 +8,12 @@ from scalograph.exchange.export import write_text
 from scalograph.protocol.figure import Plot
 from scalograph.report.standalone_picture import standalone
 from scalograph.text.format import number
-from scalograph.text.plots import at, axis, line, outside, round_numbers
+from scalograph.text.plots import axis, axis_ticks, line, outside_ticks, round_numbers
 
 MARGIN = {"l": 70, "r": 16, "t": 24, "b": 44}
 
 
-class Drawn:
+class Picture:
     """An SVG of a plot: a notebook shows it, `save` writes it.
 
     Attributes:
@@ -48,7 +48,7 @@ def curve_plot(
     titles: tuple[str, str],
     ends: Sequence[tuple[float | None, float | None]] = (),
 ) -> Plot:
-    """Make the plot of points, with what was fitted to them as a line.
+    """Plot points, with a fitted line if there is one.
 
     Args:
         points: sizes and values.
@@ -63,10 +63,10 @@ def curve_plot(
     bars = {"error_y": _bars(ys, ends)} if ends else {}
     places = [round_numbers(0, top, is_log=False) for top in (top_x, top_y)]
     across, up = (
-        axis(title, (0, top), **at(ticks, [*map(number, ticks)]))
+        axis(title, (0, top), **axis_ticks(ticks, [*map(number, ticks)]))
         for title, top, ticks in zip(titles, (top_x, top_y), places, strict=True)
     )
-    layout = {"margin": MARGIN, "xaxis": across | outside(), "yaxis": up | {"showgrid": True}}
+    layout = {"margin": MARGIN, "xaxis": across | outside_ticks(), "yaxis": up | {"showgrid": True}}
     return Plot(f"{titles[1]} over {titles[0]}", [*lines, line(xs, ys, "line-0", 1, **marks, **bars)], layout)
 
 

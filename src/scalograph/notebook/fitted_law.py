@@ -1,4 +1,4 @@
-"""A scaling law fitted to numbers measured anywhere: callable, with its intervals, predictions and picture."""
+"""A scaling law fitted to any numbers: callable, with intervals, predictions and a chart."""
 
 import html
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.usl import Usl, Weights
 from scalograph.analysis.usl_predict import REACH, predict
-from scalograph.notebook.drawn import Drawn, curve_plot
+from scalograph.notebook.picture import Picture, curve_plot
 
 # Of the line: enough for a peak to look round.
 _STEPS = 200
@@ -54,37 +54,37 @@ class FittedLaw:
 
     @property
     def sigma(self) -> Estimate:
-        """Share of the work that is serial."""
+        """Return the serial share of the work."""
         return self.law.sigma
 
     @property
     def kappa(self) -> Estimate:
-        """Cost of coherency."""
+        """Return the cost of coherency."""
         return self.law.kappa
 
     @property
     def gamma(self) -> Estimate:
-        """Throughput of one, in the unit of the data."""
+        """Return the throughput of one, in the unit of the data."""
         return self.law.gamma
 
     @property
     def optimum(self) -> Estimate:
-        """Size with the largest throughput; no value but a lower end where the data do not reach it."""
+        """Return the size with the largest throughput; only a lower end where the data do not reach it."""
         return self.law.optimum
 
     def __call__(self, n: float | Sequence[float] | FloatArray) -> FloatArray:
-        """Return the throughput of the fitted curve at sizes `n`, without an interval: an array of their shape."""
+        """Return the throughput of the fitted curve at sizes `n`: an array of their shape."""
         return self.law(np.asarray(n, dtype=float))
 
     def predict(self, n: float) -> Estimate:
-        """Return the throughput at a size that was not measured, with its interval; refused with a reason."""
+        """Predict the throughput at an unmeasured size, with its interval; refused with a reason."""
         return predict(self.law, n, confidence=self._confidence)
 
-    def plot(self) -> Drawn:
-        """Return a picture of the points, and of the curve as far as predictions reach."""
+    def plot(self) -> Picture:
+        """Draw the points, and the curve as far as predictions reach."""
         sizes = np.linspace(float(self._n.min()), REACH * float(self._n.max()), _STEPS)
         points = self._n.tolist(), self._throughput.tolist()
-        return Drawn(curve_plot(points, (sizes.tolist(), self(sizes).tolist()), ("size", "throughput")))
+        return Picture(curve_plot(points, (sizes.tolist(), self(sizes).tolist()), ("size", "throughput")))
 
     def _parts(self) -> list[tuple[str, str]]:
         return [(name, f"{getattr(self.law, name)}") for name in ("sigma", "kappa", "gamma", "optimum")]

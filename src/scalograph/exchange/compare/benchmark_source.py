@@ -1,0 +1,157 @@
+"""Benchmarks of another tool as a source: a benchmark is a configuration, each of its forks a run."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scalograph.analysis.interval import summarize
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
+from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
+from scalograph.exchange.compare.findings_source import HALF
+from scalograph.exchange.compare.matched_treatments import BENCHMARK
+from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
+from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
+from scalograph.protocol.plain import Level, is_number
+from scalograph.study.scalars import unknown_name_error
+from scalograph.text.quantities import count_noun
+
+# Of benchmarks that are command lines.
+_COMMANDS = "run"
+_UNJUDGED = "No verdict of the machine is known: runs that others disturbed count like all."
+_JUDGED = "Of the verdict of the machine only which runs were disturbed is known."
+_ONE_PROCESS = "one process has no interval, however often it repeats; name files of several, with commas between"
+_WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
+
+
+def benchmark_source(
+    every: Sequence[Benchmark], instrument: str, label: str, name: str | None = None
+) -> MeasuredSource:
+    """Return a source of imported benchmarks.
+
+    Args:
+        every: what one instrument wrote, one or more.
+        instrument: as people call it.
+        label: what the source is called.
+        name: of the mode (of JMH), or the response (of a table); None for that of the first benchmark.
+
+    Raises:
+        StudyError: no benchmark has that mode, two of them are the same, or they have more params than a table holds.
+    """
+    chosen = _select_benchmarks(every, label, name)
+    levels, facts = _levels(chosen, label), _facts(chosen)
+    if twice := _find_repeat(chosen, levels):
+        repeated = f"several benchmarks are {twice.name[:80]} {params_text(dict(twice.params))}".rstrip()
+        raise StudyError.one(label, repeated, "one of each", "name them apart, or put them into files of their own")
+    is_time = chosen[0].unit == "s"
+    response = ResponseDoc(
+        name=chosen[0].mode, title="time" if is_time else "throughput", unit=chosen[0].unit,
+        better="lower" if is_time else "higher",
+    )  # fmt: skip
+    every_one = list(zip(chosen, levels, strict=True))
+    measured = [
+        (benchmark, at) for benchmark, at in every_one if benchmark.forks and not mostly_failed(*benchmark.failed)
+    ]
+    doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
+    notes = list(dict.fromkeys(f"{benchmark.name}: {note}" for benchmark in chosen for note in benchmark.notes))
+    return MeasuredSource(
+        label=label, name=instrument, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
+        along=_curve_factor(levels), response=response,
+        treatments=tuple(_treatment(benchmark, at) for benchmark, at in measured), facts=facts,
+        failed=tuple(FailedTreatment(at, benchmark.failed) for benchmark, at in every_one if mostly_failed(*benchmark.failed)),
+        refused=_refusal([benchmark for benchmark, _ in measured]),
+        trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
+    )  # fmt: skip
+
+
+def _refusal(every: Sequence[Benchmark]) -> str:
+    """Return why no verdict is possible, whatever the values are; empty where one is."""
+    if every and all(len(benchmark.forks) == 1 for benchmark in every):
+        return _ONE_PROCESS
+    n, of = (sum(benchmark.disturbed[i] for benchmark in every if benchmark.disturbed) for i in (0, 1))
+    return f"{n:,} of {count_noun(of, 'run')} were disturbed" if n > HALF * of else ""
+
+
+def _select_benchmarks(every: Sequence[Benchmark], label: str, name: str | None) -> list[Benchmark]:
+    """Return the benchmarks of one mode and one unit."""
+    first = next((benchmark for benchmark in every if name in (None, benchmark.mode)), None)
+    if first is None:
+        raise unknown_name_error(
+            "--response", f'{label} has no "{name}"', name, dict.fromkeys(benchmark.mode for benchmark in every)
+        )
+    return [benchmark for benchmark in every if (benchmark.mode, benchmark.unit) == (first.mode, first.unit)]
+
+
+def _find_repeat(every: Sequence[Benchmark], levels: Sequence[Mapping[str, Level]]) -> Benchmark | None:
+    """Return the first benchmark that has the levels of an earlier one."""
+    seen = set[tuple[Level, ...]]()
+    for benchmark, at in zip(every, levels, strict=True):
+        if (same := tuple(at.values())) in seen:
+            return benchmark
+        seen.add(same)
+    return None
+
+
+def _levels(every: Sequence[Benchmark], label: str) -> list[dict[str, Level]]:
+    """Return name, params and varying attributes of each benchmark; a missing param is an empty text."""
+    names = list(dict.fromkeys(name for benchmark in every for name in benchmark.params))
+    if len(names) > MAX_PARAMS:
+        fix = "put its benchmarks into several files"
+        raise StudyError.one(label, f"{len(names)} params", f"at most {MAX_PARAMS}", fix)
+    rows = [{name: _level(benchmark.params.get(name, "")) for name in names} for benchmark in every]
+    if not _differ_by_params(every):
+        called = BENCHMARK
+        while called in names:  # a param may be called so
+            called += " name"
+        rows = [{called: benchmark.name, **levels} for benchmark, levels in zip(every, rows, strict=True)]
+    for name, values in _attributes(every).items():
+        if len({*values}) > 1:
+            rows = [{**levels, name: value} for levels, value in zip(rows, values, strict=True)]
+    return rows
+
+
+def _facts(every: Sequence[Benchmark]) -> dict[str, str]:
+    """Return the attributes that all share: they become differences from another source."""
+    facts = {name: str(values[0]) for name, values in _attributes(every).items() if len({*values}) == 1}
+    if _differ_by_params(every):
+        facts["command"] = f"{every[0].name} and {len(every) - 1} more"
+    return facts | {"mode": every[0].mode}
+
+
+def _attributes(every: Sequence[Benchmark]) -> Mapping[str, list[int]]:
+    """Return what is no param but changes the values: threads, and calls per iteration."""
+    attributes = {
+        "threads": [benchmark.threads for benchmark in every],
+        "calls of a shot": [benchmark.batch for benchmark in every],
+    }
+    return {
+        name: values for name, values in attributes.items() if not any(name in benchmark.params for benchmark in every)
+    }
+
+
+def _differ_by_params(every: Sequence[Benchmark]) -> bool:
+    """Return whether params alone identify command lines: the names only repeat them."""
+    params = {tuple(sorted(benchmark.params.items())) for benchmark in every}
+    return every[0].mode == _COMMANDS and len(every) > 1 and len(params) == len(every)
+
+
+def _level(text: str) -> Level:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _DECIMAL.fullmatch(text) else text
+
+
+def _curve_factor(levels: Sequence[Mapping[str, Level]]) -> str:
+    """Choose the factor with the most levels, a numeric one if there is one."""
+    return max(levels[0], key=lambda name: _rank([row[name] for row in levels]))
+
+
+def _rank(values: Sequence[Any]) -> tuple[bool, int]:
+    n = len({*values})
+    return n > 1 and all(map(is_number, values)), n
+
+
+def _treatment(benchmark: Benchmark, levels: Mapping[str, Level]) -> SourceTreatment:
+    own, (n, of) = scores(benchmark), benchmark.disturbed or (0, 0)
+    doubt = "rests on disturbed runs" if n and len(own) == of else ""
+    return SourceTreatment(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)

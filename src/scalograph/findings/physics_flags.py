@@ -1,0 +1,115 @@
+"""Physics checks on the curves of a study: flags on points, and on whole configurations."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scalograph.analysis.estimate import Estimate, Flag
+from scalograph.analysis.physics import ObservedLevel, PhysicsFlag, PhysicsGate, cpu_time_across, physics_flags
+from scalograph.findings.curves import point_key
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Curve, Point
+from scalograph.protocol.plain import Level
+from scalograph.study.model import Study
+
+Key = tuple[Level, ...]
+
+# True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
+HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
+# `speedup` has told it already, in the warnings of the point.
+FLAGGED_BEFORE: tuple[PhysicsGate, ...] = ("speedup above the CPUs",)
+
+
+def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> dict[Key, str]:
+    """Flag each point that violates a physics check.
+
+    Args:
+        table: the runs.
+        curves: whose points get flags.
+        samples: the sample of each treatment.
+
+    Returns:
+        The gate that objects to a configuration, where that makes a doubt; the flags there say more.
+    """
+    gates: dict[Key, str] = {}
+    if not table.study.baseline:
+        return gates
+    for curve in curves:
+        for objection in (
+            *_curve_objections(table, curve, samples),
+            *_cpu_count_objections(table, curve, _siblings(table, curve, curves, samples)),
+        ):
+            point = next(p for p in curve.points if p.level == objection.n)
+            if objection.gate not in FLAGGED_BEFORE:
+                point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
+            if objection.gate not in HARMLESS:
+                gates.setdefault(point_key(table, curve, point), objection.gate)
+    return gates
+
+
+def _curve_objections(table: Table, curve: Curve, samples: Mapping[Key, Sample]) -> list[PhysicsFlag]:
+    baseline = table.study.baseline[curve.factor]
+    # Levels that count no workers have no n: nothing to hold physics against.
+    is_placed = table.study.factors[curve.factor].control is not None
+    if is_placed or table.study.is_driven or not isinstance(baseline, int):
+        return []
+    observed = [
+        _observe(table.study, p, samples[point_key(table, curve, p)]) for p in curve.points if _counts_workers(p)
+    ]
+    return physics_flags(observed, baseline, table.study.work)
+
+
+def _counts_workers(point: Point) -> bool:
+    return isinstance(point.level, int) and point.level >= 1 and bool(point.n_cpus)
+
+
+def _observe(study: Study, point: Point, sample: Sample) -> ObservedLevel:
+    works = {row.work for row in sample.counted}
+    believed = _read_estimate(study, point, "value.believed_cpus")
+    return ObservedLevel(
+        n=int(point.level),
+        n_cpus=point.n_cpus or 1,
+        wall=_read_estimate(study, point, "window.wall"),
+        cpu=_read_estimate(study, point, "window.cpu"),
+        # Of many levels one will err: the interval that holds for all of them at once.
+        speedup=point.simultaneous,
+        work=works.pop() if len(works) == 1 else None,
+        believed_cpus=round(believed.value) if believed and believed.value is not None else None,
+    )
+
+
+def _read_estimate(study: Study, point: Point, source: str) -> Estimate | None:
+    name = next((name for name, response in study.responses.items() if response.source == source), None)
+    return point.responses[name].estimate if name in point.responses else None
+
+
+def _siblings(table: Table, curve: Curve, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> list[Curve]:
+    """Find curves of the same kind of time that differ from this one in the CPU count only, itself included."""
+    factor = _cpu_factor(table)
+    alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
+    return [c for c in alike if _is_whole(table, c, samples) == _is_whole(table, curve, samples)]
+
+
+def _is_whole(table: Table, curve: Curve, samples: Mapping[Key, Sample]) -> bool:
+    return bool(samples[point_key(table, curve, curve.points[0])].whole)
+
+
+def _cpu_factor(table: Table) -> str | None:
+    return next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+
+
+def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[PhysicsFlag]:
+    """Check the baseline of this curve against that of its sibling on the fewest CPUs."""
+    factor = _cpu_factor(table)
+    if factor is None or factor not in curve.group or _work_grows(table, curve):
+        return
+    level = table.study.baseline[curve.factor]
+    points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
+    times = {n: _read_estimate(table.study, point, "window.cpu") for n, point in points.items()}
+    by_cpus = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
+    if (objection := by_cpus.get(int(curve.group[factor]))) is not None:
+        yield PhysicsFlag(objection.gate, int(level), objection.text)
+
+
+def _work_grows(table: Table, curve: Curve) -> bool:
+    """A baseline of several workers may contend on more CPUs, so its CPU time says nothing."""
+    return table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None

@@ -1,0 +1,265 @@
+"""Notes, settings, instruments and traces of runs, read from the journal and its records."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from scalograph.protocol.noise_floor import Recheck
+from scalograph.protocol.record import CopyEvent, InForce, Record
+from scalograph.study.cross_checks import DeclaredLevels
+from scalograph.study.model import Study
+from scalograph.study.scalars import Level, list_words, refuse, short_repr
+from scalograph.text.format import format_cpu_list, named_cpus
+from scalograph.text.quantities import count_noun
+
+if TYPE_CHECKING:
+    from scalograph.findings.row import Row
+
+
+# How a block began, in the words of releases whose notes do not say what they are about.
+_EARLIER = {"busy": " began on a busy machine", "quiet": " began on a quiet machine"}
+# What many notes have in common.
+MANY = {
+    "busy": "blocks and rounds of repeats began on a busy machine",
+    "disturbed": "blocks had mostly disturbed runs",
+}
+
+
+class Note(NamedTuple):
+    """Something that a person should know; `about` is "busy" or "quiet" if it says how a block began.
+
+    "disturbed" says that most runs of a block were.
+    """
+
+    text: str
+    about: str = ""
+
+
+def parse_note(event: Mapping[str, Any]) -> Note:
+    """Parse a note of the journal. Raises KeyError if it has no text."""
+    text = str(event["text"])
+    implied = next((about for about, words in _EARLIER.items() if words in text), "")
+    return Note(text, str(event.get("about", implied)))
+
+
+def summarize_notes(every: list[Note], noise: Recheck | None) -> Iterator[str]:
+    """Yield the notes in order, busy blocks summarized, then the sentence on the noise floor."""
+    by = {about: [note.text for note in every if note.about == about] for about in MANY}
+    for about, texts in by.items():
+        if len(texts) > 1:
+            yield f"{len(texts)} {MANY[about]}; first: {texts[0]}"
+    # That a quiet machine was waited for is no news any more.
+    yield from (note.text for note in every if note.about != "quiet" and len(by.get(note.about, ())) < 2)
+    if noise and (noise.changed in ("higher", "lower") or noise.moved in ("slower", "faster")):
+        yield noise.sentence
+
+
+class ConfigurationCache:
+    """Validate configurations against the declared levels, each only once."""
+
+    def __init__(self, study: Study) -> None:
+        self._factors = {name: DeclaredLevels(factor.model_dump()) for name, factor in study.factors.items()}
+        self._known: dict[object, Mapping[str, Level]] = {}
+        self._as_written: dict[object, Mapping[str, Level]] = {}
+
+    def resolve(self, written: Any) -> Mapping[str, Level]:
+        """Return the levels in the order of the study's factors; the same object for all runs.
+
+        Raises:
+            ValueError: a factor is missing or unknown, or does not have the level.
+        """
+        try:
+            key = tuple(written.items()), tuple(map(type, written.values()))
+            levels = self._as_written.get(key)
+        except (AttributeError, TypeError):  # no treatment, or a level that is none
+            return self._resolve_new(written)
+        if levels is None:
+            levels = self._as_written[key] = self._resolve_new(written)
+        return levels
+
+    def _resolve_new(self, written: Any) -> Mapping[str, Level]:
+        if not isinstance(written, dict) or written.keys() != self._factors.keys():
+            raise ValueError(f"treatment {short_repr(written)}, expected a level of {list_words(self._factors)}")
+        levels = tuple(map(written.__getitem__, self._factors))
+        if wrong := next((refuse(level) for level in levels if not isinstance(level, Level)), None):
+            raise ValueError(f"treatment: {wrong}")
+        key = levels, tuple(map(type, levels))  # 1 and true are equal
+        named = self._known.get(key)
+        if named is None:
+            named = self._known[key] = dict(zip(self._factors, levels, strict=True))
+            self._refuse_unknown(named)
+        return named
+
+    def _refuse_unknown(self, treatment: Mapping[str, Level]) -> None:
+        for name, level in treatment.items():
+            if wrong := refuse(level):
+                raise ValueError(f"treatment: {name}: {wrong}")
+            if not self._factors[name].has(level):
+                raise ValueError(f"treatment: {name} = {short_repr(level)}, expected {self._factors[name].expected_text}")
+
+
+# A CPU with less of a run's CPU time was not used by it.
+MIN_SHARE = 0.01
+
+
+def own_changes(record: Record) -> tuple[str, ...]:
+    """Return the settings that the program changed itself, as texts without duplicates."""
+    changed = [copy for copy in record.copies if copy.changed]
+    return tuple(dict.fromkeys(text for copy in changed for text in _describe_changes(copy))) if changed else ()
+
+
+def _describe_changes(copy: CopyEvent) -> Iterator[str]:
+    before, end = copy.in_force, copy.at_end
+    if before is None or end is None:
+        return
+    if end.cpus != before.cpus:
+        yield f"its CPUs from {format_cpu_list(before.cpus)} to {format_cpu_list(end.cpus)}"
+    if (end.policy, end.priority) != (before.policy, before.priority):
+        yield f"its policy from {_policy(before)} to {_policy(end)}"
+    if end.nice != before.nice:
+        yield f"its nice value from {before.nice} to {end.nice}"
+
+
+def _policy(placed: InForce) -> str:
+    return f"{placed.policy}:{placed.priority}" if placed.priority else placed.policy
+
+
+def explain_fewer_cpus(record: Record) -> str:
+    """Return a text if the program confined itself to fewer CPUs than it was given; else empty.
+
+    One that binds its threads narrows the mask of the first, and uses all CPUs that it was given all the same.
+    """
+    copy, used = record.copies[0] if len(record.copies) == 1 else None, record.run.per_cpu_ns
+    before, end = (copy.in_force, copy.at_end) if copy and copy.changed else (None, None)
+    if before is None or end is None or not used or not set(end.cpus) < set(before.cpus):
+        return ""
+    n_used = sum(ns > MIN_SHARE * sum(used) for ns in used)
+    return f"it kept to {named_cpus(end.cpus)} of {format_cpu_list(before.cpus)}" if n_used <= len(end.cpus) else ""
+
+
+# Settings that a sentence names.
+MAX_NAMED = 12
+SettingsChanges = tuple[tuple[str, str, str], ...]
+
+
+class _SettingsRow(Protocol):
+    @property
+    def run(self) -> str:
+        """Return the name of the run."""
+
+    @property
+    def settings(self) -> SettingsChanges:
+        """Return name, value before and value after of each changed setting."""
+
+
+def settings_changes(record: Record) -> SettingsChanges:
+    """Return the machine settings that a run changed, with the values before and after."""
+    if not record.settings:  # as of most runs
+        return ()
+    settings = (setting for setting in record.settings if setting.after)
+    return tuple(
+        (setting.name, setting.before, setting.after)
+        for setting in settings
+        if {setting.asked, setting.after} != {setting.before}
+    )
+
+
+def settings_sentences(rows: Sequence[_SettingsRow]) -> Iterator[str]:
+    """Yield whether the machine settings were restored, or which run left one changed."""
+    changing = [row for row in rows if row.settings]
+    if not changing:
+        return
+    left = [(row.run, *change) for row in changing for change in row.settings if change[1] != change[2]]
+    for run, name, before, after in left[:MAX_NAMED]:
+        yield f"after run {run} the setting {name} was {after}, and {before} before it"
+    if not left:
+        values = {name: before for row in changing for name, before, _ in row.settings}
+        named = ", ".join(f"{name} {value}" for name, value in [*values.items()][:MAX_NAMED])
+        n = count_noun(len(changing), "run")
+        yield f"settings of the machine were changed for {n} and restored after each, as read back: {named}"
+
+
+def degradations(record: Record) -> tuple[tuple[str, str, str], ...]:
+    """Return what the kernel did not grant the probe: what, why, and the fix, without duplicates."""
+    if not record.header.degraded and not record.run.degraded:
+        return ()
+    parts = {(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}
+    return tuple(sorted(parts))
+
+
+def instrument_setup(record: Record) -> tuple[str, ...]:
+    """Return probe, backend, containment, policies and nice values: what must not vary undeclared."""
+    forces = frozenset([(copy.in_force.policy, copy.in_force.nice) for copy in record.copies if copy.in_force])
+    header = record.header
+    return _make_setup(header.kind, header.probe, header.backend, header.containment, forces)
+
+
+@lru_cache
+def _make_setup(
+    kind: str, probe: str, backend: str, containment: str, forces: Iterable[tuple[str, int]]
+) -> tuple[str, ...]:
+    policies = "+".join(sorted({policy for policy, _ in forces}))
+    nices = "+".join(sorted({str(nice) for _, nice in forces}))
+    return (f"{kind} {probe}", backend, containment, policies, nices)
+
+
+def copy_side_by_side(rows: "Sequence[Row]") -> "list[Row]":
+    """Copy the rows so that those of one configuration are adjacent in memory; the order stays."""
+    indices = sorted(range(len(rows)), key=lambda index: id(rows[index].treatment))
+    copies = [*rows]
+    for index in indices:
+        copies[index] = _copy_row(rows[index])
+    return copies
+
+
+def _copy_row(row: "Row") -> "Row":
+    """Multiply by one: the product is a new object."""
+    return replace(row, scores={name: 1.0 * x if type(x) is float else x for name, x in row.scores.items()})
+
+
+START, END, WORKER = "trace_start_ns", "trace_end_ns", "trace_worker"
+MAX_SUBTASKS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskTrace:
+    """Subtasks of one iteration, in the order of their reports.
+
+    Attributes:
+        start_ns: when each began, ns since the shot did.
+        end_ns: when it ended.
+        worker: who did it, from 0.
+    """
+
+    start_ns: tuple[float, ...]
+    end_ns: tuple[float, ...]
+    worker: tuple[int, ...]
+
+    @property
+    def n_workers(self) -> int:
+        return len(set(self.worker))
+
+
+def find_trace(record: Record) -> SubtaskTrace | None:
+    """Return the first whole trace of a record; None if there is none."""
+    telling = [part.values for part in record.values if START in part.values]
+    if not telling:
+        return None
+    reported = (tuple(values.get(name, []) for name in (START, END, WORKER)) for values in telling)
+    whole = next((lists for lists in reported if _is_whole(*lists)), None)
+    return SubtaskTrace(tuple(whole[0]), tuple(whole[1]), tuple(int(n) for n in whole[2])) if whole else None
+
+
+def _is_whole(start: Sequence[float], end: Sequence[float], worker: Sequence[float]) -> bool:
+    if not 0 < len(start) == len(end) == len(worker) <= MAX_SUBTASKS:
+        return False
+    numbers = all(math.isfinite(n) for n in (*start, *end, *worker))
+    return numbers and all(0 <= a <= b for a, b in zip(start, end, strict=True)) and all(map(_is_index, worker))
+
+
+def _is_index(worker: float) -> bool:
+    return worker >= 0 and worker == int(worker)

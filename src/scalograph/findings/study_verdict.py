@@ -1,0 +1,327 @@
+"""The verdict on a study: whether its results can be used, the effect of what was found, and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import expm1, log
+from typing import Literal
+
+import numpy as np
+
+from scalograph.analysis.modes import find_common_modes
+from scalograph.design.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
+from scalograph.findings.answer import MAX_WORDS, Caveat, format_sentence
+from scalograph.findings.curves import identical_score_caveats, is_count
+from scalograph.findings.names import shorten
+from scalograph.findings.quality_flags import QualityFlags
+from scalograph.findings.row import Row
+from scalograph.findings.sample import Sample, cpu_time_responses, is_functional
+from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.table import Table
+from scalograph.findings.visible_effect import BLIND
+from scalograph.protocol.findings import StudyNoise, Trust
+from scalograph.protocol.plain import Level
+from scalograph.questions.registry import basis
+from scalograph.text.quantities import count_noun, two_digits
+from scalograph.verdict.cause import COUNTED, Cause
+
+# Past this share of failed runs a study is doubted; from the other one on, of unverified runs.
+FAILED, UNVERIFIED = 0.10, 0.50
+# Farther apart no percentage tells more.
+FAR_APART = 100
+
+
+def study_caveats(
+    table: Table, samples: Sequence[Sample], noise: StudyNoise | None, residue: Sequence[str]
+) -> Iterable[Caveat]:
+    """Yield the caveats of a study, gravest first."""
+    runs = [row for row in table.rows if not row.warmup]
+    yield from _run_caveats(table, runs, [row for row in runs if row.status == "ok"])
+    yield from _design_caveats(table, residue)
+    if noise and noise.minimum_detectable_percent >= BLIND:
+        sd = two_digits(noise.sd_log_percent)
+        if len(samples) > 1:
+            yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd} %")
+        else:
+            yield Caveat(f"runs differ by {sd} %", "what is typical of them is known only roughly")
+    if basis(table.study.question) == "treatments":
+        yield from _bimodality_caveats(table, samples)
+        if not is_count(table.study.responses[primary_response(table)]):
+            yield from identical_score_caveats(samples, primary_response(table))
+
+
+def count_disturbed(runs: Iterable[Row]) -> int:
+    """Count the successful runs that were disturbed or are invalid."""
+    verdicts = [row.verdict for row in runs]
+    return verdicts.count("contaminated") + verdicts.count("impossible")
+
+
+def worst_cause(runs: Iterable[Row]) -> str:
+    """Return the most frequent cause of disturbance, as its worst run describes it; else empty."""
+    causes = [row.causes[0] for row in runs if row.verdict == "contaminated" and row.causes]
+    if not causes:
+        return ""
+    ((name, _),) = Counter(cause.cause for cause in causes).most_common(1)
+    return max((cause for cause in causes if cause.cause == name), key=lambda cause: cause.amount or 0.0).text
+
+
+def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Caveat]:
+    verdicts, failed = Counter(row.verdict for row in ok), len(runs) - len(ok)
+    if n := verdicts["impossible"]:
+        does = "they are left out, but a clock or a counter is wrong"
+        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", does)
+    # Of an array failures are an answer.
+    if failed > FAILED * len(runs) and basis(table.study.question) != "array":
+        yield Caveat(f"{failed} of {count_noun(len(runs), 'run')} failed", "the others may not be typical")
+    n = verdicts["undecided"]
+    # Where configurations stand for themselves, those that rest on such runs are marked.
+    if basis(table.study.question) != "treatments" and n and n >= UNVERIFIED * len(ok):
+        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} are unverified", "they count, and may have been disturbed")
+
+
+def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
+    if table.study.protocol.order == "declared":
+        yield Caveat("runs were made in declared order", "a drift of the machine looks like an effect")
+    if keys := [str(key) for key, *_ in table.accepted]:
+        yield Caveat(f"the set-up changed at a resume ({shorten(', '.join(keys), 60)})", "earlier runs may differ")
+    if residue:
+        more = f" (and {len(residue) - 1} more)" if residue[1:] else ""
+        yield Caveat("something varied that no factor declares", f"{shorten(residue[0])}{more}")
+
+
+def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
+    name = primary_response(table)
+    every = (sample.values(name) for sample in samples)
+    logs = [np.log(values[values > 0]).tolist() for values in every]
+    if common := find_common_modes(logs, table.study.seed % 2**32):
+        far = common.apart > log(FAR_APART)
+        apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(common.apart))} %"
+        high = two_digits(100 * common.share_high)
+        yield Caveat(f"runs have two modes, {apart} apart", f"{high} % are in the higher one; an average is neither")
+
+
+# Past this share of disturbed or failed runs a study cannot be believed at all.
+REJECT = 0.50
+# Why a study ended, where it did before its first run.
+_NO_RUNS = {
+    "budget": "the first block would be past the budget",
+    "busy": "the machine was busy, and the study ends there",
+    "impossible": "its runs could not be as recorded, and the study ends there",
+    "interrupted": "the study was interrupted before",
+    "complete": "nothing was left to run",
+}
+# Who had the CPUs of most disturbed runs -> what to do about it.
+_REMEDIES = {
+    "steal": "mostly the hypervisor took the CPUs: wait for a quiet host (--wait-quiet 10m)",
+    "neighbor": "mostly other programs had the CPUs: end them, or wait (--wait-quiet 10m)",
+}
+MAX_POINTS = 3
+# Percent: a larger effect is no measure of what can be seen.
+MAX_EFFECT = 1000.0
+
+
+def judge_study(
+    table: Table,
+    samples: Sequence[Sample],
+    reasons: Sequence[Caveat],
+    marked: QualityFlags,
+    noise: StudyNoise | None = None,
+) -> Trust:
+    """Judge the study as a whole.
+
+    Args:
+        table: its runs.
+        samples: those of each configuration.
+        reasons: for doubt, the gravest first, and others that are told among the causes.
+        marked: configurations that are marked, and how far the others may be off.
+        noise: between runs of one configuration, where it is known.
+    """
+    ok, caveats = table.successful_rows(), [*marked.reasons, *reasons]
+    bad = [row for row in ok if row.verdict in ("contaminated", "impossible")]
+    kept = _fallback_runs(table, samples)
+    lost = [row for row in bad if row.run not in kept]
+    causes = [*(caveat.text for caveat in caveats), *_summarize_causes(lost, "left out")]
+    causes += _summarize_causes((row for row in bad if row.run in kept), "disturbed, and counted")
+    open_runs = (row for row in _verifiable_runs(ok) if row.verdict == "undecided")
+    causes += [*_shortage_text(table, samples), *_summarize_causes(open_runs, "unverified, and counted")]
+    if reason := _why_rejected(table, ok):
+        points = [format_sentence(text) for text in _remedies(ok)]
+        return Trust(level="reject", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
+    busy = [*_busy_caveats(ok)]
+    against = [*busy, *(caveat for caveat in caveats if caveat.whole)]
+    grave = [marked.grave_caveat] if marked.grave_caveat else []
+    others = against or grave or marked.reasons[:1]
+    # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
+    seen = None if table.study.reference or len(table.treatments) == 1 else noise
+    is_told = any("unverified" in caveat.why for caveat in others)
+    facts = [*([marked.accuracy_text] if marked.accuracy_text else []), *_facts(ok, lost, seen, is_told)]
+    if against:
+        rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
+        lines = [against[0].effect, *(caveat.text for caveat in rest)]
+        level, sentence = "doubt", against[0].why
+    else:
+        lines = [caveat.text for caveat in others]
+        level, sentence = "believe", facts.pop(0) if marked.accuracy_text else _usable_text(ok, len(lost))
+    return Trust(
+        level=level, sentence=format_sentence(sentence, MAX_WORDS),
+        points=[format_sentence(text) for text in (*lines, *facts) if text][:MAX_POINTS],
+        error_percent=marked.percent, responses=_response_verdicts(table) if busy else {},
+        causes=list(dict.fromkeys([*(caveat.text for caveat in busy), *causes])),
+    )  # fmt: skip
+
+
+def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> tuple[str, str]:
+    """Return what happened to most runs if too few are left, and the reason; else empty texts.
+
+    Args:
+        table: the study.
+        ok: runs that succeeded, of those that are asked about.
+        n_failed: those that did not.
+        by_cpu: whether CPU times are asked about: a neighbor leaves them nearly as they were.
+    """
+    if not ok:
+        return ("no run succeeded", "") if n_failed else ("no run was made", _why_no_runs(table))
+    if n_failed > REJECT * (n_made := n_failed + len(ok)):
+        return f"{n_failed:,} of {count_noun(n_made, 'run')} failed", ""
+    if (n := _count(ok, "impossible")) > REJECT * len(ok):
+        return f"{n:,} of {count_noun(len(ok), 'run')} cannot be as recorded", ""
+    return (_disturbance_text(ok), "the machine was too busy to measure") if _is_busy(ok) and not by_cpu else ("", "")
+
+
+def _why_rejected(table: Table, ok: Sequence[Row]) -> str:
+    n_failed = sum(not row.warmup for row in table.rows) - len(ok)
+    return ": ".join(text for text in why_unusable(table, ok, n_failed, bool(cpu_time_responses(table.study))) if text)
+
+
+def _is_busy(ok: Sequence[Row]) -> bool:
+    return count_disturbed(ok) > REJECT * len(ok)
+
+
+def _remedies(ok: Sequence[Row]) -> Iterable[str]:
+    if _is_busy(ok):
+        causes = Counter(_cause(row) for row in ok if row.verdict == "contaminated")
+        yield from (_REMEDIES[cause] for cause, n in causes.items() if cause in _REMEDIES and 2 * n > causes.total())
+
+
+def _disturbance_text(ok: Sequence[Row]) -> str:
+    return f"{count_disturbed(ok):,} of {count_noun(len(ok), 'run')} were disturbed"
+
+
+def _count(ok: Sequence[Row], verdict: str) -> int:
+    return [row.verdict for row in ok].count(verdict)
+
+
+def _why_no_runs(table: Table) -> str:
+    return _NO_RUNS.get(table.end_reason or "", "the study did not come to its end")
+
+
+def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
+    """Interference takes CPU from a run and leaves its CPU time nearly as it was: caches are shared."""
+    if _is_busy(ok):
+        does = "CPU times count disturbed runs too, and are a little too long where neighbors used the caches"
+        yield Caveat(f"{_disturbance_text(ok)}: believe CPU times, but no wall times and no speedups", does)
+
+
+def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
+    """CPU times share the doubt of the study; all other responses are rejected."""
+    by_cpu = cpu_time_responses(table.study)
+    return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
+
+
+def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
+    """Return the runs of configurations with fewer than two clean ones: there disturbed ones count."""
+    if basis(table.study.question) not in ("treatments", "levels"):
+        return set()
+    return {row.run for sample in samples if sample.falls_back for row in sample.succeeded}
+
+
+def _usable_text(ok: Sequence[Row], n_lost: int) -> str:
+    n = count_noun(len(ok), "run")
+    if count_disturbed(ok) > n_lost:
+        return f"{n}, {count_disturbed(ok)} of them disturbed, {n_lost or 'none'} left out"
+    return f"{n}, {f'{n_lost} of them disturbed and left out' if n_lost else 'none found disturbed'}"
+
+
+def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
+    """Yield what became of the runs, and the detectable effect; unverified runs if no reason names them."""
+    if lost:
+        causes = " and ".join(name for name, _ in Counter(map(_cause, lost)).most_common(2))
+        yield f"{len(lost)} of {count_noun(len(ok), 'run')} left out ({causes}): intervals are wider"
+    if not is_told and (n := sum(row.verdict == "undecided" for row in _verifiable_runs(ok))):
+        yield f"{count_noun(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
+    if noise and noise.sd_log_percent == 0:
+        yield "runs of a typical configuration do not differ at all"
+    elif noise and noise.minimum_detectable_percent > MAX_EFFECT:
+        yield "runs differ too much to see any effect"
+    elif noise:
+        yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)} % are visible"
+
+
+def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:
+    """Skip functional runs, which show no times."""
+    return [row for row in ok if row.verdict != "undecided" or not is_functional(row)]
+
+
+def _cause(row: Row) -> str:
+    """Count each run once."""
+    return row.causes[0].cause if row.causes else row.verdict
+
+
+def _summarize_causes(runs: Iterable[Row], fate: str) -> Iterable[str]:
+    """Yield the number of runs for each cause, with its worst run."""
+    by_name: dict[str, list[Cause]] = {}
+    for row in runs:
+        for cause in row.causes:
+            by_name.setdefault(cause.cause, []).append(cause)
+    for name, causes in sorted(by_name.items()):
+        worst = max(causes, key=lambda cause: cause.amount or 0.0)
+        yield f"{name}: {count_noun(len(causes), 'run')} {fate}, the worst {worst.text}"
+
+
+def _shortage_text(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
+    if short := count_short(table, samples):
+        have = "has" if short == 1 else "have"
+        yield f"{short} of {count_noun(len(samples), 'configuration')} {have} fewer clean runs than asked"
+
+
+def count_short(table: Table, samples: Sequence[Sample]) -> int:
+    """Count the configurations with fewer clean runs than planned (exit code 5).
+
+    An unverified run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
+    again would find no more on a machine that cannot tell. The causes of `trust` say how many there are. A
+    configuration that is as precise as was asked is not short, nor is one of an array, where all runs stand for all.
+    """
+    if basis(table.study.question) == "array":
+        return 0
+    asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    response = primary_response(table)
+    wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]
+    short = [sample for sample, n in zip(samples, wanted, strict=True) if _count_clean(sample, response) < n]
+    precise = _precise_keys(table, samples) if short else set()
+    return sum(tuple(sample.treatment.values()) not in precise for sample in short)
+
+
+def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[tuple[Level, ...]]:
+    """Find configurations ended by a precision rule: by their own scores, or by ratios over the reference."""
+    rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary_response(table)
+    by_key = {tuple(sample.treatment.values()): sample for sample in samples}
+    if rule is not None:
+        return {key for key, sample in by_key.items() if rule.is_precise(sample.scores(response))}
+    if pairs is None:
+        return set()
+    bases = {key: reference_key(table.study, sample.treatment) for key, sample in by_key.items()}
+    versions = {key: by_key[base] for key, base in bases.items() if base != key and base in by_key}
+    ended = {
+        key
+        for key, base in versions.items()
+        if pairs.is_precise(block_ratios(_block_scores(by_key[key], response), _block_scores(base, response)))
+    }
+    return ended | ({bases[key] for key in ended} if ended == versions.keys() else set())
+
+
+def _block_scores(sample: Sample, response: str) -> list[tuple[int, float]]:
+    return [*zip(sample.blocks(response), sample.scores(response), strict=True)]
+
+
+def _count_clean(sample: Sample, response: str) -> int:
+    usable = (*COUNTED, "contaminated") if response in sample.cpu_responses else COUNTED
+    return sum(row.verdict in usable and response in row.scores for row in sample.succeeded)

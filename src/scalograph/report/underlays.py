@@ -1,0 +1,243 @@
+"""What lies under the curves, in plotly's terms: a law with its band, Amdahl's, the ideal, published values.
+
+A curve gets color and name by what tells lines apart, and that is chosen in the page: `OWN` stands for the one, `NAME`
+for the other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from scalograph.protocol.findings import Curve, Findings
+from scalograph.protocol.published_claim import PublishedCurve
+from scalograph.text.axes import Factors, level_key
+from scalograph.text.escape import one_line
+from scalograph.text.format import significant
+from scalograph.text.plots import SYMBOLS, area, hover, line, nth_kind
+
+OWN, NAME = "line-own", "{line}"
+# More lines than this to a panel, and the fitted laws wait until they are asked for.
+MANY_LAWS = 3
+# What it is called, the dash of its piece in the legend, and whether it is shown at first.
+LAWS = {
+    "fitted": ("fitted law", "none", True),
+    "amdahl": ("Amdahl\N{RIGHT SINGLE QUOTATION MARK}s law", "6 2 1 2", False),
+    "ideal": ("ideal", "3 3", True),
+}
+
+
+def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Name what can be shown and hidden, and whether it is shown at first.
+
+    Args:
+        drawn: the curves of a family, with what stands under each.
+        n_lines: of a panel.
+        papers: that have published figures, with the symbol of each.
+    """
+    kinds = {layer["of"] for curve in drawn for layer in curve["under"]}
+    laws = [
+        {"of": of, "name": name, "dash": dash, "shown": is_shown and (of != "fitted" or n_lines <= MANY_LAWS)}
+        for of, (name, dash, is_shown) in LAWS.items()
+        if of in kinds
+    ]
+    return [*laws, *papers]
+
+
+def speedup_underlays(law: dict[str, Any] | None, ideal: Iterable[tuple[float, float | None]]) -> list[dict[str, Any]]:
+    """Return the underlays of a speedup curve: kind, traces, and range of each.
+
+    Args:
+        law: as `law_line` has it.
+        ideal: places of the points, with the ideal speedup of each.
+    """
+    layers = []
+    if law:
+        note = "dotted: beyond the data" if law["inside"] < len(law["at"]) else ""
+        ends = reach(law["fitted"], [*law["low"], *law["high"]])
+        layers.append({"of": "fitted", "traces": _law_traces(law), "reach": ends, "end": law["at"][-1], "said": note})
+    if law and law["amdahl"]:
+        drawn = line(law["at"], law["amdahl"], OWN, 1.1, style={"dash": "6px,2px,1px,2px"})
+        layers.append({"of": "amdahl", "traces": [drawn], "reach": reach(law["amdahl"]), "end": law["at"][-1]})
+    points = [(x, y) for x, y in ideal if y is not None]
+    if len(points) > 1:
+        ys = [y for _, y in points]
+        drawn = line([x for x, _ in points], ys, "muted", 1.2, style={"dash": "3px,3px"})
+        layers.append({"of": "ideal", "traces": [drawn], "reach": reach(ys)})
+    return [layer | {"measure": "speedup"} for layer in layers]
+
+
+def reach(core: Iterable[float | None], whole: Iterable[float | None] = ()) -> list[float]:
+    """Return the ends of what must be seen, then those of everything.
+
+    >>> reach([1, 3], [0.5, None])
+    [1, 3, 0.5, 3]
+    """
+    must = [x for x in core if x is not None]
+    every = [*must, *(x for x in whole if x is not None)]
+    return [min(must), max(must), min(every), max(every)]
+
+
+def _law_traces(law: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the traces of a law: dotted, over a fainter band, beyond the data."""
+    n, last = len(law["at"]), max(law["inside"] - 1, 0)
+    within, beyond = _part(law, range(law["inside"]), 0.1, "solid"), _part(law, range(last, n), 0.05, "2px,3px")
+    return [*within, *beyond, *_optimum(law)]
+
+
+def _part(law: dict[str, Any], places: Sequence[int], share: float, dash: str) -> list[dict[str, Any]]:
+    """Return a stretch of the law over its band."""
+    if len(places) < 2:
+        return []
+    hover_texts = [NAME + hover([f"fitted law at {law['sizes'][i]}", _value(law, i), law["words"]]) for i in places]
+    at, fitted = ([law[name][i] for i in places] for name in ("at", "fitted"))
+    drawn = line(at, fitted, OWN, 1.1, style={"dash": dash}, hoverinfo="text", hovertext=hover_texts)
+    bounded = [i for i in places if law["low"][i] is not None and law["high"][i] is not None]
+    xs, low, high = ([law[name][i] for i in bounded] for name in ("at", "low", "high"))
+    return [*([area(xs, low, high, f"{OWN}/{share}")] if len(bounded) > 1 else []), drawn]
+
+
+def _value(law: dict[str, Any], i: int) -> str:
+    value, low, high = (law[name][i] for name in ("fitted", "low", "high"))
+    ends = "" if low is None else f" [{significant(low)}, {'not bounded' if high is None else significant(high)}]"
+    return f"{significant(value)}{ends}"
+
+
+def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
+    """Draw a diamond with interval at the optimum; a text at the line's end where that lies beyond."""
+    best, words = law["optimum"], hover([law["words"]])
+    if best is None:
+        font = {"mode": "text", "textposition": "top left", "textfont": {"size": 11, "color": OWN}, "cliponaxis": False}
+        return [line([law["at"][-1]], [law["fitted"][-1]], OWN, 0, text=[words], **font)] if words else []
+    low, high = (best["at"] if best[end] is None else best[end] for end in ("low", "high"))
+    return [
+        {
+            "type": "scatter", "mode": "markers", "x": [best["at"]], "y": [best["value"]],
+            "marker": {"symbol": "diamond-open", "size": 9, "color": OWN}, "hoverinfo": "text", "hovertext": [words],
+            "error_x": {
+                "type": "data", "symmetric": False, "array": [high - best["at"]], "arrayminus": [best["at"] - low],
+                "color": OWN, "thickness": 1.2, "width": 4,
+            },
+        }
+    ]  # fmt: skip
+
+
+# More lines in a panel, or so much outside the measured range as a share of it, and they wait until asked for.
+MOST_SHOWN, SPARE = 4, 0.25
+Printed = tuple[str, list[tuple[int, dict[str, float]]]]
+
+
+def papers(findings: Findings, curves: Sequence[Curve]) -> list[str]:
+    """Return the labels of what is published beside these curves."""
+    return list(
+        dict.fromkeys(
+            published.label for published in findings.published_curves if any(_is_over(published, c) for c in curves)
+        )
+    )
+
+
+def published_points(findings: Findings, curve: Curve, factors: Factors) -> list[Printed]:
+    """Return what is published beside a curve: the paper, and each level index with its values."""
+    return [
+        (published.label, [(factors[published.factor].index(point.level), point.values) for point in published.points])
+        for published in findings.published_curves
+        if _is_over(published, curve)
+    ]
+
+
+def published_lines(
+    beside: Sequence[Printed],
+    measures: Sequence[dict[str, Any]],
+    axis: dict[str, Any],
+    title: str,
+    names: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return the published lines of a curve: dotted with hollow marks, in its color.
+
+    Args:
+        beside: as `printed` has it.
+        measures: of the family, with the scale that they are drawn in.
+        axis: that the levels stand on, under this `title`.
+        title: of the axis.
+        names: the `papers` of the family.
+    """
+    layers = []
+    for label, points in beside:
+        for measure in measures:
+            placed = sorted(
+                (axis["at"][level], axis["labels"][level], y) for level, y in _scaled_values(points, measure)
+            )
+            if placed:
+                paper, note = names.index(label), "dotted, hollow: published"
+                traces = [_paper_trace(placed, f"{title}: ", measure["unit"], paper, label, axis["mode"])]
+                layer = {"of": f"p{paper}", "measure": measure["id"], "traces": traces, "said": note}
+                layers.append(layer | {"reach": reach(y for _, _, y in placed)})
+    return layers
+
+
+def _paper_trace(
+    placed: Sequence[tuple[float, str, float]], at: str, unit: str, paper: int, label: str, mode: str
+) -> dict[str, Any]:
+    hover_texts = [
+        NAME + hover([_paper_label(label), f"{at}{text}", f"{y:g} {unit}".rstrip()]) for _, text, y in placed
+    ]
+    ring = {"color": "paper", "size": 6.5, "symbol": nth_kind(SYMBOLS, paper), "line": {"color": OWN, "width": 1.3}}
+    look = {"mode": mode, "marker": ring, "style": {"dash": "1px,3px"}}
+    return line(
+        [x for x, _, _ in placed], [y for *_, y in placed], OWN, 1.3, **look, hoverinfo="text", hovertext=hover_texts
+    )
+
+
+def _paper_label(label: str) -> str:
+    return ": ".join(filter(None, ["published", one_line(label)]))
+
+
+def _is_over(published: PublishedCurve, curve: Curve) -> bool:
+    groups = [{name: level_key(level) for name, level in group.items()} for group in (published.group, curve.group)]
+    return published.factor == curve.factor and groups[0] == groups[1]
+
+
+def _scaled_values(points: Sequence[tuple[int, dict[str, float]]], measure: dict[str, Any]) -> list[tuple[int, float]]:
+    name, scale = measure.get("response", measure["id"]), measure["scale"].factor
+    return [(at, float(f"{values[name] * scale:.6g}")) for at, values in points if name in values]
+
+
+def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Name each of the `papers`, and whether it is shown at first.
+
+    Args:
+        drawn: the curves of a family.
+        line: the place of the factor that tells lines of a panel apart.
+        names: of the papers.
+    """
+    fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
+    return [
+        {
+            "of": f"p{i}",
+            "name": _paper_label(name),
+            "paper": one_line(name),
+            "dash": "1 3",
+            "symbol": nth_kind(SYMBOLS, i),
+        }
+        | {"shown": fit}
+        for i, (name, fit) in enumerate(zip(names, fits, strict=True))
+    ]
+
+
+def _n_lines(drawn: Sequence[dict[str, Any]], line: int | None, paper: int) -> int:
+    """Count the lines of the fullest panel."""
+    panels = Counter[tuple[Any, ...]]()
+    for curve in drawn:
+        panel = tuple(level for i, level in enumerate(curve["group"]) if i != line)
+        panels.update((layer["measure"], panel) for layer in curve["under"] if layer["of"] == f"p{paper}")
+    return max(panels.values(), default=0)
+
+
+def _fits(drawn: Sequence[dict[str, Any]], paper: int) -> bool:
+    """Return whether all published values lie near the range of the measured ones."""
+    for layer in (layer for curve in drawn for layer in curve["under"] if layer["of"] == f"p{paper}"):
+        values = [p["values"].get(layer["measure"]) for curve in drawn for p in curve["points"]]
+        here = [value[0] for value in values if value]
+        spare = SPARE * (max(here) - min(here))
+        if layer["reach"][0] < min(here) - spare or layer["reach"][1] > max(here) + spare:
+            return False
+    return True
