@@ -75,7 +75,7 @@ def measured(read: table.Table, told: EndedSearch, points: list[Point]) -> dict[
         if row.verdict in COUNTED and name in row.scores
     }
     for point in points:
-        other, base = (tuple(t[n] for n in read.study.factors) for t in told.space.treatments[point.index])
+        other, base = (tuple(t[n] for n in read.study.factors) for t in told.space.configurations[point.index])
         blocks = {block for key, block in by if key == other} & {block for key, block in by if key == base}
         found[point.index] = [log(by[other, block] / by[base, block]) for block in sorted(blocks)]
     return found

@@ -19,7 +19,7 @@ HEADER = {
     "backend": "kernel", "degraded": [],
 }  # fmt: skip
 AT = "2026-01-01T00:00:00.000Z"
-Treatment = Mapping[str, Any]
+Configuration = Mapping[str, Any]
 
 STUDY = """\
 version = 1
@@ -73,33 +73,33 @@ def write(file: Path, n_runs: int, n_levels: int) -> None:
     head = {
         "event": "study", "at": AT, "protocol": 1, "scalograph": "0.1.0", "study": dump_study(study),
         "study_hash": study_hash(study), "seed": study.seed, "machine": {"cpu_model": "synthetic", "n_cpus": 2},
-        "design": {"treatments": grid, "runs": [n_blocks] * len(grid)},
+        "design": {"configurations": grid, "runs": [n_blocks] * len(grid)},
     }  # fmt: skip
     with file.open("w", encoding="utf-8") as out:
         for event in chain([head], _events(grid, n_blocks), [{"event": "end", "at": AT, "reason": "complete"}]):
             out.write(json.dumps(event, separators=(",", ":")) + "\n")
 
 
-def _events(grid: Sequence[Treatment], n_blocks: int) -> Iterator[dict[str, Any]]:
+def _events(grid: Sequence[Configuration], n_blocks: int) -> Iterator[dict[str, Any]]:
     """Three events for each run, as the runner writes them."""
     rng = random.Random(SEED)
     timelines = [_timeline(rng) for _ in range(32)]
     for block in range(n_blocks):
-        for place, treatment in enumerate(rng.sample(grid, len(grid))):
+        for place, configuration in enumerate(rng.sample(grid, len(grid))):
             run = f"b{block:04d}-{place:04d}"
-            asked = {"run": run, "block": block, "treatment": treatment, "replicate": block, "warmup": False}
+            asked = {"run": run, "block": block, "configuration": configuration, "replicate": block, "warmup": False}
             timeline = rng.choice(timelines) if rng.randrange(TIMELINE_EVERY) == 0 else None
             disturbed = rng.random() < 0.03
             yield {"event": "ask", "at": AT, **asked}
-            yield {"event": "run", "at": AT, **asked, "record": _record(rng, treatment, disturbed, timeline)}
-            verdict = "contaminated" if disturbed else "clean"
+            yield {"event": "run", "at": AT, **asked, "record": _record(rng, configuration, disturbed, timeline)}
+            verdict = "disturbed" if disturbed else "clean"
             yield {"event": "verdict", "at": AT, "run": run, "verdict": verdict, "causes": []}
 
 
-def _record(rng: random.Random, treatment: Treatment, disturbed: bool, timeline: object) -> dict[str, Any]:
+def _record(rng: random.Random, configuration: Configuration, disturbed: bool, timeline: object) -> dict[str, Any]:
     """Work that scales up to the CPUs there are; 3 % between runs, 2 % between iterations."""
-    n_cpus = treatment["cpus"]
-    typical = 2e7 / min(treatment["threads"], n_cpus) * rng.lognormvariate(0, 0.03)
+    n_cpus = configuration["cpus"]
+    typical = 2e7 / min(configuration["threads"], n_cpus) * rng.lognormvariate(0, 0.03)
     walls = [round(typical * rng.lognormvariate(0, 0.02)) for _ in range(N_ITERATIONS)]
     ends = [90_000_000 + end for end in accumulate(walls)]
     wall = ends[-1] + 20_000_000
@@ -113,7 +113,10 @@ def _record(rng: random.Random, treatment: Treatment, disturbed: bool, timeline:
         "copy": 0, "index": list(range(N_ITERATIONS)), "work": [30_000_000] * N_ITERATIONS, "end_ns": ends,
         "start_ns": [end - ns for end, ns in zip(ends, walls, strict=True)], "cpu_ns": [ns - 1000 for ns in walls],
     }  # fmt: skip
-    values = {"copy": 0, "values": {"peak_threads": [treatment["threads"]] * N_ITERATIONS, "checksum": [136_698_035]}}
+    values = {
+        "copy": 0,
+        "values": {"peak_threads": [configuration["threads"]] * N_ITERATIONS, "checksum": [136_698_035]},
+    }
     return {
         "header": HEADER, "copies": [copy], "iterations": [iterations], "values": [values], "timeline": timeline,
         "run": _figures(rng, wall, n_cpus, disturbed),

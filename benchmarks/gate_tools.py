@@ -107,8 +107,8 @@ def at_hand() -> dict[str, GateTool]:
 def _told(text: str) -> GateAnswer:
     document: dict[str, Any] = json.loads(text)
     # `ab` has one comparison, `gate` a list of them.
-    made = document if "treatments" in document else document["results"][0]
-    ratios = [one["ratio"]["value"] for one in made["treatments"]]
+    made = document if "configurations" in document else document["results"][0]
+    ratios = [one["ratio"]["value"] for one in made["configurations"]]
     return GateAnswer(SAYS[document["answer"]], ratios[0] if ratios else None)
 
 

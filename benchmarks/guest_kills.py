@@ -137,7 +137,7 @@ class GuestCampaign(Campaign):
         runs = self._planned_once(results)
         failed = [run for run in runs if run["record"]["run"]["status"] != "ok"]
         for run in runs:
-            record, asked = run["record"], [level for level in run["treatment"].values() if level is not False]
+            record, asked = run["record"], [level for level in run["configuration"].values() if level is not False]
             if run in failed:
                 self._failed(run["run"], record["run"]["reason"] or "")
                 continue

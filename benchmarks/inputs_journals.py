@@ -82,7 +82,7 @@ def changed(rng: random.Random, lines: list[bytes]) -> bytes:
 
 def _aimed(rng: random.Random, event: Any) -> Any:
     """Half of the changes go where most of the meaning is: into the study, the design, the figures of a run."""
-    where = {"study": ("study", "design", "machine", "uses"), "run": ("record", "treatment")}.get(
+    where = {"study": ("study", "design", "machine", "uses"), "run": ("record", "configuration")}.get(
         event.get("event"), ()
     )
     parts = [part for part in where if part in event]

@@ -164,9 +164,9 @@ class Course:
             self._fault("failed", f"{run['run']}: {record['run']['reason']}")
             return
         said = record["copies"][0]["stderr_tail"].split()
-        self._log(f"  {run['run']}: planned {run['treatment']['kernel']}, ran {' in boot '.join(said)}")
-        if said != [run["treatment"]["kernel"], record["boot_id"]]:
-            self._fault("another kernel", f"{run['run']}: {run['treatment']}, {said}, {record['boot_id']}")
+        self._log(f"  {run['run']}: planned {run['configuration']['kernel']}, ran {' in boot '.join(said)}")
+        if said != [run["configuration"]["kernel"], record["boot_id"]]:
+            self._fault("another kernel", f"{run['run']}: {run['configuration']}, {said}, {record['boot_id']}")
 
     def _fault(self, kind: str, text: str) -> None:
         self.faults[kind] += 1

@@ -174,7 +174,7 @@ class Campaign:
         """At the end: each setting restored after each run, as its record says."""
         for run in self._planned_once(results):
             settings = run["record"]["settings"]
-            asked = [level for level in run["treatment"].values() if level is not False]
+            asked = [level for level in run["configuration"].values() if level is not False]
             obeyed = all(s["before"] == s["after"] and s["asked"] == s["in_force"] == s["at_end"] for s in settings)
             if len(settings) != len(asked) or not obeyed:
                 self._fault("proof missing", f"{run['run']}: {settings}")

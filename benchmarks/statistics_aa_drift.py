@@ -1,6 +1,6 @@
 """How often do two samples of the same thing seem to differ, when times drift by 6 % over the session?
 
-An A/A test compares a treatment with itself: every difference is false, and 5 % of the tests may find one.
+An A/A test compares a configuration with itself: every difference is false, and 5 % of the tests may find one.
 The order of the runs decides: pairs in random order and compared pair by pair, or all of A and then all of B.
 """
 

@@ -11,7 +11,7 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.analysis.modes import FEWEST, find_modes
-from scalograph.analysis.versus import SAME, classify_ratio, versus, detectable_effect
+from scalograph.analysis.versus import SAME, classify_ratio, detectable_effect, versus
 from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 FALSE, TOLD = (0.0, 6.5), (80.0, 100.0)

@@ -82,23 +82,39 @@ levels = [1, 2, 4, 8]
 jobs = 1
 """
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 
 
-def table(text: str, seed: int, treatments: Sequence[Treatment], runs: Iterable[tuple[Treatment, int, float]]) -> Table:
-    """A study whose runs (treatment, block, score) were all clean."""
+def table(
+    text: str, seed: int, configurations: Sequence[Configuration], runs: Iterable[tuple[Configuration, int, float]]
+) -> Table:
+    """A study whose runs (configuration, block, score) were all clean."""
     study = parse(HEAD.replace("seed = 1", f"seed = {seed}") + text + RESPONSE)
     rows = [
-        Row(f"r{i}", block, 0, False, treatment, "ok", None, "clean", (), {}, {"wall": score}, n_cpus=2, wall_s=score)
-        for i, (treatment, block, score) in enumerate(runs)
+        Row(
+            f"r{i}",
+            block,
+            0,
+            False,
+            configuration,
+            "ok",
+            None,
+            "clean",
+            (),
+            {},
+            {"wall": score},
+            n_cpus=2,
+            wall_s=score,
+        )
+        for i, (configuration, block, score) in enumerate(runs)
     ]
-    return Table(study, "h", {"n_cpus": CPUS}, [*treatments], [1] * len(treatments), rows)
+    return Table(study, "h", {"n_cpus": CPUS}, [*configurations], [1] * len(configurations), rows)
 
 
 def cliff_said(program: JumpingProgram, rng: np.random.Generator, noise: Noise) -> Claim:
     """The claim of a search over all levels."""
     seed = int(rng.integers(1 << 30))
-    course, runs = CliffCourse(range(1, TOP + 1), seed), list[tuple[Treatment, int, float]]()
+    course, runs = CliffCourse(range(1, TOP + 1), seed), list[tuple[Configuration, int, float]]()
     while (n := course.next_level) is not None and len(runs) < 60:
         runs.append(({"n": n}, len(runs), program.run(n, rng, noise)))
         course.observe(n, runs[-1][2])
@@ -135,7 +151,9 @@ def cliff_useful(draw: Draw, noise: Noise, wanted: bool) -> Measure:
     return counting(said)
 
 
-def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[BreakEvenLine], Callable[[float], float]]:
+def even_searched(
+    rng: np.random.Generator, sd: float
+) -> tuple[Claim, Sequence[BreakEvenLine], Callable[[float], float]]:
     """The claim of a search, its lines, and from which size a parallel version wins by its number of workers."""
     start, worker, seed = (
         exp(rng.uniform(log(100), log(3000))),
@@ -144,11 +162,11 @@ def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[
     )
     versions = ("sequential", "parallel")
     sizes, workers = [16 * 2**i for i in range(13)], (1, 2, 4, 8)
-    treatments: list[Treatment] = [
+    configurations: list[Configuration] = [
         {"version": v, "size": n, "workers": p} for v in versions for n in sizes for p in workers
     ]
-    empty = table(EVEN, seed, treatments, [])
-    search, runs = begin_pairs(empty.study, treatments, CPUS), list[tuple[Treatment, int, float]]()
+    empty = table(EVEN, seed, configurations, [])
+    search, runs = begin_pairs(empty.study, configurations, CPUS), list[tuple[Configuration, int, float]]()
     while (point := search.course.next_level) is not None:
         block, times = len(runs) // 2, dict[str, float]()
         for t in search.order(block, point):
@@ -157,7 +175,7 @@ def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[
             times[str(t["version"])] = typical * exp(sd * rng.standard_normal())
             runs.append((t, block, times[str(t["version"])]))
         search.course.observe(point, log(times["parallel"] / times["sequential"]))
-    read = table(EVEN, seed, treatments, runs)
+    read = table(EVEN, seed, configurations, runs)
     found = break_even(read, replay_search(read))
     lines = found.maps[0].lines if found else []
     return break_even_claim(read, found), lines, lambda p: (start + worker * p) / (1 - 1 / p) if p > 1 else float("inf")
@@ -182,12 +200,14 @@ def even_useful(sd: float) -> Measure:
 
 def surface_said(rng: np.random.Generator, excess: float, sd: float) -> Claim:
     """The claim of a surface on which each worker beyond the CPUs costs so much more than it must."""
-    treatments: list[Treatment] = [{"copies": n, "cpus": m} for m in (1, 2) for n in (1, 2, 3, 4, 6, 8)]
-    typical = [1 + excess * max(0, int(t["copies"]) - int(t["cpus"])) / int(t["cpus"]) for t in treatments]
+    configurations: list[Configuration] = [{"copies": n, "cpus": m} for m in (1, 2) for n in (1, 2, 3, 4, 6, 8)]
+    typical = [1 + excess * max(0, int(t["copies"]) - int(t["cpus"])) / int(t["cpus"]) for t in configurations]
     runs = [
-        (t, b, x * exp(sd * rng.standard_normal())) for b in range(7) for t, x in zip(treatments, typical, strict=True)
+        (t, b, x * exp(sd * rng.standard_normal()))
+        for b in range(7)
+        for t, x in zip(configurations, typical, strict=True)
     ]
-    read = table(SURFACE, 1, treatments, runs)
+    read = table(SURFACE, 1, configurations, runs)
     claim = surface_answer(read, comparable_samples(read), []).claim
     assert claim is not None
     return claim
@@ -206,11 +226,11 @@ def surface_begins(words: str, excess: float, sd: float, least: float = 0.0) -> 
 
 def build_said(rng: np.random.Generator, typical: Sequence[float], n: int) -> Claim:
     """The claim of builds in blocks that drift by 20 %; a build itself differs by 2 %."""
-    treatments: list[Treatment] = [{"jobs": j} for j in (1, 2, 4, 8)]
+    configurations: list[Configuration] = [{"jobs": j} for j in (1, 2, 4, 8)]
     drift = np.exp(np.cumsum(0.2 * rng.standard_normal(n)))
     times = drift[:, None] * np.array(typical) * np.exp(0.02 * rng.standard_normal((n, 4)))
-    runs = [(t, b, float(times[b, i])) for b in range(n) for i, t in enumerate(treatments)]
-    read = table(BUILD, 1, treatments, runs)
+    runs = [(t, b, float(times[b, i])) for b in range(n) for i, t in enumerate(configurations)]
+    read = table(BUILD, 1, configurations, runs)
     claim = build_claim(read, comparable_samples(read), "jobs")
     assert claim is not None
     return claim

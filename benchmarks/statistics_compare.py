@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.protocol.compared_results import ResultComparison
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
@@ -36,19 +36,19 @@ def source(label: str, scores: FloatArray, lost: FloatArray | None = None) -> Me
     response = ResponseDoc(name="wall", title="wall time", unit="s")
     factors = {"threads": FactorDoc(name="threads", title="threads", levels=list(SIZES))}
     busy = f"{int(gone.sum())} of {gone.size} runs were disturbed" if 2 * gone.sum() > gone.size else ""
-    made = [_treatment(n, scores[:, i], gone[:, i]) for i, n in enumerate(SIZES)]
+    made = [_configuration(n, scores[:, i], gone[:, i]) for i, n in enumerate(SIZES)]
     trust = Trust(level="believe", sentence="Simulated.")
     return MeasuredSource(
-        label=label, name="simulated", factors=factors, along="threads", response=response, treatments=tuple(made),
+        label=label, name="simulated", factors=factors, along="threads", response=response, configurations=tuple(made),
         refused=busy, trust=trust,
     )  # fmt: skip
 
 
-def _treatment(n: int, scores: FloatArray, gone: FloatArray) -> SourceTreatment:
+def _configuration(n: int, scores: FloatArray, gone: FloatArray) -> SourceConfiguration:
     falls_back = int((~gone).sum()) < 2
     kept = np.flatnonzero(~gone) if not falls_back else np.arange(scores.size)
     doubt = "rests on disturbed runs" if falls_back and gone.any() else ""
-    return SourceTreatment({"threads": n}, tuple(scores[kept]), tuple(map(int, kept)), doubt=doubt)
+    return SourceConfiguration({"threads": n}, tuple(scores[kept]), tuple(map(int, kept)), doubt=doubt)
 
 
 def pair(

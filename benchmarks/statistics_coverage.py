@@ -27,7 +27,7 @@ LEVELS = (1, 2, 4, 8, 16, 32)
 
 
 def of_one(noise: Noise, n: int, truth: Truth, interval: Callable[[FloatArray], Estimate]) -> Measure:
-    """Coverage of an interval of one treatment."""
+    """Coverage of an interval of one configuration."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         found = coverage(map(interval, run_scores(rng, (n_cases, n), noise)), noise.truth(truth))

@@ -9,7 +9,16 @@ from functools import cache
 import numpy as np
 from statistics_common import SEED, Case, Measure, main, share
 
-from scalograph.questions.effective_cpus.truth import (Answer, any_serial_times, capped_times, is_least_level, model_result, search_model, amdahl_times, search_bisection)
+from scalograph.questions.effective_cpus.truth import (
+    Answer,
+    amdahl_times,
+    any_serial_times,
+    capped_times,
+    is_least_level,
+    model_result,
+    search_bisection,
+    search_model,
+)
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 from scalograph.simulate.runs import lock_collapse, usl
 
@@ -133,7 +142,9 @@ def cases() -> Iterator[Case]:
         yield Case(f"{name}: runs on average (not a share)", (0.0, 13.0), runs(search_model, capped_here, noise))
         yield Case(f"{name}: exact answers", TARGETS[name], right(search_model, capped_here, noise, is_least_level))
         yield Case(
-            f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(search_bisection, capped_here, noise)
+            f"{name}: model-free, runs on average (not a share)",
+            (0.0, 25.0),
+            runs(search_bisection, capped_here, noise),
         )
         yield Case(
             f"{name}: model-free, answers within 7 % of the best",
@@ -142,8 +153,12 @@ def cases() -> Iterator[Case]:
         )
         yield Case(f"{name}: the published case, two kernel threads", (95.0, 100.0), published(noise), 0.5)
         for other, program in OTHERS.items():
-            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(search_model, program, noise), 0.25)
-            yield Case(f"{name}: {other}, within 7 % of the best", None, right(search_model, program, noise, near), 0.25)
+            yield Case(
+                f"{name}: {other}, runs on average (not a share)", None, runs(search_model, program, noise), 0.25
+            )
+            yield Case(
+                f"{name}: {other}, within 7 % of the best", None, right(search_model, program, noise, near), 0.25
+            )
 
     for n_cpus, part in {2: 0.4, 4: 0.4, 8: 0.4, 16: 0.4, 32: 0.1, 64: 0.02}.items():
         for low, high in ((0.0, 0.75), (0.75, 0.95), (0.95, 1.01)):

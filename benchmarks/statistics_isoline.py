@@ -18,7 +18,17 @@ from statistics_common import SEED, Case, Measure, main
 
 from scalograph.questions.break_even.model import RatioSurface
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import (RANGES, SearchOutcome, ForkJoin, axes, errors, fork_join, simulate_pair, search, spread_points)
+from scalograph.questions.break_even.truth import (
+    RANGES,
+    ForkJoin,
+    SearchOutcome,
+    axes,
+    errors,
+    fork_join,
+    search,
+    simulate_pair,
+    spread_points,
+)
 from scalograph.questions.break_even.truth import simulate_search as asked_until_it_ends
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 

@@ -17,15 +17,15 @@ from scalograph.simulate.noise import NOISES, Noise
 from scalograph.simulate.runs import run_iterations
 
 PRECISION = 0.02
-TREATMENTS, RUNS, ITERATIONS = 4, 3, 5
+CONFIGURATIONS, RUNS, ITERATIONS = 4, 3, 5
 # A start over an iteration: a program in C, a JVM.
 STARTS = (1.0, 20.0)
 
 
 def piloted(rng: np.random.Generator, noise: Noise, runs: int = RUNS) -> Pilot:
-    """A pilot as `--pilot` makes it: four treatments of different lengths."""
+    """A pilot as `--pilot` makes it: four configurations of different lengths."""
     levels = (1.0, 0.5, 0.3, 0.2)
-    found = pilot([list(run_iterations(rng, level, runs, ITERATIONS, noise)) for level in levels[:TREATMENTS]])
+    found = pilot([list(run_iterations(rng, level, runs, ITERATIONS, noise)) for level in levels[:CONFIGURATIONS]])
     assert found is not None
     return found
 
@@ -37,8 +37,8 @@ def iterations(known: Pilot, start: float) -> int:
     return iterations_per_run(start, 1.0, known.spread.within, known.spread.between).iterations or known.iterations
 
 
-def reached(noise: Noise, sure: float | None, n_treatments: int = 1) -> Measure:
-    """Share of studies in which all of so many treatments are as precise as asked; None proposes as we do."""
+def reached(noise: Noise, sure: float | None, n_configurations: int = 1) -> Measure:
+    """Share of studies in which all of so many configurations are as precise as asked; None proposes as we do."""
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         hits, runs = 0, []
@@ -48,7 +48,7 @@ def reached(noise: Noise, sure: float | None, n_treatments: int = 1) -> Measure:
             kwargs = {} if sure is None else {"sure": sure}
             n = runs_for(known.sd_at(m), known.df, PRECISION, **kwargs) or MOST_RUNS
             runs.append(n)
-            hits += all(_narrow(rng, noise, n, m) for _ in range(n_treatments))
+            hits += all(_narrow(rng, noise, n, m) for _ in range(n_configurations))
         return share(hits, n_cases, f"{np.median(runs):.0f} runs")
 
     return measure
@@ -89,8 +89,8 @@ def falsely_told(rng: np.random.Generator, n_cases: int) -> tuple[float, float, 
 def cases() -> Iterator[Case]:
     """Ours first, then the contrasts."""
     for name, noise in NOISES.items():
-        yield Case(f"{name}: +-2 %, treatments that reach it", (80.0, 100.0), reached(noise, None))
-        yield Case(f"{name}: +-2 %, all of 4 treatments reach it", None, reached(noise, None, 4))
+        yield Case(f"{name}: +-2 %, configurations that reach it", (80.0, 100.0), reached(noise, None))
+        yield Case(f"{name}: +-2 %, all of 4 configurations reach it", None, reached(noise, None, 4))
         yield Case(f"{name}: the same, planned from the pilot's plain value", None, reached(noise, 0.5))
         for start in STARTS:
             title = f"{name}: a start costs {start:g} iterations, within twice the best"

@@ -48,7 +48,7 @@ class Machine:
 def study(rng: np.random.Generator, machine: Machine, n: int, runs: int) -> Findings:
     """The findings of a study of n configurations; the truth of each is one second."""
     head = parse(_STUDY.format(seed=int(rng.integers(1 << 30)), runs=runs, levels=str([*range(n)])[1:-1]))
-    design = {"treatments": [{"x": x} for x in range(n)], "runs": [runs] * n}
+    design = {"configurations": [{"x": x} for x in range(n)], "runs": [runs] * n}
     lines: list[dict[str, Any]] = [
         {"event": "study", "at": "2026-01-01T00:00:00Z", "protocol": 1, "scalograph": "0", "seed": 0,
          "study": dump_study(head), "study_hash": "h", "machine": {}, "design": design}
@@ -59,7 +59,7 @@ def study(rng: np.random.Generator, machine: Machine, n: int, runs: int) -> Find
                 run, lost = _run(rng, machine)
                 lines.append(
                     {"event": "run", "at": "2026-01-01T00:00:00Z", "run": f"b{block}-{x}-{again}", "block": block,
-                     "treatment": {"x": x}, "replicate": block + runs * again, "warmup": False, "record": run}
+                     "configuration": {"x": x}, "replicate": block + runs * again, "warmup": False, "record": run}
                 )  # fmt: skip
                 if not lost:
                     break

@@ -12,7 +12,21 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (ENDS, QUIET, Network, answer_study, draw_exponential, draw_constant, is_named, least_level, levels, network, rates, simulate_network, study)
+from scalograph.questions.throughput.truth import (
+    ENDS,
+    QUIET,
+    Network,
+    answer_study,
+    draw_constant,
+    draw_exponential,
+    is_named,
+    least_level,
+    levels,
+    network,
+    rates,
+    simulate_network,
+    study,
+)
 from scalograph.simulate.noise import HIGH, LOW, Noise
 
 NOISES = {"quiet": QUIET, "low": LOW, "high": HIGH}

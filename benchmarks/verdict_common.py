@@ -26,7 +26,7 @@ DUTIES = (10, 25, 50, 100)
 Segment = tuple[int, int]
 # What the neighbor of each CPU plays.
 Scene = Sequence[Sequence[Segment]]
-FLAG = {"contaminated": 1.0, "clean": 0.0}
+FLAG = {"disturbed": 1.0, "clean": 0.0}
 UNDECIDED = 0.5
 
 

@@ -32,7 +32,7 @@ def one_round(folder: Path, number: int) -> Round:
         made, seen = witnessed(folder, partial(record, argv))
         judgment = judge(made)
         found[f"flag {kind} {length}"] = [flagged(judgment)]
-        names = [c.cause for c in judgment.causes] if judgment.verdict == "contaminated" else []
+        names = [c.cause for c in judgment.causes] if judgment.verdict == "disturbed" else []
         found[f"blamed {kind} {length}"] = [float("neighbor" in names)]
         found[f"still {kind} {length}"] = [float(seen.alone)]
     return found

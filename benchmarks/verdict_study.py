@@ -19,8 +19,8 @@ class Small:
     """What a small study says.
 
     Attributes:
-        speedup: from the runs that were not flagged; None where fewer than two of a treatment are left.
-        full: whether each treatment has as many of these as were asked for.
+        speedup: from the runs that were not flagged; None where fewer than two of a configuration are left.
+        full: whether each configuration has as many of these as were asked for.
         unjudged: the speedup of the same runs, made once each, as if none had been flagged.
     """
 

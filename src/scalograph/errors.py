@@ -12,7 +12,7 @@ class Exit(IntEnum):
     BUG = 1
     STUDY = 2
     HOST = 3
-    TREATMENT_FAILED = 4
+    CONFIGURATION_FAILED = 4
     SHORT_OF_RUNS = 5
     UNREADABLE = 6
     SLOWER = 7

@@ -6,7 +6,16 @@ from itertools import count
 import numpy as np
 import pytest
 
-from scalograph.questions.effective_cpus.truth import (Answer, any_serial_times, capped_times, is_least_level, model_result, search_model, amdahl_times, search_bisection)
+from scalograph.questions.effective_cpus.truth import (
+    Answer,
+    amdahl_times,
+    any_serial_times,
+    capped_times,
+    is_least_level,
+    model_result,
+    search_bisection,
+    search_model,
+)
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
 
 from .sequential import is_share

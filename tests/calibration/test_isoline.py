@@ -3,7 +3,7 @@
 import numpy as np
 
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.truth import (simulate_search, axes, errors, fork_join, search)
+from scalograph.questions.break_even.truth import axes, errors, fork_join, search, simulate_search
 from scalograph.simulate.noise import HIGH
 
 

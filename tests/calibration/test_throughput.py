@@ -8,7 +8,18 @@ import pytest
 
 from scalograph.questions.throughput.document import LoadedGroup
 from scalograph.questions.throughput.model_plateau import plateau
-from scalograph.questions.throughput.truth import (ENDS, QUIET, Network, answer_study, is_named, least_level, levels, network, rates, study)
+from scalograph.questions.throughput.truth import (
+    ENDS,
+    QUIET,
+    Network,
+    answer_study,
+    is_named,
+    least_level,
+    levels,
+    network,
+    rates,
+    study,
+)
 from scalograph.simulate.noise import LOW, Noise
 
 from .sequential import is_share

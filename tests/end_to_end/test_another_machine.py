@@ -195,7 +195,7 @@ def test_a_study_of_kernels_goes_on_over_boots(tmp_path: Path, monkeypatch: pyte
     rows = read.rows
     assert not [text for text in list_undeclared_differences(read) if text.startswith("boot")]
     assert [row.block for row in rows] == [0, 0, 1, 1]
-    assert sorted(str(row.treatment["n"]) for row in rows) == sorted(2 * KERNELS)
+    assert sorted(str(row.configuration["n"]) for row in rows) == sorted(2 * KERNELS)
     asked = (state / "asked").read_text().split()
     # Two boots of two kernels in each start, less the one that ran, and the first kernel at its end.
     assert (

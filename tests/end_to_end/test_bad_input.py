@@ -54,7 +54,7 @@ def test_plan_for_a_host_that_is_not_looked_at(tmp_path: Path) -> None:
     done = in_process("plan", file, "--no-host", "--cpus", 64, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["host"] == {"assumed": True, "n_cpus": 64}
-    assert json.loads(done.stdout)["treatments"] == 14
+    assert json.loads(done.stdout)["configurations"] == 14
     assert "host: assumed, 1 CPU " in in_process("plan", file, "--no-host", cwd=tmp_path).stdout
     assert not (tmp_path / "started").exists()
     assert in_process("plan", file, "--cpus", 2, cwd=tmp_path).returncode == 2
@@ -154,7 +154,7 @@ def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: 
     assert done.returncode == 4, done.stderr
     runs = [event for event in journal(tmp_path / "results") if event["event"] == "run"]
     assert len(runs) == 4
-    bad = [event["record"]["run"] for event in runs if event["treatment"] == {"n": 2}]  # type: ignore[index]
+    bad = [event["record"]["run"] for event in runs if event["configuration"] == {"n": 2}]  # type: ignore[index]
     assert [run["status"] for run in bad] == [status, status]
     assert all(reason in run["reason"] for run in bad)
     found = json.loads((tmp_path / "results" / "findings.json").read_text())

@@ -15,7 +15,7 @@ import pytest
 
 from scalograph.run.build import build
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped_workload, shipped_study
+from scalograph.study.shipped import shipped_study, shipped_workload
 from scalograph.study.workload import load_workload
 
 from .shell import in_process

@@ -18,7 +18,7 @@ from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
 from scalograph.study.processes import fill
-from scalograph.study.shipped import shipped_workload, shipped_study
+from scalograph.study.shipped import shipped_study, shipped_workload
 from scalograph.study.workload import load_workload
 
 from .shell import LONG_S, machine

@@ -66,7 +66,7 @@ def spin(seconds: float) -> list[str]:
 def causes(found: Record) -> dict[str, str]:
     assert found.run.status == "ok", found.run.reason
     judgment = judge(found)
-    assert judgment.verdict == "contaminated", judgment
+    assert judgment.verdict == "disturbed", judgment
     return {cause.cause: cause.text for cause in judgment.causes}
 
 

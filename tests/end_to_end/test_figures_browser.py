@@ -41,12 +41,12 @@ def findings(sample: ModuleType) -> Any:
                 response.runs = [f"b{i:04d}-{place}{level}" for i in range(len(response.scores))]
     one = found.curves[0].points[0]
     for response in one.responses.values():
-        response.verdicts = ["contaminated", "undecided", *["clean"] * (len(response.scores) - 2)]
+        response.verdicts = ["disturbed", "unverified", *["clean"] * (len(response.scores) - 2)]
         response.left_out = response.runs[:1]
     lost = {"threads": 1, **found.curves[0].group}
     found.log = RunLog(
-        treatments=[lost], run=["b0009-99", *one.responses["wall"].runs[:1]], treatment=[0, 0], start_s=[0.5, 1.5],
-        status=["failed", "ok"], verdict=["failed", "contaminated"], cause=["exit", "steal"], amount=[None, 0.25],
+        configurations=[lost], run=["b0009-99", *one.responses["wall"].runs[:1]], configuration=[0, 0], start_s=[0.5, 1.5],
+        status=["failed", "ok"], verdict=["failed", "disturbed"], cause=["exit", "steal"], amount=[None, 0.25],
         counted=[False, False], relative=[None, 1.5],
     )  # fmt: skip
     return found

@@ -86,7 +86,7 @@ def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
     assert (record.run.wall_ns is None) == (record.run.cpu_ns is None) == is_emulated
     assert not Path("/root/scalograph-lost").exists()
     reason = starved["record"].run.reason
-    assert starved["treatment"]["options"] == "mem=48M" and "did not boot; it said: " in reason
+    assert starved["configuration"]["options"] == "mem=48M" and "did not boot; it said: " in reason
     assert "panic" in reason
     assert KERNEL in events[0]["uses"]["kernels"]
     assert events[0]["machine"]["accelerator"] == record.guest.accelerator

@@ -104,7 +104,7 @@ def test_copies_at_once(folder: Path) -> None:
     assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
 
 
-def test_some_treatments_fail_and_the_others_are_measured(folder: Path) -> None:
+def test_some_configurations_fail_and_the_others_are_measured(folder: Path) -> None:
     done = measure(folder, "--shell", "--threads", "1,2,3", "--", "test {threads} != 2", expect=(4,))
     assert "exited with 1" in done.stdout
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from scalograph.errors import HostError
 from scalograph.protocol.record import CopyEvent, Record
-from scalograph.run.hosts.local.probe import (DEGRADED, PROGRAM, read_capabilities, find_probe, measure)
+from scalograph.run.hosts.local.probe import DEGRADED, PROGRAM, find_probe, measure, read_capabilities
 from scalograph.verdict.judge import judge
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -784,4 +784,4 @@ def test_no_verdict_on_a_run_of_the_python_probe_is_better_than_undecided() -> N
     record = measure(spec(TRUE), DEGRADED)
     # Long enough for ticks to tell, where they are read.
     long = replace(record.run, wall_ns=10 * SECOND, cpu_ns=10 * SECOND)
-    assert judge(replace(record, run=long)).verdict == "undecided"
+    assert judge(replace(record, run=long)).verdict == "unverified"

@@ -93,7 +93,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
     assert (results / "journal.jsonl").read_bytes() == journal
     assert [*(tmp_path / "scratch").iterdir()] == []
     found = json.loads((results / "profile.json").read_text())["profiled"]
-    assert [one["treatment"] for one in found] == [{"p": p, "jvm": QUICK} for p in (1, 4, 8)]
+    assert [one["configuration"] for one in found] == [{"p": p, "jvm": QUICK} for p in (1, 4, 8)]
     for one in found:
         seen = one["seen"]
         assert one["n_tasks"] == 300 and one["measured"] > 0 and one["switches"] > 0
@@ -108,7 +108,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
 
 def test_only_what_was_asked_for_in_as_many_iterations_as_the_study_has(results: Path) -> None:
     found = profiled(results, "--where", "p=8", "--where", "p=1")
-    assert [one["treatment"]["p"] for one in found["profiled"]] == [1, 8]
+    assert [one["configuration"]["p"] for one in found["profiled"]] == [1, 8]
     assert [one["n_tasks"] for one in found["profiled"]] == [40, 40]
 
 

@@ -56,8 +56,8 @@ def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.locate())
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    made = [(line["treatment"], line["record"]["run"]) for line in lines if line["event"] == "run"]
-    runs = {(treatment["quota"], treatment["tasks"]): figures for treatment, figures in made}
+    made = [(line["configuration"], line["record"]["run"]) for line in lines if line["event"] == "run"]
+    runs = {(configuration["quota"], configuration["tasks"]): figures for configuration, figures in made}
     assert runs[0.05, "none"]["quota_cpus"] == 0.05
     assert runs[0.05, "none"]["throttled_ns"] > 0
     assert runs["none", "none"]["quota_cpus"] is None

@@ -494,10 +494,10 @@ def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sa
 
 
 def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
-    treatments = chooser(full.page, "Configuration")
-    treatments.select_option(index=30)
+    configurations = chooser(full.page, "Configuration")
+    configurations.select_option(index=30)
     title = full.page.locator(".timelines h4").first.inner_text()
-    assert title == treatments.locator("option").nth(30).text_content()
+    assert title == configurations.locator("option").nth(30).text_content()
     full.page.locator(".timelines summary").first.click()
     full.page.locator(".timelines table").first.wait_for()
     assert "worker-0" in full.page.locator(".timelines table").first.inner_text()

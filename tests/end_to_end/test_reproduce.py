@@ -132,7 +132,7 @@ def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
 def said_disturbed(folder: Path) -> None:
     """Let the findings of a part say that all its runs were disturbed."""
     found = json.loads((folder / "findings.json").read_text())
-    found["runs"]["verdicts"] = {"contaminated": found["runs"]["n_done"]}
+    found["runs"]["verdicts"] = {"disturbed": found["runs"]["n_done"]}
     (folder / "findings.json").write_text(json.dumps(found))
 
 

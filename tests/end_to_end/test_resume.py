@@ -26,9 +26,9 @@ def test_other_factors_are_another_study(tmp_path: Path) -> None:
     assert in_process("run", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
     before = (tmp_path / "results" / "journal.jsonl").read_bytes()
     file.write_text(file.read_text().replace('"1,2"', '"1,2,3"'))
-    accept = ["--accept-difference", "study_hash", "--accept-difference", "treatments"]
+    accept = ["--accept-difference", "study_hash", "--accept-difference", "configurations"]
     again = in_process("run", file, "-o", "results", "--resume", *accept, cwd=tmp_path)
-    assert again.returncode == 2 and "resume: treatments" in again.stderr and "start anew" in again.stderr
+    assert again.returncode == 2 and "resume: configurations" in again.stderr and "start anew" in again.stderr
     assert (tmp_path / "results" / "journal.jsonl").read_bytes() == before
 
 

@@ -125,7 +125,7 @@ LIES = [
     ("pinning", "pinning-last-cpu", of_values(cpu=[8000])),
     ("pinning", "pinning-study", lambda ran: replace(ran, cpus=(0, 1, 2, 3, 8000))),
     ("pinning", "pinning-study", of_run(status="failed", reason="no")),
-    ("pinning", "pinning-study", verdict("impossible")),
+    ("pinning", "pinning-study", verdict("invalid")),
     ("pinning: kernel", "pinning-study", told(stray)),
     ("CPU count", "cpu-count-study", of_values(believed_cpus=[8000])),
     ("CPU count", "cpu-count-study", of_values(spun_ns=[1])),
@@ -147,7 +147,7 @@ LIES = [
     ("crash", "crash-study", of_run(status="failed")),
     ("crash", "crash-study", of_copy(signal=None, exit_code=139)),
     ("crash", "crash-study", of_copy(stderr_tail="")),
-    ("crash", "crash-study", verdict("undecided")),
+    ("crash", "crash-study", verdict("unverified")),
     ("exit code", "exit-code-study", of_run(status="ok")),
     ("exit code", "exit-code-study", of_run(reason="it did not work")),
     ("exit code", "exit-code-study", of_copy(exit_code=1)),
@@ -166,7 +166,7 @@ LIES = [
     ("much output", "much-output-study", of_copy(stderr_tail="x" * 70_000 + "the last line\n")),
     ("many iterations", "many-iterations-asked", told(swapped)),
     ("many iterations", "many-iterations-asked", told(lambda fields: fields["iterations"].clear())),
-    ("many iterations", "many-iterations-study", verdict("undecided")),
+    ("many iterations", "many-iterations-study", verdict("unverified")),
     ("settings in force", "exit-code-settings", in_force(nice=0)),
     ("settings in force", "exit-code-settings", in_force(policy="fifo")),
     ("settings restored", "exit-code-settings", in_force(nice=0)),
@@ -214,7 +214,7 @@ def test_every_study_can_be_run_by_hand(file: Path) -> None:
 
 def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = truth.folder / "exit-code-settings"
-    owned = [replace(ran, treatment={**ran.treatment, "isolation": "exclusive"}) for ran in truth.done[folder]]
+    owned = [replace(ran, configuration={**ran.configuration, "isolation": "exclusive"}) for ran in truth.done[folder]]
     monkeypatch.setitem(truth.done, folder, owned)
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs.refusal", lambda: None)
     assert "given back" in CHECKS["exclusive CPUs"](truth)

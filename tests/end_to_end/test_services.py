@@ -151,7 +151,9 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
     # Levels are those of the servers: the driver has what they leave, and goes before others where that is granted.
     *servers, driver = [copy.in_force for copy in record.copies]
     assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
-    assert driver and driver.nice == (-10 if find_granted_scheduling().nice <= -10 else os.getpriority(os.PRIO_PROCESS, 0))
+    assert driver and driver.nice == (
+        -10 if find_granted_scheduling().nice <= -10 else os.getpriority(os.PRIO_PROCESS, 0)
+    )
     assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
 
 

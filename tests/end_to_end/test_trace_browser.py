@@ -18,11 +18,11 @@ pytestmark = pytest.mark.xdist_group("browser")
 BARS = "figure.traces .barlayer .point path"
 
 
-def trace(workers: int, n: int, treatment: dict[str, Level]) -> TaskTrace:
+def trace(workers: int, n: int, configuration: dict[str, Level]) -> TaskTrace:
     """Subtasks of 9 µs, each 10 µs after the one before it on its worker."""
     start = [10.0 * (i // workers) for i in range(n)]
     return TaskTrace(
-        run="r1", treatment=treatment, start_us=start, end_us=[x + 9 for x in start],
+        run="r1", configuration=configuration, start_us=start, end_us=[x + 9 for x in start],
         worker=[i % workers for i in range(n)],
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.store import Store
-from scalograph.control.tasks import limit_tasks, find_tasks_refusal
+from scalograph.control.tasks import find_tasks_refusal, limit_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build

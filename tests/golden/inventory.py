@@ -23,7 +23,7 @@ from scalograph.errors import Exit
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
 from scalograph.protocol.reproduction import Reproduction
-from scalograph.questions.registry import QUESTIONS, READINGS, roles_present, role
+from scalograph.questions.registry import QUESTIONS, READINGS, role, roles_present
 from scalograph.run.hosts.host_names import ELSEWHERE, HOSTS
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.reader_names import READERS
@@ -37,7 +37,7 @@ from .kept import kept_findings
 
 FILE = Path(__file__).resolve().parent / "inventory.json"
 # Keys below these are of one machine or one study.
-_FREE = ("machine", "verdicts", "failures", "group", "treatment", "where", "responses", "params")
+_FREE = ("machine", "verdicts", "failures", "group", "configuration", "where", "responses", "params")
 _ESTIMATE = {"value", "low", "high"}
 # Of what is run here, deeper keys depend on the machine.
 _RUNS, _DEPTH_OF_RUNS = ("measure", "ab"), 2

@@ -50,7 +50,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
     assert [row.run for row in found.rows] == ["r0000", "r0001", "r0001r1", "r0002", "r0003"]
     assert [row.status for row in found.rows] == ["ok", "ok", "ok", "ok", "failed"]
     assert [row.boot for row in found.rows] == [1, 1, 1, 2, 2]
-    assert (found.treatments, found.n_asked) == ([{"threads": 1}, {"threads": 2}], [2, 2])
+    assert (found.configurations, found.n_asked) == ([{"threads": 1}, {"threads": 2}], [2, 2])
     assert found.noise is not None and found.noise.changed == "no"
     assert found.ceiling is not None and [part.n_cpus for part in found.ceiling.kinds["arithmetic"]] == [1, 2]
     assert found.accepted == [("kernel", "6.12.0", "6.12.1")]
@@ -66,8 +66,10 @@ def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     asked = requirements(found.study)
     judged = {e["run"]: judge(msgspec.convert(e["record"], Record), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
-    assert {name: (one.verdict, [cause.journal_entry() for cause in one.causes]) for name, one in judged.items()} == told
-    assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}
+    assert {
+        name: (one.verdict, [cause.journal_entry() for cause in one.causes]) for name, one in judged.items()
+    } == told
+    assert {verdict for verdict, _ in told.values()} == {"clean", "disturbed", "failed"}
 
 
 @pytest.mark.parametrize("line", REJECTED)

@@ -40,7 +40,7 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, told: Told)
         assert not found.curves
         return
     levels = {point.level for curve in found.curves for point in curve.points}
-    planned = {treatment[found.curves[0].factor] for treatment in begun["design"]["treatments"]}
+    planned = {configuration[found.curves[0].factor] for configuration in begun["design"]["configurations"]}
     assert levels < planned if is_search(found.study.question) else levels == planned
 
 

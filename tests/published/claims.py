@@ -1,10 +1,10 @@
 """What a shipped study decides of its paper's claims when its runs come out as given: neither machine nor clock.
 
-The figures of a treatment are given by the names of the study's responses, in their units. Where a treatment has none,
-it was not run.
+The figures of a configuration are given by the names of the study's responses, in their units. Where a configuration
+has none, it was not run.
 
-    def figures(treatment):
-        return {"wall": 43.0 / min(treatment["threads"], treatment["cpus"])}
+    def figures(configuration):
+        return {"wall": 43.0 / min(configuration["threads"], configuration["cpus"])}
 
     assert decisions("thread-scaling-paper", figures)["S0-2"] == "holds"
 """
@@ -30,7 +30,7 @@ from scalograph.study.scalars import Level
 
 from ..unit.records import read, recorded
 
-# A treatment to what its runs show: the name of a response -> its figure. None: it was not run.
+# A configuration to what its runs show: the name of a response -> its figure. None: it was not run.
 Figures = Callable[[Mapping[str, Level]], Mapping[str, float] | None]
 MOST_RUNS = 4000
 
@@ -50,7 +50,7 @@ def found(name: str | Path, figures: Figures, n_cpus: int = 2, quick: bool = Fal
 
     Args:
         name: of a study that ships, or the folder of another.
-        figures: what the runs of a treatment show.
+        figures: what the runs of a configuration show.
         n_cpus: of the assumed machine, which grants everything.
         quick: its short form.
         noise: standard deviation between runs, as a share.
@@ -72,14 +72,14 @@ def _lines(planned: Plan, figures: Figures, n_cpus: int, noise: float) -> Iterat
     for _ in range(MOST_RUNS):
         if (run := planner.ask()) is None:
             return
-        shown = figures(run.treatment)
+        shown = figures(run.configuration)
         factor = float(np.exp(noise * rng.standard_normal()))
         made = _record(planned.design.study, {name: factor * value for name, value in (shown or {}).items()}, n_cpus)
         if shown is None:
             made = recorded(status="failed", reason="exit code 69")
         yield {
             "event": "run", "at": "2026-01-01T00:00:00.000Z", "run": run.run, "block": run.block,
-            "treatment": dict(run.treatment), "replicate": run.replicate, "warmup": run.warmup, "record": made,
+            "configuration": dict(run.configuration), "replicate": run.replicate, "warmup": run.warmup, "record": made,
         }  # fmt: skip
         planner.tell(run, read(made), "clean" if shown else "failed")
     raise AssertionError(f"the study asks for more than {MOST_RUNS} runs")

@@ -9,10 +9,10 @@ from scalograph.study.scalars import Level
 from .claims import decided, found
 
 
-def times(treatment: Mapping[str, Level], n_even: float, cpus: int = 32) -> dict[str, float]:
+def times(configuration: Mapping[str, Level], n_even: float, cpus: int = 32) -> dict[str, float]:
     """A pool that pays from so many elements of cost 58 on with 32 workers; its start and its workers cost time."""
-    n, p = int(treatment["n"]) * int(treatment["q"]) / 58, int(treatment["p"])
-    if treatment["version"] == "sequential":
+    n, p = int(configuration["n"]) * int(configuration["q"]) / 58, int(configuration["p"])
+    if configuration["version"] == "sequential":
         return {"wall": n * 1e-7}
     gain = 1 - 1 / min(32, cpus)
     lost = n_even * gain * (p / 32) ** 0.5
@@ -38,10 +38,10 @@ def test_two_cpus_show_the_point_and_decide_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["break-even", "break-even-clients"])
 def test_the_quick_form_finds_its_line(name: str) -> None:
-    def figures(treatment: Mapping[str, Level]) -> dict[str, float]:
-        shown = times({"q": 58, **treatment}, 9000, cpus=2)
-        clients = int(treatment.get("clients", 1))
-        return {"wall": shown["wall"] * (max(1.0, clients / 2) if treatment["version"] == "stream" else 1.0)}
+    def figures(configuration: Mapping[str, Level]) -> dict[str, float]:
+        shown = times({"q": 58, **configuration}, 9000, cpus=2)
+        clients = int(configuration.get("clients", 1))
+        return {"wall": shown["wall"] * (max(1.0, clients / 2) if configuration["version"] == "stream" else 1.0)}
 
     made = found(name, figures, n_cpus=2, quick=True, noise=0.05)
     assert made.parts["break-even"].decided

@@ -12,8 +12,8 @@ from .claims import found
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize(("slower", "is_told"), [(1.0, False), (1.3, True)])
 def test_the_way_to_one_cpu_matters_only_where_it_does(slower: float, is_told: bool, quick: bool) -> None:
-    def figures(treatment: Mapping[str, Level]) -> dict[str, float]:
-        offline = treatment["online"] is not False
+    def figures(configuration: Mapping[str, Level]) -> dict[str, float]:
+        offline = configuration["online"] is not False
         return {"wall": 0.6 * (slower if offline else 1.0), "visible_cpus": 1.0, "online_cpus": 1.0 if offline else 2.0}
 
     claim = found("cpus-offline", figures, quick=quick).claim

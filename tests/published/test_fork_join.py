@@ -24,10 +24,10 @@ def rows() -> dict[tuple[str, int], dict[str, str]]:
         return {(row["version"], int(row["parallelism"])): row for row in csv.DictReader(stream)}
 
 
-def test_every_row_has_a_treatment_and_the_sequential_version_one() -> None:
+def test_every_row_has_a_configuration_and_the_sequential_version_one() -> None:
     study = load(FOLDER / "study.toml")
-    assert {(t["version"], t["p"]) for t in design(study, FACTS).treatments} == set(rows())
-    quick = {(t["version"], t["p"]) for t in design(quick_form(study), FACTS).treatments}
+    assert {(t["version"], t["p"]) for t in design(study, FACTS).configurations} == set(rows())
+    quick = {(t["version"], t["p"]) for t in design(quick_form(study), FACTS).configurations}
     assert quick < set(rows()) and ("sequential", 1) in quick
 
 
@@ -53,9 +53,9 @@ def test_only_twice_the_hardware_threads_and_more_lie_outside_the_error_of_the_s
     assert outside == {64, 128}
 
 
-def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
+def as_published(configuration: Mapping[str, Level]) -> dict[str, float]:
     """Runs that show what the paper printed; outliers and subtasks as it describes them."""
-    version, p = str(treatment["version"]), int(treatment["p"])
+    version, p = str(configuration["version"]), int(configuration["p"])
     alone = version == "sequential"
     return {
         "wall": float(rows()[version, p]["time_s"]), "tail": 30.0 if p > 32 else 1.5,
@@ -63,10 +63,10 @@ def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def on_two_cpus(treatment: Mapping[str, Level]) -> dict[str, float]:
+def on_two_cpus(configuration: Mapping[str, Level]) -> dict[str, float]:
     """A pool that costs twice the task from the second worker on, and never collapses."""
-    p = int(treatment["p"])
-    alone = treatment["version"] == "sequential"
+    p = int(configuration["p"])
+    alone = configuration["version"] == "sequential"
     wall = 364e-6 if alone else 364e-6 * (1.2 if p == 1 else 1.5 if p == 2 else 2.5 + p / 100)
     return {"wall": wall, "tail": 4.0, "subtasks": 184, "subtask": 3.4, "subtasks_sum": 364 if alone else 625}
 
@@ -114,8 +114,8 @@ def test_published_ratios_are_those_of_the_printed_times() -> None:
 
 @pytest.mark.parametrize(("factor", "decision"), [(13.0, "holds"), (4.4, "does not hold"), (19.5, "not resolved")])
 def test_a_collapse_with_the_options_of_the_paper(factor: float, decision: str) -> None:
-    def figures(treatment: Mapping[str, Level]) -> dict[str, float]:
-        slow = factor if treatment["flags"] and treatment["p"] == 64 else 1.0
+    def figures(configuration: Mapping[str, Level]) -> dict[str, float]:
+        slow = factor if configuration["flags"] and configuration["p"] == 64 else 1.0
         return {"wall": 364e-6 * slow}
 
     shown = decisions("fork-join-flags", figures, quick=True, noise=0.01)

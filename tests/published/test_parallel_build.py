@@ -51,11 +51,11 @@ def test_a_scheduler_that_linux_lacks_is_not_compared(study: str) -> None:
     assert sum(bool(why_unlike(declared, row)) for row in published(study)) == 16
 
 
-def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
+def as_published(configuration: Mapping[str, Level]) -> dict[str, float]:
     """The figures of 4BSD, as they were printed."""
     wanted = {
-        "tree": MODULES.get(str(treatment["tree"]), "full"), "smp": PROCESSORS[int(treatment["cpus"])],
-        "scheduler": "4bsd", "jobs": str(treatment["jobs"]),
+        "tree": MODULES.get(str(configuration["tree"]), "full"), "smp": PROCESSORS[int(configuration["cpus"])],
+        "scheduler": "4bsd", "jobs": str(configuration["jobs"]),
     }  # fmt: skip
     (row,) = (row for row in published("parallel-build") if wanted.items() <= row.items())
     columns = {"user": "user_s", "system": "system_s", "wall": "wall_s", "cpu_percent": "cpu_percent"}
@@ -83,8 +83,8 @@ def test_what_a_second_cpu_gives_to_a_build_of_one_job(gain: float, decision: st
 
 
 def test_each_claim_can_fail() -> None:
-    def otherwise(treatment: Mapping[str, Level]) -> dict[str, float]:
-        jobs, cpus = int(treatment["jobs"]), int(treatment["cpus"])
+    def otherwise(configuration: Mapping[str, Level]) -> dict[str, float]:
+        jobs, cpus = int(configuration["jobs"]), int(configuration["cpus"])
         wall = 100 / min(jobs, cpus) ** 0.8 * (1.02 if cpus > 1 else 1 - 0.01 * jobs)
         user, system = 90 * (1 + 0.02 * jobs), 10 / jobs**0.1
         return {"wall": wall, "user": user, "system": system, "cpu_percent": 170.0}
@@ -132,7 +132,7 @@ def loads() -> list[BuildLoad]:
     every = product((False, True), (1, 2), (1, 2, 4, 8))
     return [
         BuildLoad(
-            treatment={"jobs": jobs, "cpus": cpus, "phased": phased}, jobs=jobs, n_cpus=cpus,
+            configuration={"jobs": jobs, "cpus": cpus, "phased": phased}, jobs=jobs, n_cpus=cpus,
             phases=["image", "modules"] if phased else [], course=[1.0] * 10,
             most_over_jobs=Estimate(value=0.9, low=0.85, high=0.95), last_over_first=Estimate(value=0.2),
         )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import ObservedLevel, cpu_time_across, physics_flags
-from scalograph.findings.published.published_quantities import read_rows
-from scalograph.findings.published.published_quantities import list_objections
+from scalograph.findings.published.published_quantities import list_objections, read_rows
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 

@@ -3,8 +3,7 @@
 import csv
 from pathlib import Path
 
-from scalograph.findings.published.published_quantities import read_rows
-from scalograph.findings.published.published_quantities import list_objections
+from scalograph.findings.published.published_quantities import list_objections, read_rows
 from scalograph.study.declare import declare
 from scalograph.study.shipped import shipped_study
 

@@ -15,8 +15,11 @@ Times = Callable[[int, int], float]
 
 
 def processes(time: Times) -> Callable[[Mapping[str, Level]], dict[str, float]]:
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        return {"wall": 0.1 * time(treatment["processes"], treatment["cpus"]), "cpu": 0.1 * treatment["processes"]}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        return {
+            "wall": 0.1 * time(configuration["processes"], configuration["cpus"]),
+            "cpu": 0.1 * configuration["processes"],
+        }
 
     return figures
 
@@ -24,9 +27,9 @@ def processes(time: Times) -> Callable[[Mapping[str, Level]], dict[str, float]]:
 def carried(cap: Callable[[int, int], int]) -> Callable[[Mapping[str, Level]], dict[str, float]]:
     """Threads in rounds of as many as run at once: a function of carriers (0: none told) and CPUs."""
 
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        at_once = cap(treatment["carriers"], treatment.get("cpus", 12))
-        return {"wall": 0.06 * math.ceil(treatment["threads"] / at_once)}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        at_once = cap(configuration["carriers"], configuration.get("cpus", 12))
+        return {"wall": 0.06 * math.ceil(configuration["threads"] / at_once)}
 
     return figures
 
@@ -85,8 +88,8 @@ def test_a_cap_below_the_cpus(n_cpus: int, cap: Callable[[int, int], int], shown
     ids=["a cycle either way", "two cycles up and one down"],
 )
 def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision]) -> None:
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        return {"wall": 0.03, "count": up if treatment["direction"] == "up" else 0.33, "cycles": cycles}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        return {"wall": 0.03, "count": up if configuration["direction"] == "up" else 0.33, "cycles": cycles}
 
     found = decisions("cpu-surface-loop", figures, quick=True)
     assert found == {"S1-3a": "cannot be seen here", "S1-4": "cannot be seen here", **shown}
@@ -101,24 +104,24 @@ def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision])
     ids=["as published", "a compiler as good as that of C"],
 )
 def test_java_over_c(compiled: float, interpreted: float, shown: dict[str, Decision]) -> None:
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        times = compiled if treatment["options"] == "" else interpreted
-        return {"cpu": 0.06 * (times if treatment["version"] == "java" else 1.0), "wall": 1.0}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        times = compiled if configuration["options"] == "" else interpreted
+        return {"cpu": 0.06 * (times if configuration["version"] == "java" else 1.0), "wall": 1.0}
 
     assert decisions("cpu-surface-versions", figures, quick=True) == shown
 
 
 @pytest.mark.parametrize(("side_by_side", "decision"), [(2, "holds"), (1, "does not hold")])
 def test_java_threads(side_by_side: int, decision: Decision) -> None:
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        return {"wall": 0.1 * max(1.0, treatment["threads"] / min(side_by_side, treatment["cpus"]))}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        return {"wall": 0.1 * max(1.0, configuration["threads"] / min(side_by_side, configuration["cpus"]))}
 
     assert decisions("cpu-surface-java", figures, quick=True) == {"S1-10a": decision, "S1-10b": decision}
 
 
 def test_eight_threads_say_nothing_of_the_ridge_of_sixteen_cpus() -> None:
-    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
-        return {"wall": 0.1 * max(1.0, treatment["threads"] / treatment["cpus"])}
+    def figures(configuration: Mapping[str, Any]) -> dict[str, float]:
+        return {"wall": 0.1 * max(1.0, configuration["threads"] / configuration["cpus"])}
 
     shown = decisions("cpu-surface-java", figures, n_cpus=16, quick=True)
     assert shown == {"S1-10a": "not measured", "S1-10b": "not measured"}

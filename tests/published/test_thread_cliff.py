@@ -17,8 +17,8 @@ DRAWN = random.Random(1)
 def jumping(place: Callable[[], int]) -> Figures:
     """5 s of work on two CPUs, a quarter of a millisecond for each thread, and the published jump at a place."""
 
-    def figures(treatment: Mapping[str, Level]) -> dict[str, float]:
-        threads = int(treatment["threads"])
+    def figures(configuration: Mapping[str, Level]) -> dict[str, float]:
+        threads = int(configuration["threads"])
         return {"wall": (2.5 + 0.00025 * threads) * (FACTOR if threads > place() else 1)}
 
     return figures

@@ -13,8 +13,8 @@ PRINTED = {128: (22.9528, 44, 0.5), 220: (25.6498, 50, 6), 250: (45.8306, 89, 45
 STUDY = "thread-cliff-sides"
 
 
-def printed(treatment: Mapping[str, Level]) -> dict[str, float]:
-    wall, cpu, system = PRINTED[int(treatment["threads"])]
+def printed(configuration: Mapping[str, Level]) -> dict[str, float]:
+    wall, cpu, system = PRINTED[int(configuration["threads"])]
     return {"wall": wall, "cpu": cpu, "system": system}
 
 
@@ -30,8 +30,8 @@ def test_the_printed_times_bear_the_claims_out(quick: bool) -> None:
 
 @pytest.mark.parametrize("n_cpus", [2, 16])
 def test_threads_that_only_cost_their_creation(n_cpus: int) -> None:
-    def even(treatment: Mapping[str, Level]) -> dict[str, float]:
-        cost = 0.00025 * int(treatment["threads"])
+    def even(configuration: Mapping[str, Level]) -> dict[str, float]:
+        cost = 0.00025 * int(configuration["threads"])
         return {"wall": 2 + cost, "cpu": 4 + cost, "system": 0.1 + cost}
 
     assert set(decisions(STUDY, even, n_cpus=n_cpus).values()) == {"does not hold"}

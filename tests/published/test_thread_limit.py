@@ -14,10 +14,10 @@ from .claims import found
 OF_THE_JVM, OF_THE_PROBE = 19, 2
 
 
-def limited(treatment: Mapping[str, Level]) -> dict[str, float]:
+def limited(configuration: Mapping[str, Level]) -> dict[str, float]:
     """Each task that the limit leaves is a thread; virtual threads are no tasks."""
-    allowed = int(treatment["tasks"])
-    started = 1000 if treatment["kind"] == "virtual" else allowed - OF_THE_JVM - OF_THE_PROBE
+    allowed = int(configuration["tasks"])
+    started = 1000 if configuration["kind"] == "virtual" else allowed - OF_THE_JVM - OF_THE_PROBE
     return {"started": started, "tasks": allowed - OF_THE_PROBE, "peak_threads": started}
 
 

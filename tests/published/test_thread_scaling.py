@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 import pytest
 
 from scalograph.design.resolve import design
-from scalograph.findings.published.published_quantities import parse_level
-from scalograph.findings.published.published_quantities import why_unlike
+from scalograph.findings.published.published_quantities import parse_level, why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.load import load
 from scalograph.study.model import Study
 from scalograph.study.quick import quick_form
@@ -90,11 +89,11 @@ def study() -> Study:
     return load(shipped_study("thread-scaling") / "study.toml")
 
 
-def planned(asked: Study) -> list[Treatment]:
-    return list(design(asked, TWO_CPUS).treatments)
+def planned(asked: Study) -> list[Configuration]:
+    return list(design(asked, TWO_CPUS).configurations)
 
 
-def test_every_published_row_stands_beside_the_treatment_that_is_like_it() -> None:
+def test_every_published_row_stands_beside_the_configuration_that_is_like_it() -> None:
     published = study().published
     assert published is not None
     for row in rows():
@@ -105,7 +104,7 @@ def test_every_published_row_stands_beside_the_treatment_that_is_like_it() -> No
 
 
 def test_ten_blocks_stay_below_half_an_hour_on_two_cpus() -> None:
-    # A treatment takes 0.8 s a run with its baselines; one of 512 threads under a collapsing lock took 5 s.
+    # A configuration takes 0.8 s a run with its baselines; one of 512 threads under a collapsing lock took 5 s.
     assert len(planned(study())) <= 145
     assert not any(t["quantum"] == 2 and t["threads"] > 8 for t in planned(study()))
 

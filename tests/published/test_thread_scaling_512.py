@@ -18,10 +18,10 @@ CLAIMS = ("S0-1b", "S0-5c", "S0-6a", "S0-6b")
 SAME = ("S0-1b", "S0-5c", "S0-6b")
 
 
-def printed(treatment: Mapping[str, Level]) -> dict[str, float]:
+def printed(configuration: Mapping[str, Level]) -> dict[str, float]:
     with (shipped_study(STUDY) / "published.csv").open(newline="") as stream:
         rows = {(row["threads"], row["cpus"], row["sync"]): row for row in csv.DictReader(stream)}
-    row = rows[*(str(treatment[name]) for name in ("threads", "cpus", "lock"))]
+    row = rows[*(str(configuration[name]) for name in ("threads", "cpus", "lock"))]
     return {"wall": float(row["wall_s"]), "cpu": float(row["cpu_s"])}
 
 
@@ -35,8 +35,8 @@ def test_the_printed_times_bear_the_claims_out() -> None:
 @pytest.mark.parametrize("quick", [False, True], ids=["in full", "quick"])
 @pytest.mark.parametrize(("share", "same"), [(0.02, True), (0.1, False)])
 def test_what_512_threads_may_cost(quick: bool, share: float, same: bool) -> None:
-    def wall(treatment: Mapping[str, Level]) -> dict[str, float]:
-        return {"wall": 43 * (1 + share * (treatment["threads"] == 512)) / int(treatment["cpus"])}
+    def wall(configuration: Mapping[str, Level]) -> dict[str, float]:
+        return {"wall": 43 * (1 + share * (configuration["threads"] == 512)) / int(configuration["cpus"])}
 
     shown = decisions(STUDY, wall, quick=quick)
     assert {name for name, decision in shown.items() if decision == "holds"} == ({*SAME} if same else {"S0-6a"})
@@ -60,6 +60,6 @@ def test_two_blocks_of_the_quick_form_fit_into_its_budget_and_a_tenth_more() -> 
     declared = declare_shipped(STUDY, quick=True)
     runs = plan(declared, assumed_host(declared.study, 2)).runs.planned_runs()
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
-    block = [run.treatment for run in runs if run.block == 0]
+    block = [run.configuration for run in runs if run.block == 0]
     seconds = sum(1.9e-9 * int(t["units"]) / int(t["cpus"]) + 0.25 for t in block)
     assert len(block) == 12 and 2.2 * seconds < (declared.study.protocol.budget_s or 0)

@@ -91,6 +91,6 @@ def test_the_quick_form_takes_ten_minutes_at_most_on_two_cpus() -> None:
     # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
     declared = declare_shipped(STUDY, quick=True)
     runs = plan(declared, assumed_host(declared.study, 2)).runs.planned_runs()
-    treatments = [run.treatment for run in runs]
-    seconds = [1.9e-9 * int(t["units"]) / min(int(t["threads"]), int(t["cpus"])) + 0.25 for t in treatments]
+    configurations = [run.configuration for run in runs]
+    seconds = [1.9e-9 * int(t["units"]) / min(int(t["threads"]), int(t["cpus"])) + 0.25 for t in configurations]
     assert sum(seconds) <= 600

@@ -23,7 +23,7 @@ NEW = Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3")
 def test_one_to_eight_threads_on_one_carrier_and_on_two(quick: bool) -> None:
     made = plan(declare_shipped("virtual-carriers", quick), HostFacts(cpus=CPUS, jvms=(OLD, NEW))).design
     wanted = [{"threads": n, "carriers": c, "jvm": "25"} for n in range(1, 9) for c in (1, 2)]
-    assert [dict(treatment) for treatment in made.treatments] == wanted
+    assert [dict(configuration) for configuration in made.configurations] == wanted
     assert made.dropped == ("16 configurations not planned: kind = virtual needs Java 21 or later, the JVM 17 is 17",)
 
 

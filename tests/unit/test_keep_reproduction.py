@@ -13,7 +13,7 @@ from scalograph.cli.analyze_steps import analyze
 from scalograph.protocol import saved_documents
 from scalograph.protocol.reproduction import Reproduction
 
-from .findings.test_table import TREATMENTS, write
+from .findings.test_table import CONFIGURATIONS, write
 from .records import recorded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished reproduction of which one part ran."""
     folder = tmp_path_factory.mktemp("finished") / "results"
     (folder / "cpu-surface").mkdir(parents=True)
-    runs = [(t, {**recorded(0.5 + r / 100), "timeline": TIMELINE}) for t in TREATMENTS for r in range(3)]
+    runs = [(t, {**recorded(0.5 + r / 100), "timeline": TIMELINE}) for t in CONFIGURATIONS for r in range(3)]
     write(folder / "cpu-surface" / "journal.jsonl", runs)
     (folder / "cpu-surface" / "report.html").touch()
     analyze(folder / "cpu-surface")

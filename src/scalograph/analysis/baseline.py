@@ -102,14 +102,10 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
     for block, value in zip(ids, values.tolist(), strict=True):
         if math.isfinite(value):
             logs.setdefault(block, []).append(math.log(value))
-    return {
-        block: block_logs_[0] if len(block_logs_) == 1 else float(np.mean(block_logs_))
-        for block, block_logs_ in logs.items()
-    }
+    return {block: every[0] if len(every) == 1 else float(np.mean(every)) for block, every in logs.items()}
 
 
-def _shared_blocks(means: Means, baseline: int) -> Shared:
-    """Return the blocks that each level shares with the baseline."""
+def _shared_blocks(means: Means, baseline: int) -> Blocks:
     return {n: _common_blocks(means, (baseline, n)) for n in means if n != baseline and baseline in means}
 
 

@@ -29,7 +29,7 @@ RARE = 0.01  # p value of drift from which intervals are widened
 IntArray = NDArray[np.int64]
 MOST_CELLS = 1_000_000  # of a table of blocks and configurations
 _MAD = 1.4826  # standard deviations in a median absolute deviation of normal values
-MEAN = "mean over treatments, errors of whole blocks"
+MEAN = "mean over configurations, errors of whole blocks"
 
 
 class BlockedLogs(NamedTuple):
@@ -44,15 +44,15 @@ class CurveRatios:
     """Contrasts log(b / a) of two studies.
 
     Attributes:
-        treatments: one for each configuration.
+        configurations: one for each configuration.
         shift: their mean: the difference in level of the whole curve.
         upper: the mean of the upper levels, weighted by rank; None without any.
         shape: each configuration less the mean; empty where there are fewer than two.
-        single: confidence of each interval of `treatments`, `shift` and `upper` with which all hold at once.
+        single: confidence of each interval of `configurations`, `shift` and `upper` with which all hold at once.
         single_shape: the same of `shape`.
     """
 
-    treatments: list[Contrast]
+    configurations: list[Contrast]
     shift: Contrast
     upper: Contrast | None
     shape: list[Contrast]
@@ -89,20 +89,22 @@ def curve_ratios(
     (1.1, True)
     """
     if len(a) != len(b) or not a:
-        raise ValueError(f"treatments: found {len(a)} and {len(b)}, expected as many of each, one or more")
+        raise ValueError(f"configurations: found {len(a)} and {len(b)}, expected as many of each, one or more")
     wider = (_drift_factor(a), _drift_factor(b))
     trim = TRIM if _has_outliers([*a, *b]) else 0.0
-    treatments = moderate_variances([_contrast(x, y, trim, wider) for x, y in zip(a, b, strict=True)])
+    configurations = moderate_variances([_contrast(x, y, trim, wider) for x, y in zip(a, b, strict=True)])
     k, sides = len(a), (_study_means(a), _study_means(b))
-    shift = _weighted_contrast(sides, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
+    shift = _weighted_contrast(sides, np.full(k, 1 / k), wider) if k > 1 else configurations[0]
     above = _weighted_contrast(sides, np.asarray(upper) / sum(upper), wider) if any(upper) else None
     shape = [_weighted_contrast(sides, (np.arange(k) == i) - 1 / k, wider) for i in range(k)] if k > 1 else []
     if reason := _too_few(a, b):
-        treatments, shape = ([_drop_interval(c, reason) for c in contrasts] for contrasts in (treatments, shape))
+        configurations, shape = (
+            [_drop_interval(c, reason) for c in contrasts] for contrasts in (configurations, shape)
+        )
         shift, above = _drop_interval(shift, reason), above and _drop_interval(above, reason)
-    family = [*treatments, *([shift] if k > 1 else []), *([above] if above else [])]
+    family = [*configurations, *([shift] if k > 1 else []), *([above] if above else [])]
     single, single_shape = _single_confidence(family, confidence), _single_confidence(shape, confidence)
-    return CurveRatios(treatments, shift, above, shape, single, single_shape)
+    return CurveRatios(configurations, shift, above, shape, single, single_shape)
 
 
 def _contrast(a: BlockedLogs, b: BlockedLogs, trim: float, wider: tuple[float, float]) -> Contrast:
@@ -119,7 +121,7 @@ class _Means(NamedTuple):
 
     means: FloatArray
     blocks: IntArray
-    treatments: IntArray
+    configurations: IntArray
     errors: FloatArray
 
 
@@ -142,7 +144,7 @@ def _weighted_contrast(sides: tuple[_Means, _Means], weights: FloatArray, wider:
 def _weighted_sum(side: _Means, weights: FloatArray) -> Center:
     """Return the weighted sum of the means of a study; its blocks are independent, its runs are not."""
     value = float(side.means @ weights)
-    errors = np.bincount(side.blocks, side.errors * weights[side.treatments])
+    errors = np.bincount(side.blocks, side.errors * weights[side.configurations])
     n = errors.size
     if n < 2:
         return Center(value, math.nan, 0)

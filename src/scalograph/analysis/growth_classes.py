@@ -1,9 +1,8 @@
-"""The classes of growth, and least squares of a fixed part and some of them on the logs of times.
+"""Growth classes, their least-squares fits to the logs of times, and the tests that refute them.
 
-On logs an error is a share of the curve, above it as below it. As shares of the times, errors of a curve that runs far
-below the points are 1 at most, and a flat one would survive steep growth. Gauss-Newton steps, with coefficients that
-are never negative, from the best of many shapes. Source: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis and
-Its Applications (1988), sec. 2.2.
+On logs an error is a share of the curve, above it as below it. Gauss-Newton steps with coefficients of 0 or more, from
+the best of many shapes: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis and Its Applications (1988), sec.
+2.2.
 """
 
 import math
@@ -30,24 +29,21 @@ CLASSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "n^3": lambda n: n**3,
 }
 CONSTANT = "1"
-# Below this share of the points' own sum of squares there is only rounding.
-_EXACT = 1e-13
+_EXACT = 1e-13  # share of the points' own sum of squares below which there is only rounding
 # Sizes, spread over the range and beyond, at which a class may equal the fixed part when the search starts.
 _STARTS, _BEYOND = 15, 10.0
-# Of very many points the search for a start looks at some.
-_MOST_ROWS = 256
+_MOST_ROWS = 256  # points that the search for a start uses
 _MOST_STEPS, _HALVINGS = 50, 12
-# A step that lessens the sum of squares by a smaller share is the last one.
-_LAST = 1e-10
+_LAST = 1e-10  # a step that reduces the sum of squares by a smaller share is the last one
 
 
 class LogFit(NamedTuple):
-    """A fixed part and at most two classes, fitted to the logs of times.
+    """A fixed part and at most two classes, fitted to the logs of times and linearized there.
 
     Attributes:
         coefficients: of the fixed part and of the classes; 0 where there is none.
-        columns: shape (n, 3); what each coefficient adds to the logs, which are linear near the fit.
-        target: shape (n,); what these columns fit with least squares.
+        columns: shape (n, 3); what each coefficient adds to the logs.
+        target: shape (n,); what the columns fit by least squares.
     """
 
     coefficients: Vector
@@ -66,7 +62,7 @@ class LogFit(NamedTuple):
 
 
 def growth_at(name: str, n: float) -> float:
-    """Return f(n) of a class; logs are to base 2."""
+    """Return f(n) of a class, with logs to base 2."""
     return float(CLASSES[name](np.array([n]))[0])
 
 
@@ -94,12 +90,12 @@ def least_growth(sizes: FloatArray, times: FloatArray, *names: str, is_bent: boo
 
 
 def is_exact(rss: float, n: int) -> bool:
-    """Tell whether a sum of squares of n relative errors is rounding alone."""
+    """Tell whether a sum of squares of n relative errors is only rounding."""
     return rss <= _EXACT * n
 
 
 def _start(columns: FloatArray, logs: FloatArray, trend: FloatArray) -> FloatArray:
-    """Return the coefficients of that shape which fits best, of many that are spread over the range."""
+    """Return the coefficients of the shape that fits best, of many that are spread over the range."""
     some = np.argsort(columns.sum(axis=1))[:: 1 + len(logs) // _MOST_ROWS]
     columns, logs, trend = columns[some], logs[some], trend[some]
     shapes = np.array([(1.0, *shape) for shape in product(*(_shares(column) for column in columns.T[1:]))]).T
@@ -118,7 +114,7 @@ def _shares(column: FloatArray) -> FloatArray:
 
 
 def _linearize(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: FloatArray) -> LogFit | None:
-    """Return the fit at these coefficients, with its trend taken out; None where the curve has no log."""
+    """Return the fit at these coefficients without its trend; None where the curve has no log."""
     curve = columns @ at
     if not (curve > 0).all():
         return None
@@ -128,7 +124,7 @@ def _linearize(columns: FloatArray, logs: FloatArray, trend: FloatArray, at: Flo
 
 
 def _improve(fit: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit | None:
-    """Step to the least squares of the linear fit, or less far; None where no step makes the squares smaller."""
+    """Step toward the least squares of the linear fit; None where no step reduces the squares."""
     here, there = np.asarray(fit.coefficients), np.asarray(least(fit.columns, fit.target))
     left, most = fit.target - fit.columns @ there, fit.rss * (1 - _LAST)
     if not left @ left < most:
@@ -141,19 +137,18 @@ def _improve(fit: LogFit, at: Callable[[FloatArray], LogFit | None]) -> LogFit |
     return None
 
 
-# Probability that the curve of the true class is taken for a misfit.
-_MISFIT_ALPHA = 0.01
+_MISFIT_ALPHA = 0.01  # probability that the curve of the true class is called a misfit
 
 
 def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confidence: float) -> Iterator[str]:
-    """Yield why a class is not the true one, in words; nothing where it may be.
+    """Yield the reasons why a class is not the true one.
 
     Args:
-        name: of the class, a key of `CLASSES`.
+        name: key of `CLASSES`.
         sizes: shape (n,), 1 or more, of four different sizes at least.
         times: shape (n,), above zero.
-        fit: the class.
-        confidence: that the true class is not refuted by what fits better.
+        fit: of the class.
+        confidence: that the true class is not refuted by a better fit.
     """
     if is_exact(fit.rss, sizes.size):
         return
@@ -170,13 +165,13 @@ def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, co
 
 
 def is_better(rss: float, beside: float, left: int, alpha: float) -> bool:
-    """Tell whether one more coefficient lessens the sum of squares by more than chance does (F test).
+    """Tell whether one more coefficient reduces the sum of squares significantly (F test).
 
     Args:
         rss: sum of squares without it.
-        beside: with it.
-        left: points less coefficients with it, 1 or more.
-        alpha: the chance that is allowed for.
+        beside: sum of squares with it.
+        left: residual degrees of freedom with it, 1 or more.
+        alpha: significance level.
     """
     from scipy.special import fdtrc  # it takes a tenth of a second
 
@@ -184,13 +179,7 @@ def is_better(rss: float, beside: float, left: int, alpha: float) -> bool:
 
 
 def misfits(sizes: FloatArray, residuals: FloatArray, n_parameters: int) -> Iterator[str]:
-    """Yield why a curve misses the points, in words; nothing where it may be the true one.
-
-    Args:
-        sizes: shape (n,).
-        residuals: shape (n,), logs of the times over the curve.
-        n_parameters: of the curve, fewer than there are sizes.
-    """
+    """Yield the reasons why a curve of `n_parameters` misses the points, from the logs of times over the curve."""
     from scipy.special import fdtrc
 
     groups = [residuals[sizes == n] for n in np.unique(sizes)]
@@ -204,8 +193,7 @@ def misfits(sizes: FloatArray, residuals: FloatArray, n_parameters: int) -> Iter
 
 
 _METHOD = "slope of log times over log sizes, Student t"
-# The least rise that is looked for, as a share.
-_FIRST_STEP = 0.01
+_FIRST_STEP = 0.01  # of the search for the largest rise, as a share
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +203,7 @@ class PowerLaw:
     Attributes:
         exponent: p; of times that are no power, the mean slope over the range.
         rss: sum of squares of the logs of the times over the curve.
-        refuted: why time is no power of the size, in words; empty where it may be.
+        refuted: reason why time is no power of the size; empty where it may be.
     """
 
     exponent: Estimate
@@ -224,12 +212,9 @@ class PowerLaw:
 
 
 def power_law(sizes: FloatArray, times: FloatArray, confidence: float) -> PowerLaw:
-    """Fit one power of the size, by least squares of the logs.
+    """Fit one power of the size to times, both of shape (n,), by least squares of the logs.
 
-    Args:
-        sizes: shape (n,), 1 or more, of four different sizes at least.
-        times: shape (n,), above zero.
-        confidence: of the interval, and that a true power is not refuted for its curvature.
+    `confidence` is that of the interval, and that a true power is not refuted for its curvature.
     """
     x, y = np.log(sizes), np.log(times)
     x, y = x - x.mean(), y - y.mean()
@@ -253,7 +238,7 @@ def _refutations(sizes: FloatArray, x: FloatArray, residuals: FloatArray, confid
 
 
 def most_rise(name: str, sizes: FloatArray, times: FloatArray, best: float, rss: float, confidence: float) -> float:
-    """Return the upper end of the profile interval of the rise from the smallest to the largest size.
+    """Return the upper end of the two-sided profile interval of the rise from the smallest to the largest size.
 
     Args:
         name: of a class that grows.
@@ -261,7 +246,7 @@ def most_rise(name: str, sizes: FloatArray, times: FloatArray, best: float, rss:
         times: shape (n,), above zero.
         best: the rise of the fitted curve, as a share of its time at the smallest size.
         rss: sum of squares of the fit, on logs.
-        confidence: of the two-sided interval.
+        confidence: of the interval.
     """
     low, high = (growth_at(name, float(n)) for n in (sizes.min(), sizes.max()))
     steepest = high / low - 1 if low > 0 else math.inf  # without a fixed part, which is never negative

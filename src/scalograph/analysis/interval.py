@@ -1,4 +1,4 @@
-"""How long does a run of this treatment take, and how well is that known?
+"""Confidence intervals of the score of one configuration.
 
 `typical` is the geometric mean of run scores, which is their median if scores are log-normal. If a few runs are much
 slower than the rest, the two differ: the interval then covers the median up to about 30 runs and moves towards the
@@ -28,16 +28,13 @@ MEAN = "mean run, Student t on scores"
 def summarize(
     scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0
 ) -> Estimate:
-    """Estimate the score of one treatment from its runs; the module says what each estimand covers.
+    """Estimate the score of one configuration from its runs; if a score <= 0 has no log, their mean, with a warning.
 
     Args:
-        scores: one score for each run, shape (n,), any unit; None and NaN are missing, 0.0 is a value.
+        scores: one score for each run, in any unit; None and NaN are missing.
         confidence: nominal coverage.
-        estimand: `typical` or `mean`.
-        trim: share of the runs set aside at each end, 0 to 0.25; `typical` only.
-
-    Returns:
-        The estimate, in the unit of the scores. If a score <= 0 has no log: that of the mean, with a warning.
+        estimand: `typical` or `mean`; the module says what each covers.
+        trim: share of the runs trimmed at each end, 0 to 0.25; `typical` only.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -55,12 +52,9 @@ def summarize(
     if values.size == 0:
         method = MEAN if estimand == "mean" else _typical(trim)
         return unknown_estimate(method, confidence, 0, *notes, need_runs(1, 0, "a value"))
-    estimate = _mean(values, confidence) if estimand == "mean" else _typical_run(values, confidence, trim)
-    return estimate.add_warnings(*notes)
-
-
-def _mean(values: FloatArray, confidence: float) -> Estimate:
-    return _arithmetic_mean(values, confidence).add_warnings(*_rare_run_warning(values.size))
+    if estimand == "mean":
+        return _arithmetic_mean(values, confidence).add_warnings(*_rare_run_warning(values.size), *notes)
+    return _typical_run(values, confidence, trim).add_warnings(*notes)
 
 
 def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate:
@@ -84,15 +78,8 @@ def _rare_run_warning(n: int) -> tuple[str, ...]:
 
 def _geometric_mean(values: FloatArray, confidence: float, trim: float) -> Estimate:
     c = center(np.log(values), trim)
-    low, high = _ends(c, confidence)
-    estimate = Estimate(
-        exp(c.value),
-        None if low is None else exp(low),
-        None if high is None else exp(high),
-        confidence,
-        values.size,
-        _typical(trim),
-    )
+    low, high = (None if end is None else exp(end) for end in _ends(c, confidence))
+    estimate = Estimate(exp(c.value), low, high, confidence, values.size, _typical(trim))
     return estimate.add_warnings(*_interval_warnings(c, estimate))
 
 
@@ -111,7 +98,6 @@ def _ends(c: Center, confidence: float) -> tuple[float | None, float | None]:
 
 
 def _interval_warnings(c: Center, estimate: Estimate) -> tuple[str, ...]:
-    """Tell why the interval is missing or has no width."""
     if c.df < 1:
         return (need_runs(2, estimate.n),)
     if c.se == 0:

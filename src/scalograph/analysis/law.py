@@ -1,7 +1,9 @@
 """Sums of squares of the universal scalability law: all parameters free, or one of them held."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +15,9 @@ Parameters = tuple[float, float, float]
 _NAMES = ("gamma", "sigma", "kappa")
 _AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _NOWHERE: Vector = (0.0, 0.0, 0.0)
-# No curve is searched beyond this multiple of the largest rate.
-_FAR = 1e6
-# Relative difference below which two numbers are equal.
-_ROUNDING = 1e-12
-# Below this share of the data's own sum of squares there is only rounding.
-_EXACT = 1e-20
+_FAR = 1e6  # no curve is searched beyond this multiple of the largest rate
+_ROUNDING = 1e-12  # relative difference below which two numbers are equal
+_EXACT = 1e-20  # share of the data's own sum of squares below which there is only rounding
 
 
 def curve(parameters: Parameters, n: float | FloatArray) -> FloatArray:
@@ -122,7 +121,7 @@ class Relative(Law):
 
     @cached_property
     def rss(self) -> float:
-        """The sum of squares of the best fit, from the residuals: the quadratic would lose half of the digits."""
+        # From the residuals: the quadratic would lose half of the digits.
         residuals = self._target - self._columns @ np.asarray(self._coefficients)
         return float(residuals @ residuals)
 
@@ -145,16 +144,14 @@ class Relative(Law):
         return self._squares.cone((1.0, 0.0, value), (0.0, 1.0, 0.0))
 
     def optimum_profile(self, z: float) -> float:
-        """Return the least sum of squares with C = z (a - b), 0 <= b <= a: the cone of (1, 0, z) and (1, 1, 0)."""
+        # C = z (a - b) with 0 <= b <= a is the cone of (1, 0, z) and (1, 1, 0).
         return self._squares.cone((1.0, 0.0, z), (1.0, 1.0, 0.0))
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        """Return the least sum of squares of all curves through a point: a triangle of coefficients."""
         y = n / throughput
         return self._squares.triangle((y, 0.0, 0.0), (0.0, y / (n - 1), 0.0), (0.0, 0.0, y / (n * (n - 1))))
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """Return the least sum of squares with x >= 0 and w.x = 0: a cone between two rays at the edge of an octant."""
         return self._squares.cone(*_rays(n, base, ratio))
 
 
@@ -184,6 +181,12 @@ def _unless_rounding(difference: float, of: float) -> float:
 def linear_columns(sizes: FloatArray) -> FloatArray:
     """Return the columns 1, N - 1 and N (N - 1): shape (n, 3)."""
     return np.stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)], axis=1)
+
+
+def _least_squares(residuals: Callable[[FloatArray], FloatArray], start: Sequence[float], bounds: Any) -> float:
+    from scipy.optimize import least_squares
+
+    return float(2 * least_squares(residuals, start, bounds=bounds, x_scale="jac").cost)
 
 
 class Plain(Law):
@@ -222,31 +225,21 @@ class Plain(Law):
         return self._squares(self._fit(self.best, held))
 
     def optimum_profile(self, z: float) -> float:
-        from scipy.optimize import least_squares
-
         def residuals(x: FloatArray) -> FloatArray:
             return self._residuals((float(x[0]), float(x[1]), z * (1 - float(x[1]))))
 
         gamma, sigma, _ = self.best
-        result = least_squares(residuals, (gamma, min(sigma, 0.99)), bounds=((0, 0), (np.inf, 1)), x_scale="jac")
-        return float(2 * result.cost)
+        return _least_squares(residuals, (gamma, min(sigma, 0.99)), ((0, 0), (np.inf, 1)))
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        # gamma follows from the other two.
-        from scipy.optimize import least_squares
-
         def residuals(x: FloatArray) -> FloatArray:
             sigma, kappa = float(x[0]), float(x[1])
             gamma = throughput * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n
             return self._residuals((gamma, sigma, kappa))
 
-        result = least_squares(residuals, self.best[1:], bounds=((0, 0), (np.inf, np.inf)), x_scale="jac")
-        return float(2 * result.cost)
+        return _least_squares(residuals, self.best[1:], ((0, 0), (np.inf, np.inf)))
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """Return the least sum of squares along the two rays of coefficients that have this ratio."""
-        from scipy.optimize import least_squares
-
         rays = np.array(_rays(n, base, ratio))
         y = linear_columns(self._sizes) @ rays.T
         least_y = self._sizes / (_FAR * self._rates.max())
@@ -257,8 +250,7 @@ class Plain(Law):
         a, b, _ = least(np.column_stack([y, np.zeros(len(y))]), self._sizes / self._rates)
         if not (a > 0 or b > 0):
             return float(self._rates @ self._rates)
-        result = least_squares(residuals, (a, b), bounds=(0, np.inf), x_scale="jac")
-        return float(2 * result.cost)
+        return _least_squares(residuals, (a, b), (0, np.inf))
 
     def _fit(self, start: Parameters, held: tuple[float | None, ...]) -> Parameters:
         from scipy.optimize import least_squares

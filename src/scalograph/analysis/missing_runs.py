@@ -1,13 +1,10 @@
-"""Did all treatments lose runs alike, or did some (the long ones) lose more than others?
+"""Permutation tests of excluded runs: are their shares equal in all configurations, or larger in long ones?
 
-A run that takes ten times as long meets ten times as many disturbances. If such runs are left out, the long treatments
-rest on quiet moments and the short ones on all moments. So the lost runs are dealt again, at random among the runs of
-their block: a busy hour hits a whole block and says nothing about treatments. The same deals answer two questions: are
-the shares equal, and do they change with the length of a run?
+A run that takes ten times as long meets ten times as many disturbances; if such runs are excluded, long configurations
+rest on quiet moments. The exclusions are permuted within blocks, since a busy hour hits a whole block.
 
 Source: permutation within strata, P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd ed. 2005; the
-trend is N. Mantel's, Chi-square tests with one degree of freedom, JASA 58 (1963): P. Armitage's of Biometrics 11 (1955)
-within strata. Both are exact here, even for few runs, unlike chi-square.
+trend is N. Mantel's, Chi-square tests with one degree of freedom, JASA 58 (1963). Both are exact, even for few runs.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -26,24 +23,23 @@ Counts = NDArray[np.float64]
 
 
 class Attempt(NamedTuple):
-    """A run that was planned and succeeded: the block it is dealt in, its treatment, and whether it was left out."""
+    """A planned run that succeeded: its block, its configuration, and whether it was excluded."""
 
     block: Hashable
-    treatment: Hashable
+    configuration: Hashable
     lost: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """Whether treatments lost runs alike. Shares are 0 to 1.
+    """Tests of the shares of excluded runs, 0 to 1.
 
     Attributes:
-        p_equal: p value of equal shares in all treatments.
-        p_trend: p value of shares that do not change with the length of a run, two-sided.
-        p_least: the smaller of both in the most lopsided of the deals. If it is large, too few runs were
-            lost to tell.
-        spread: lowest and highest share of a treatment.
-        by_length: share in the shortest third of the treatments, and in the longest third.
+        p_equal: p value of equal shares in all configurations.
+        p_trend: two-sided p value of no trend with the length of a run.
+        p_least: the smaller of both in the most lopsided permutation; if large, too few runs are excluded to tell.
+        spread: lowest and highest share of a configuration.
+        by_length: share in the shortest third of the configurations, and in the longest third.
     """
 
     p_equal: float
@@ -54,23 +50,20 @@ class Fairness:
 
 
 def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int = 0) -> Fairness | None:
-    """Test the shares of lost runs against chance.
+    """Test the shares of excluded runs against chance; None below two configurations or without excluded runs.
 
     Args:
-        attempts: planned runs, without those that replaced a lost run.
-        length: of a run of each treatment, any unit; only the order counts.
-        seed: of the deals; the same seed gives the same result.
-
-    Returns:
-        None if there are fewer than two treatments or no run was lost.
+        attempts: planned runs, without those that replaced an excluded run.
+        length: of a run of each configuration, any unit; only the order counts.
+        seed: of the permutations.
     """
-    names = sorted({attempt.treatment for attempt in attempts}, key=lambda name: (length[name], str(name)))
+    names = sorted({attempt.configuration for attempt in attempts}, key=lambda name: (length[name], str(name)))
     if len(names) < 2 or not any(attempt.lost for attempt in attempts):
         return None
     index_of = {name: index for index, name in enumerate(names)}
     blocks: dict[Hashable, list[tuple[int, bool]]] = {}
     for attempt in attempts:
-        blocks.setdefault(attempt.block, []).append((index_of[attempt.treatment], attempt.lost))
+        blocks.setdefault(attempt.block, []).append((index_of[attempt.configuration], attempt.lost))
     n_runs, n_lost = _count_runs(blocks.values(), len(names))
     shares, counts = n_lost / n_runs, _deal_lost_runs(list(blocks.values()), len(names), seed)
     unequal, trend = _inequality(counts), _trend(counts, _ranks(np.asarray([length[name] for name in names])))
@@ -84,7 +77,6 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
 
 
 def _count_runs(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[Counts, Counts]:
-    """Count the runs and the lost runs of each of n treatments."""
     runs = [run for block in blocks for run in block]
     indices = np.array([index for index, _ in runs], dtype=int)
     lost = np.array([lost for _, lost in runs], dtype=float)
@@ -93,8 +85,8 @@ def _count_runs(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[C
 
 
 def _deal_lost_runs(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> Counts:
-    """Deal the lost runs of each treatment, shape (deals + 1, n); the first row is what happened."""
-    # A block that lost none or all of its runs is the same in every deal.
+    """Permute the excluded runs of each configuration, shape (deals + 1, n); the first row is what happened."""
+    # A block that lost none or all of its runs is the same in every permutation.
     mixed = [block for block in blocks if len({lost for _, lost in block}) == 2]
     size = sum(map(len, mixed))
     deals = 1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS))
@@ -118,7 +110,7 @@ def _rank_rows(drawn: Counts, n: int) -> Iterable[NDArray[np.intp]]:
 
 
 def _inequality(counts: Counts) -> Counts:
-    """Sum squared deviations, each over its variance under chance; what chance cannot move counts nothing."""
+    """Sum the squared deviations, each over its variance over all permutations."""
     spread = counts.var(axis=0)
     moved = spread > 0
     far: Counts = ((counts - counts.mean(axis=0)) ** 2)[:, moved] / spread[moved]
@@ -126,13 +118,13 @@ def _inequality(counts: Counts) -> Counts:
 
 
 def _trend(counts: Counts, ranks: Counts) -> Counts:
-    """Measure how far the lost runs lie toward long or short treatments, in either direction."""
+    """Return how far the excluded runs lie toward long or short configurations, in either direction."""
     scored: Counts = counts @ ranks
     return np.asarray(np.abs(scored - scored.mean()))
 
 
 def _p_value(statistic: Counts, extreme: float) -> float:
-    """Return the share of the deals, the real one included, that are as extreme as this."""
+    """Return the share of the permutations, the real one included, that are as extreme."""
     return float((statistic >= extreme * (1 - 1e-9)).mean())
 
 

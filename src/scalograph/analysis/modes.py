@@ -1,12 +1,13 @@
-"""Do runs fall into two modes, so that no run takes what is typical of all?
+"""Bimodality of runs, and the rounding of scores by a coarse clock.
 
-Two modes are two groups of runs with empty space between them that is wide for the spread within them. The runs of one
-configuration show that where they are many enough; those of all configurations of a study together, where each has few.
+Two modes are two groups of runs with empty space between them that is wide for the spread within them: in the runs of
+one configuration, or in those of all configurations of a study where each has few.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -15,10 +16,8 @@ from numpy.typing import NDArray
 from scalograph.analysis.center import FloatArray, Scores, finite_scores, has_logs
 from scalograph.analysis.estimate import MOST_LOG, Estimate
 
-# Numbers are multiples of a step if they are within this of one, as a share of the largest.
-EXACT = 1e-9
-# Of what share it is told.
-MATTERS = 1e-4
+EXACT = 1e-9  # numbers this near to a multiple of a step, as a share of the largest, are multiples
+MATTERS = 1e-4  # smaller shares are not reported
 # Scores that spread by so many steps blur them: rounding then moves their mean by less than 1 % of one.
 BLURRED = 0.5
 IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to tell a difference"
@@ -26,8 +25,6 @@ IDENTICAL_RUNS = "all runs have one score: the clock or counter is too coarse to
 
 def common_step(*samples: Scores) -> float | None:
     """Return the largest step of which all scores are multiples; None where they have one value or are zero.
-
-    A clock of full resolution has a step too, of no matter.
 
     >>> common_step([120, 130, 120], [110]), common_step([5, 5]), round(common_step([0.12, 0.16]), 9)
     (10.0, None, 0.04)
@@ -47,7 +44,7 @@ def common_step(*samples: Scores) -> float | None:
 
 
 def rounding(scores: Scores, step: float | None) -> float:
-    """Return by how much, as a share, rounding to a step may have moved the mean of these scores."""
+    """Return the share by which rounding to a step may have moved the mean of these scores."""
     values, _ = finite_scores(scores)
     if step is None or not values.size or not np.mean(values):
         return 0.0
@@ -56,25 +53,18 @@ def rounding(scores: Scores, step: float | None) -> float:
 
 
 def widen_for_rounding(estimate: Estimate, *samples: Scores) -> Estimate:
-    """Return the estimate with an interval that holds what the step of its scores hides.
-
-    One value throughout hides all: there is no interval then.
-    """
+    """Widen an interval by the rounding of its scores; without an interval if all scores have one value."""
     if estimate.low is None or estimate.high is None:
         return estimate
     step = common_step(*samples)
     if step is None:
-        return Estimate(
-            estimate.value, None, None, estimate.confidence, estimate.n, estimate.method, estimate.warnings
-        ).add_warnings(IDENTICAL_RUNS)
+        return replace(estimate, low=None, high=None).add_warnings(IDENTICAL_RUNS)
     hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
     if hidden < MATTERS:
         return estimate
     low, high = estimate.low * math.exp(-hidden), estimate.high * math.exp(hidden)
     warning = f"scores are multiples of {step:.3g}: the interval is wider by {100 * hidden:.2g} %"
-    return Estimate(
-        estimate.value, low, high, estimate.confidence, estimate.n, estimate.method, estimate.warnings
-    ).add_warnings(warning)
+    return replace(estimate, low=low, high=high).add_warnings(warning)
 
 
 # Fewer runs show no modes, a mode has at least this share of them and three; fewer are outliers.
@@ -83,13 +73,9 @@ MODES_OF_FEW = f"runs have two modes: an interval takes {FEWEST} runs or more, t
 # Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 2. Of
 # normal, lognormal, slowed and drifting runs 4 to 5 % have more (benchmarks/statistics_ab.py).
 EMPTY, LEAST_EMPTY = 44.0, 2.0
-# A machine that changes once has two levels one after the other: fewer changes are no modes.
-CHANGES = 3
-# Values on a grid are farther apart than their spread: modes are apart by more steps than this.
-STEPS_APART = 1.5
-# A study has two modes where chance shows as much in less than one of a hundred studies, and they are so far apart (on
-# logs).
-RARE, APART = 0.01, 0.10
+CHANGES = 3  # fewer changes between the levels are one change of the machine, no modes
+STEPS_APART = 1.5  # values on a grid are apart by more than their spread: modes by more steps than this
+RARE, APART = 0.01, 0.10  # p value of the two modes of a study, and their least difference on logs
 DEALS = 499
 MOST_GROUPS, MOST_RUNS = 64, 40  # of more, evenly spread ones tell as much
 _NO_WIDTH = 1e-9  # logs within rounding
@@ -99,14 +85,7 @@ Counts = NDArray[np.int64]
 
 
 class Bimodality(NamedTuple):
-    """Two groups of runs with empty space between them.
-
-    Attributes:
-        low: median of the lower group, in the unit of the scores.
-        high: that of the higher one.
-        share_low: share of the runs in the lower one, 0 to 1.
-        n: runs in all.
-    """
+    """Medians of two groups of n runs, in the unit of the scores, and the share of the lower group."""
 
     low: float
     high: float
@@ -115,19 +94,14 @@ class Bimodality(NamedTuple):
 
 
 class CommonModes(NamedTuple):
-    """Two groups of runs in the typical configuration of a study.
-
-    Attributes:
-        share_high: share of all runs in the higher group, 0 to 1.
-        apart: typical difference of the two, as a log.
-    """
+    """Two groups of runs in a study: share of the runs in the higher group, typical log of the ratio."""
 
     share_high: float
     apart: float
 
 
 def find_modes(scores: Scores) -> Bimodality | None:
-    """Return the two modes of runs in the order in which they were made; None where no two are shown.
+    """Return the two modes of runs in the order of measurement; None without significant ones.
 
     >>> find_modes([100, 101, 77, 99, 100, 78, 101, 77, 100, 99])
     Modes(low=77.0, high=100.0, share_low=0.3, n=10)
@@ -150,14 +124,9 @@ def find_modes(scores: Scores) -> Bimodality | None:
 
 
 def find_common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonModes | None:
-    """Return the two modes that the typical configuration of a study has; None where none are shown.
+    """Return the two modes of the typical configuration of a study, from its logs; None without significant ones.
 
-    A few odd configurations are not the study. How much empty space there is by chance follows from normal scores of
-    the same numbers of runs.
-
-    Args:
-        logs: logs of scores, a sequence for each configuration.
-        seed: of the normal scores; the same seed gives the same result.
+    The empty space that chance leaves is simulated: normal scores of the same numbers of runs.
 
     >>> find_common_modes([[0.0, 0.01, 0.3, 0.31, 0.005]] * 4)
     CommonModes(share_high=0.4, apart=0.3)
@@ -178,7 +147,7 @@ def find_common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonM
 
 
 def _chance_share(groups: Sequence[FloatArray], seen: float, seed: int) -> float:
-    """Share of studies with one mode whose runs leave as much empty space."""
+    """Return the share of simulated studies with one mode that leave as much empty space."""
     rng, sizes = np.random.default_rng(seed), Counter(group.size for group in groups)
     dealt = [_split(np.sort(rng.standard_normal((DEALS, times, n)), axis=-1))[0] for n, times in sizes.items()]
     return (1 + int((np.median(np.concatenate(dealt, axis=-1), axis=-1) >= seen).sum())) / (1 + DEALS)
@@ -189,10 +158,10 @@ def _thin_out(every: Sequence[T], most: int) -> Sequence[T]:
 
 
 def _split(logs: FloatArray, fewest: int = 1) -> tuple[FloatArray, Counts]:
-    """Split sorted logs, along the last axis, where most empty space is for the spread beside it.
+    """Split sorted logs, along the last axis, at the widest space over the mean deviation within the parts.
 
     Returns:
-        That space over the mean deviation within the parts, and how many are below it; nothing where there are too few.
+        That ratio, and how many are below; 0 where there are too few.
     """
     n = logs.shape[-1]
     least = max(fewest, math.ceil(LEAST_SHARE * n))
@@ -207,6 +176,6 @@ def _split(logs: FloatArray, fewest: int = 1) -> tuple[FloatArray, Counts]:
 
 
 def _deviation(sums: FloatArray, first: Counts, end: Counts) -> FloatArray:
-    """Sum of the distances from the median of each stretch of sorted values, from their running sums."""
+    """Sum the distances from the median of each stretch of sorted values, from their running sums."""
     below, above = (first + end) // 2, (first + end + 1) // 2
     return np.asarray(sums[..., end] - sums[..., above] - sums[..., below] + sums[..., first])

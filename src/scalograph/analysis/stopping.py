@@ -31,7 +31,7 @@ class Stopping:
 
     Attributes:
         precision: half-width of the interval over the value, such as 0.01; above zero.
-        planned: the most runs that a treatment gets.
+        planned: the most runs that a configuration gets.
         confidence: nominal coverage.
     """
 
@@ -58,7 +58,7 @@ class Stopping:
         return half is not None and half <= self.precision
 
     def estimate(self, scores: Scores) -> Estimate:
-        """Return the interval of a treatment, trimmed as in the rule; it says whether the rule ended its runs."""
+        """Return the interval of a configuration, trimmed as in the rule; it says whether the rule ended its runs."""
         estimate = summarize(scores, self.confidence, trim=TRIM)
         return estimate.add_warnings(SEQUENTIAL if self.is_precise(scores) else self._not_ended(scores, estimate.n))
 

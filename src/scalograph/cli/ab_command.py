@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AbOptions:
-    """What `ab` takes beside the command: the two versions, and how well their ratio is to be known."""
+    """Options of `ab`: the two versions and the precision of their ratio."""
 
     a: Annotated[str, typer.Option("--a", metavar="TEXT", help="{version} of the reference: a path, a tag, a flag.")]
     b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
@@ -88,7 +88,6 @@ def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
 
 
 def _build_versions(versions: AbOptions, build: str, options: CommandOptions) -> "tuple[AbOptions, CommandStudy]":
-    """Two revisions by the names of their folders, and the study whose {version} is the folder."""
     from scalograph.cli.command_line_study.built_revisions import insert_build_folders
     from scalograph.run.revisions import find_repository, resolve_revisions
 
@@ -98,7 +97,6 @@ def _build_versions(versions: AbOptions, build: str, options: CommandOptions) ->
 
 
 def _print_answer(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
-    """Print the answer, and return its exit code."""
     from scalograph.cli.analyze_steps import report
     from scalograph.cli.measure_output import print_results
     from scalograph.exchange.markdown import summary
@@ -110,13 +108,13 @@ def _print_answer(session: "Session", versions: AbOptions, margin: float | None,
     if versions.summary is not None:
         append_summary(versions.summary, summary(replace(shown, tables=()), SIGNS[document["answer"]]))
     code = print_results(session, findings, shown, options, document)
-    return code if code == Exit.TREATMENT_FAILED else own
+    return code if code == Exit.CONFIGURATION_FAILED else own
 
 
 def _make_answer(
     findings: "Findings", versions: AbOptions, margin: float | None
 ) -> tuple[str, "Claim", dict[str, Any], int]:
-    """Return the question, what is said, the document for machines, and the exit code."""
+    """Return title, claim, JSON document and exit code."""
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels
     from scalograph.exchange.compare.compare_claim import compare_claim
@@ -136,7 +134,7 @@ def _make_answer(
     if reason := explain_unpaired(source, VERSION, names):
         claim = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
         document = {"reference": reference, "other": other, "answer": "not measurable", "why": reason}
-        return title, claim, document, Exit.TREATMENT_FAILED
+        return title, claim, document, Exit.CONFIGURATION_FAILED
     comparisons = paired_versions(source, VERSION, names, margin)
     claim = compare_claim(comparisons)
     if refused:
@@ -147,7 +145,7 @@ def _make_answer(
 def _limit_to_cpu_time(
     comparisons: "ResultComparisons", claim: "Claim", refused: str
 ) -> "tuple[ResultComparisons, Claim]":
-    """An answer of CPU time alone, which is none of time unless it is slower: who waits longer needs no more of it."""
+    """Limit the answer to CPU time: only "slower" also holds for time."""
     (result,), (first, *more) = comparisons.results, claim.sentences
     sentences = [f"Of CPU time alone: {first}", f"Of time nothing can be said: {refused}.", *more][:3]
     if comparisons.answer != "slower":

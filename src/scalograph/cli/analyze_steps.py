@@ -1,4 +1,4 @@
-"""Stops 4 and 5 as the commands call them: from files to files."""
+"""Run analyze and report: from a journal to findings.json, and to the page."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def analyze(
     source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
 ) -> tuple[Findings, Path]:
-    """Stop 4: read the journal, and the profile beside it, and write findings.json there.
+    """Analyze a journal, and the profile beside it, into findings.json.
 
     Args:
         source: a folder of results, or a journal.
@@ -53,7 +53,7 @@ def analyze(
 def report(
     source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
 ) -> tuple[Findings, Path]:
-    """Stop 5: read findings.json and write the page; stop 4 comes first where the journal has more to say.
+    """Write the HTML page from findings.json; analyze first where the journal is newer.
 
     Args:
         source: a folder of results, or a journal.
@@ -84,7 +84,7 @@ def report(
 
 
 def load_findings(source: Path) -> Findings:
-    """Give the findings of results, those on the disk where the journal has no more to say; writes nothing.
+    """Return findings: those on disk where they are current, else computed; write nothing.
 
     A file of findings is read as it is.
 
@@ -101,7 +101,7 @@ def load_findings(source: Path) -> Findings:
 
 
 def load_table(source: Path, keep_observations: bool = True) -> "Table":
-    """Read the journal of results as a table, and say what is odd about it.
+    """Read a journal as a table, printing its warnings.
 
     Args:
         source: a folder of results, or a journal.
@@ -120,7 +120,6 @@ def load_table(source: Path, keep_observations: bool = True) -> "Table":
 
 
 def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
-    """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
         return saved_documents.read_findings(analyze(source, claims)[1])
     return _compute_findings(source, claims)
@@ -131,7 +130,7 @@ def _compute_findings(source: Path, claims: list[PublishedClaim] | None = None) 
 
 
 def draw_charts(findings: Findings) -> "list[Figure | Overlay]":
-    """Draw what the questions, and the readings, that say something have to draw."""
+    """Return the charts of every question and reading that has data."""
     names = [
         name for name in roles_present("chart") if name in findings.parts and findings.parts[name].data is not None
     ]
@@ -139,7 +138,7 @@ def draw_charts(findings: Findings) -> "list[Figure | Overlay]":
 
 
 def is_current(source: Path) -> bool:
-    """Tell whether findings.json is there, of this journal, and no file beside it is newer; without a journal it is."""
+    """Return whether findings.json belongs to this journal and no file beside it is newer."""
     folder = results.at(source)
     if not folder.findings.is_file():
         return False
@@ -153,14 +152,9 @@ def is_current(source: Path) -> bool:
 
 
 def exit_code(findings: Findings) -> Exit:
-    """Return 4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
-
-    5 also where a search ended without its answer.
-
-    Undecided runs count as clean (`findings.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
-    """
+    """Return 4 for a configuration without a successful run, 5 for missing runs or an open search, else 0."""
     if findings.runs.n_empty:
-        return Exit.TREATMENT_FAILED
+        return Exit.CONFIGURATION_FAILED
     asked = findings.parts.get(findings.study.question)
     is_open = asked is not None and asked.decided is False
     return Exit.SHORT_OF_RUNS if findings.runs.n_short or is_open else Exit.DONE

@@ -1,4 +1,4 @@
-"""How a command ends: tables where somebody asks for them, then the answer and where the rest is, or one document."""
+"""Print the end of a command: the tables asked for, the answer and where to find more, or one JSON document."""
 
 import re
 import shlex
@@ -50,7 +50,7 @@ def answer(
 
 
 def tables_place() -> list[tuple[str, str]]:
-    """Return where the tables of a command that reads files are: in this command, with all of its options."""
+    """Return the command that prints the tables: this one with --tables."""
     words = [word for word in sys.argv[1:] if word != "--tables"]
     return [("tables", shlex.join(["scalograph", *words, "--tables"]))]
 
@@ -58,7 +58,7 @@ def tables_place() -> list[tuple[str, str]]:
 def study_places(
     source: Path, findings: "Findings", again: str = "", page: Path | None = None
 ) -> list[tuple[str, str]]:
-    """Return where the rest of a study is: its page, its tables, and the command that makes it again.
+    """Return where to find more: page, tables, and the command that repeats the study.
 
     Args:
         source: its folder, or the journal.
@@ -77,13 +77,12 @@ def study_places(
 
 
 def _localize_command(command: str, study: Path) -> str:
-    """A command that names the copy of a study as its folder does, as it is given here, or elsewhere if it says so."""
     path = shlex.quote(str(study.resolve())) if "#" in command else short_path(study)
     return re.sub(r" (RESULTS/)?study\.toml", lambda _: f" {path}", command)
 
 
 def short_path(path: Path) -> str:
-    """Return a path as a person would type it: from here, or from home; it can be pasted."""
+    """Return a path as typed from here or from home, quoted for a shell."""
     for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
         if base and path.absolute().is_relative_to(base):
             rest = str(path.absolute().relative_to(base))

@@ -1,4 +1,4 @@
-"""The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
+"""The table of commands. A module is imported when its command is called, so that `--help` is quick."""
 
 import sys
 from difflib import get_close_matches
@@ -40,7 +40,7 @@ TOGETHER = {"analyze": "steps", "report": "steps"}
 
 
 class LateCommands(TyperGroup):
-    """Commands that are imported when they are called: typer, which looks at imported ones, would suggest none."""
+    """Commands imported when called; suggests the closest name for a mistyped one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Name the command that was probably meant, if there is none of this name."""
@@ -54,18 +54,18 @@ class Commands(LateCommands):
     """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:
-        """End by SIGTERM with an exit code of its own, which typer would not tell."""
+        """Exit with the code of SIGTERM, which typer would not use."""
         try:
             return super().invoke(ctx)
         except Terminated:
             raise typer.Exit(Exit.TERMINATED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the commands in the order of the five stops."""
+        """List the commands in the order of the steps."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import one command; the list above needs none."""
+        """Import one command."""
         if cmd_name not in COMMANDS:
             return None
         if sys.platform != "linux" and cmd_name not in READING:
@@ -80,7 +80,7 @@ class Commands(LateCommands):
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the table above, without importing anything."""
+        """Write the table of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -44,7 +44,6 @@ def command(
 
 
 def _format_levels(levels: str | Sequence[object]) -> str:
-    """Levels in one line: of very many, the first and the last."""
     if isinstance(levels, str):
         return levels
     if len(levels) <= MOST_LISTED:

@@ -1,4 +1,4 @@
-"""Sources of a comparison as they are named on a command line."""
+"""Read and compare the sources named on a command line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,8 +36,8 @@ def compare_sources(
         response: its name; None for that of each study.
         per: clock, cpu or None.
         mhz: the clock of each source, with commas between.
-        where: factor=level of the treatments that are compared; none for all.
-        allow_missing: names of treatments of the first that may have failed, or be missing, in the others.
+        where: factor=level of the configurations that are compared; none for all.
+        allow_missing: names of configurations of the first that may have failed, or be missing, in the others.
 
     Raises:
         StudyError: an option has another form, or two sources have nothing in common.
@@ -63,7 +63,7 @@ def compare_sources(
 
 
 def _floor(sources: "Sequence[MeasuredSource]") -> float:
-    """The kept noise floor, as a share, where all were measured on its machine; else 0."""
+    """Return the saved noise floor as a share, if all sources come from its machine; else 0."""
     from scalograph.machine.floor.saved_noise import read_noise
 
     kept = read_noise()
@@ -73,12 +73,7 @@ def _floor(sources: "Sequence[MeasuredSource]") -> float:
 
 
 def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) -> "Screen":
-    """Lay out what was compared.
-
-    Args:
-        comparisons: what it came to.
-        sources: as they were named.
-    """
+    """Lay out a comparison; `sources` are as they were named."""
     from scalograph.exchange.compare.compare_claim import (
         compare_claim,
         compare_tables,
@@ -99,7 +94,7 @@ def comparison_screen(comparisons: "ResultComparisons", sources: Sequence[str]) 
 
 
 def labels(sources: Sequence[str]) -> list[str]:
-    """Name sources by the least end of their paths that tells them apart; by letters where that is long.
+    """Label sources by the shortest distinct end of their paths; by letters where that is long.
 
     >>> labels(["results/a/latest", "results/b/latest"]), labels(["published:8", "old.json"])
     (['a/latest', 'b/latest'], ['published:8', 'old.json'])
@@ -129,7 +124,7 @@ def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
 
 
 def share_of(option: str, text: str | None) -> float | None:
-    """Return the share that a percentage stands for; None for none.
+    """Parse a percentage as a share; None for none.
 
     Raises:
         StudyError: it is no percentage.
@@ -147,7 +142,7 @@ _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 
 
 def read_source(text: str, label: str, response: str | None) -> "MeasuredSource":
-    """Read a source; the format of a path that holds no results is found by reading it.
+    """Read a source; the format of other tools' files is detected.
 
     Args:
         text: as it was named.

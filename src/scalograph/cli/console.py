@@ -1,4 +1,6 @@
-"""What is said on the terminal: results to stdout, everything else to stderr, plain when piped.
+"""Terminal output: results to stdout, everything else to stderr, plain when piped.
+
+Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
 
 Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
 """
@@ -24,7 +26,7 @@ def out() -> "Console":
 
 
 def err() -> "Console":
-    """Return the console of progress and complaints."""
+    """Return the console of progress and errors."""
     return _console(sys.stderr, stderr=True)
 
 
@@ -35,7 +37,7 @@ def _console(stream: TextIO, stderr: bool) -> "Console":
 
 
 def say(text: str, style: str = "") -> None:
-    """Print one line to stderr; never markup, and no control character reaches the terminal."""
+    """Print one line to stderr, without markup or control characters."""
     _print(printable(text), style, to_stderr=True)
 
 
@@ -55,7 +57,7 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
 
 
 def emit_json(document: Any) -> None:
-    """Print a document for machines, alone on stdout."""
+    """Print one JSON document on stdout."""
     json.dump(document, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -67,5 +69,5 @@ def complain(error: "ScalographError") -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text without what could steer a terminal; line ends stay."""
+    """Replace characters that could steer a terminal; line ends stay."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,4 +1,4 @@
-"""From a command line to its exit code: whatever fails ends in one message, and only a bug in a traceback."""
+"""Run a command line to its exit code: every failure is one message, only a bug is a traceback."""
 
 import errno
 import io
@@ -21,12 +21,12 @@ LEFT = (errno.EPIPE, errno.EIO)
 
 
 class Unfailing(io.FileIO):
-    """A stream on which no write fails; `lost` is why what was written did not arrive."""
+    """A stream whose writes never fail; `lost` is the first error."""
 
     lost: OSError | None = None
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        """Write what the stream takes, and wait for a reader who is slow."""
+        """Write all data, waiting for a slow reader."""
         if self.lost is None:
             try:
                 while (n := super().write(data)) is None:  # another program has made it non-blocking
@@ -38,18 +38,14 @@ class Unfailing(io.FileIO):
 
 
 def guard() -> Unfailing | None:
-    """Take the place of the standard streams of this process, where nobody else has.
-
-    Returns:
-        That of the answer; None where somebody collects it.
-    """
+    """Replace the standard streams that nobody else has replaced; return that of stdout, if it was."""
     _open_closed()
     guarded = [_guard_stream(name, fd) for name, fd in (("stdout", 1), ("stderr", 2))]
     return guarded[0]
 
 
 def _open_closed() -> None:
-    """A closed stream has a number that the next file would get, and with it what others write there."""
+    """Open closed standard streams: the next file would get their number, and what others write there."""
     for fd in range(3):
         try:
             os.fstat(fd)
@@ -69,7 +65,7 @@ def _guard_stream(name: str, fd: int) -> Unfailing | None:
 
 
 def refusal(answer: Unfailing | None) -> OSError | None:
-    """Return why the answer did not arrive, if somebody wanted it."""
+    """Return why the answer did not arrive, unless its reader left."""
     with suppress(ValueError):
         sys.stdout.flush()
     lost = answer.lost if answer else None
@@ -89,7 +85,7 @@ _LIMITS: dict[int | None, ScalographError] = {
 
 
 def run_guarded(arguments: list[str]) -> int:
-    """Carry out a command whose streams may be closed, full, or without a reader, and return its exit code."""
+    """Run a command whose streams may be closed, full or without a reader; return its exit code."""
     answer = guard()
     code = execute(arguments)
     if lost := refusal(answer):
@@ -98,7 +94,7 @@ def run_guarded(arguments: list[str]) -> int:
 
 
 def execute(arguments: list[str]) -> int:
-    """Carry out a command and return its exit code."""
+    """Run a command and return its exit code."""
     try:
         _refuse(arguments)
         return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
@@ -123,7 +119,7 @@ def execute(arguments: list[str]) -> int:
 
 
 def _separator_hint(error: Exception, arguments: list[str]) -> str:
-    """What to do about an option that may be one of the command that is measured."""
+    """Suggest -- where an unknown option may belong to the measured command."""
     if type(error).__name__ != "NoSuchOption" or "--" in arguments:
         return ""
     takes_one = any(parameter.name == "command" for parameter in error.ctx.command.params)  # type: ignore[attr-defined]
@@ -136,7 +132,7 @@ def _report_error(error: ScalographError) -> int:
 
 
 def _refuse(arguments: list[str]) -> None:
-    """Refuse what no command can work with: a folder that is gone, and bytes that no text of a result can hold."""
+    """Refuse a removed current folder, and arguments that are no UTF-8."""
     try:
         folder = str(Path.cwd())
     except FileNotFoundError:

@@ -57,7 +57,6 @@ def command(
 
 
 def _export_runs(source: Path, form: str, to: Path) -> str:
-    """Write what is in the journal, and say how much it is."""
     from scalograph.cli.analyze_steps import load_table
     from scalograph.exchange import export, modeling
 
@@ -72,7 +71,6 @@ def _export_runs(source: Path, form: str, to: Path) -> str:
 
 
 def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
-    """Write what was made of the journal, and say how much it is."""
     from scalograph.exchange import export, modeling
     from scalograph.exchange.markdown import asciidoc, markdown
 
@@ -88,7 +86,6 @@ def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
 
 
 def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
-    """Write one figure, and name it and the others."""
     from scalograph.errors import StudyError
     from scalograph.exchange import export
     from scalograph.report.first_chart import has_ranges

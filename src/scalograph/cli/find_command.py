@@ -1,4 +1,4 @@
-"""`scalograph find`: questions that are searched, each run where it tells most."""
+"""`scalograph find`: searches that place each run where it tells most."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,14 +13,14 @@ from scalograph.questions.registry import role, roles_present
 
 
 class Searches(LateCommands):
-    """Make a command for each question that has a role `find` (scalograph.questions.asked)."""
+    """One command for each question with a role `find`."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the questions that a command line can ask."""
+        """List the questions that a command line can ask."""
         return sorted(roles_present("find"))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Make one command from the options of its question."""
+        """Make one command from its question's options."""
         if cmd_name not in roles_present("find"):
             return None
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -28,7 +28,7 @@ class Searches(LateCommands):
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write what each asks, whole."""
+        """Write what each command asks."""
         asked = {name: role(name, "find").OPTIONS.__doc__ or "" for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
             formatter.write_dl([(name, f"{text.partition('?')[0]}?") for name, text in asked.items()])
@@ -52,7 +52,7 @@ def _find() -> None:
 
 
 def _search(question: str) -> Callable[..., int]:
-    """One command, with the options that the question declares before those of every search."""
+    """Make one command: the question's options, then those of every search."""
     options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:

@@ -54,7 +54,7 @@ def command(
     sources = [against, results]
     comparisons = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
     code = _code(comparisons)
-    sign = _LOST if code == Exit.TREATMENT_FAILED else SIGNS[comparisons.answer]
+    sign = _LOST if code == Exit.CONFIGURATION_FAILED else SIGNS[comparisons.answer]
     markdown_text = markdown(comparison_screen(comparisons, sources), sign)
     if summary is not None:
         append_summary(summary, markdown_text)
@@ -65,9 +65,9 @@ def command(
 
 
 def _code(comparisons: "ResultComparisons") -> Exit:
-    """Return 4 where a configuration of the kept results failed, or is missing; else the exit code of `compare`."""
+    """Return 4 for a configuration of the baseline that failed or is missing; else the exit code of `compare`."""
     is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
-    return Exit.TREATMENT_FAILED if is_lost else exit_code(comparisons)
+    return Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
 
 
 def _print(comparisons: "ResultComparisons", sources: list[str], form: str, markdown_text: str, ending: str) -> None:
@@ -86,11 +86,7 @@ def _print(comparisons: "ResultComparisons", sources: list[str], form: str, mark
 
 
 def append_summary(file: Path, markdown_text: str) -> None:
-    """Append Markdown to a file: what other steps of a build wrote there stays.
-
-    Raises:
-        HostError: the disk refuses.
-    """
+    """Append Markdown to a file; raises HostError where the disk refuses."""
     try:
         with file.open("a", encoding="utf-8") as stream:
             stream.write(markdown_text)

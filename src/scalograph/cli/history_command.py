@@ -14,7 +14,7 @@ from scalograph.study.scalars import unknown_name_error
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
 
-# By when they began; a result of a hundred treatments takes a second to read.
+# By when they began; a result of a hundred configurations takes a second to read.
 MOST_RESULTS = 200
 
 
@@ -63,7 +63,7 @@ def _folder(name: str) -> Path:
 def _read(
     folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
 ) -> tuple[list["DatedSource"], list[str]]:
-    """The newest results in a folder, links left out, and what is not read."""
+    """Read the newest results of a folder; return them and what was excluded."""
     from scalograph.cli.analyze_steps import load_findings
     from scalograph.exchange.compare.findings_source import findings_source
     from scalograph.exchange.compare.measured_source import select_levels
@@ -85,7 +85,7 @@ def _read(
 
 
 def _start_time(folder: Path) -> tuple[str, str]:
-    """When results began, and their name: without a journal, or with a broken one, by the name alone, before all."""
+    """Return start time and name of results; without a readable journal the name alone, which sorts first."""
     from scalograph.protocol import journal, results, saved_documents
 
     try:

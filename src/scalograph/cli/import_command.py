@@ -1,4 +1,4 @@
-"""`scalograph import`: what other instruments measured, alone or beside a study."""
+"""`scalograph import`: results of other tools, alone or beside a study."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
-    """What `import` takes: the files, and what they are held against."""
+    """Options of `import`: the files, and what they are compared with."""
 
     instrument: Annotated[
         str,
@@ -73,14 +73,13 @@ def _import(options: ImportOptions) -> int:
         shown = replace(shown, claim=shown.claim.model_copy(update={"sentences": [first, failed, *more][:3]}))
     named = {"file": ", ".join(file.name for file in files)}
     answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
-    return Exit.DONE if any(benchmark.forks for benchmark in every) else Exit.TREATMENT_FAILED
+    return Exit.DONE if any(benchmark.forks for benchmark in every) else Exit.CONFIGURATION_FAILED
 
 
 command = group_options(_import, ImportOptions)
 
 
 def _refuse(o: ImportOptions) -> None:
-    """Refuse options that do not go together."""
     from scalograph.errors import StudyError
 
     if not o.files:
@@ -92,7 +91,6 @@ def _refuse(o: ImportOptions) -> None:
 
 
 def _how(instrument: str) -> str:
-    """How a file of the instrument is written."""
     reader = READERS.get(instrument)
     return f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
 

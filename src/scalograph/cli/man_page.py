@@ -1,4 +1,4 @@
-"""The manual page: every command with its arguments and options, as they say of themselves, in the letters of man."""
+"""Write the manual page from the commands' own help texts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _EXITS = {
 
 
 def man_page(app: Any, summaries: Mapping[str, str]) -> str:
-    """Return the manual page of an application with a summary of each command: `scalograph --man | man -l -`."""
+    """Return the manual page in roff: `scalograph --man | man -l -`."""
     context = app.make_context("scalograph", ["--help"], resilient_parsing=True)
     return "\n".join([*_head(), *_commands(app, context, summaries), *_end()]) + "\n"
 
@@ -61,7 +61,7 @@ def _end() -> Iterator[str]:
 
 
 def roff(text: str) -> str:
-    r"""Return a text as man shows it, on one line.
+    r"""Return text as one line of roff.
 
     >>> print(roff(".a -b \\c"))
     \&.a \-b \\c

@@ -1,4 +1,4 @@
-"""What `measure` and `find` do: a command's study is run, and what it learned is told."""
+"""Run the study of `measure`, `ab`, `find` or `load`, and print its answer."""
 
 import shlex
 import sys
@@ -33,12 +33,7 @@ _LONGEST = 1000
 
 
 def run_measurement(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
-    """Run a command's study as `scalograph run` would, and answer.
-
-    Raises:
-        StudyError: the options make no study.
-        HostError: the host refuses.
-    """
+    """Run the study of `measure` and print its answer."""
     target = _share(sweep.target)
     answer = partial(_answer, target=target, cost=sweep.cost, options=options)
     return run_command_study(study_text(study), options, answer, sweep.ceiling)
@@ -52,7 +47,7 @@ def run_command_study(
     as_told: Callable[[ScalographError], ScalographError] = map_error,
     consent: Consent = NO_CONSENT,
 ) -> int:
-    """Run a command's study as `scalograph run` would, and tell what came of it, unless it was interrupted.
+    """Run a command's study as `scalograph run` would; print its answer unless interrupted.
 
     Args:
         text: the study of the command.
@@ -83,7 +78,7 @@ def run_command_study(
 
 
 def _again(saved: Results, options: AnswerOptions) -> list[str]:
-    """The command that goes on: with the copy of the study, for its file is no more."""
+    """Return the command that resumes, with the saved copy of the study."""
     from scalograph.cli.overrides import option_words
 
     words = option_words(None, None, options.wait_quiet, options.when_busy)
@@ -130,14 +125,13 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
 
 
 def _consent_words(options: AnswerOptions) -> list[str]:
-    """What a start of this command was allowed to do to the machine, as words; only searches take such options."""
     return options.consent().words() if isinstance(options, SearchOptions) else []
 
 
 def print_results(
     session: "Session", findings: "Findings", shown: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
-    """Print the answer of a command's study, or `document` with --json, and return the exit code."""
+    """Print the answer of a command's study, or `document` with --json; return the exit code."""
     from scalograph.cli.analyze_steps import exit_code
     from scalograph.cli.answer_output import answer, study_places
 
@@ -153,13 +147,7 @@ def print_results(
 
 
 def tell_search(session: "Session", question: str, options: "CommandOptions") -> int:
-    """Tell what a search found; the report has the rest.
-
-    Args:
-        session: the search.
-        question: that it asks.
-        options: of its command.
-    """
+    """Print the answer of a search, and return the exit code."""
     from scalograph.cli.analyze_steps import report
     from scalograph.report.screen import screen
 

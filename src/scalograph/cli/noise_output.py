@@ -1,4 +1,4 @@
-"""`scalograph doctor --noise`: measure the noise floor by an A/A study, show it, keep it."""
+"""`scalograph doctor --noise`: measure the noise floor by an A/A study, print and save it."""
 
 import signal
 from pathlib import Path
@@ -19,7 +19,7 @@ _RUNS = 10
 
 
 def noise(json: bool, quick: bool) -> int:
-    """Run the study `noise-floor` (about 80 s, `quick` 30 s), print what came of it, and keep it for later studies.
+    """Run the study `noise-floor` (80 s, `quick` 30 s), print the floor and save it for later studies.
 
     Returns:
         The exit code: 5 where too few runs count, and then nothing is kept.
@@ -47,7 +47,7 @@ def noise(json: bool, quick: bool) -> int:
 
 
 def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:
-    """Keep it where one CPU has a floor, and say whether; otherwise what was kept before is better."""
+    """Save the floor where one CPU has one; return whether it was."""
     from scalograph.machine.floor.floor import STUDY, is_reliable
     from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
 
@@ -77,7 +77,7 @@ def _print(measured: "Floor", conducted: "Session") -> None:
 
 
 def grid(measured: "Floor") -> "Grid":
-    """Return the floor as a table: a row for each figure, a column for each number of CPUs."""
+    """Return the floor as a table: a row for each value, a column for each number of CPUs."""
     from rich.table import Table
     from rich.text import Text
 

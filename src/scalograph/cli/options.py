@@ -94,7 +94,7 @@ Cpus = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class StartOptions:
-    """What a start of a declared study says beside it; None leaves a key as the study declares it."""
+    """Options of a start; None leaves a key as the study declares it."""
 
     quick: Quick = False
     output: OutDir = None
@@ -118,7 +118,7 @@ class StartOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandOptions:
-    """What `measure` and every search take: the command, what is done around its runs, and how long they may take."""
+    """Options of `measure` and every search: the command, its steps, and time limits."""
 
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
     response: Annotated[
@@ -147,14 +147,14 @@ class CommandOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(CommandOptions):
-    """What every search takes."""
+    """Options of every search."""
 
     max_runs: MaxRuns = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
 
     def consent(self) -> "Consent":
-        """Return what the start is allowed to do to the machine."""
+        """Return which machine settings the start may change."""
         from scalograph.control.consent import Consent
 
         return Consent(self.machine_wide, tuple(self.dangerous or ()))
@@ -193,7 +193,7 @@ class AnswerOptions(Protocol):
 
 
 def group_options(function: Callable[..., int], *bundles: type) -> Callable[..., int]:
-    """Make a function that takes dataclasses one that takes their fields.
+    """Make a function of option dataclasses a command of their fields.
 
     Args:
         function: takes one of each bundle, in order; its docstring is the command's help.
@@ -222,7 +222,6 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
 
 
 def _typer_annotation(name: str, hint: Any) -> Any:
-    """The annotation as typer reads it."""
     kind, option = get_args(hint)
     if not isinstance(option, Option):
         return hint

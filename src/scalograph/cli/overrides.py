@@ -1,4 +1,4 @@
-"""Options of a start that say what a study says in `[protocol]`: budgets, and what to do on a busy machine."""
+"""Options of a start that override `[protocol]`: budgets, and what to do on a busy machine."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ def override_protocol(
     when_busy: str | None = None,
     runs: int | None = None,
 ) -> Declared:
-    """The study with these instead of its own; None leaves a key as declared.
+    """Override protocol keys of a study; None leaves a key as declared.
 
     Raises:
         StudyError: an option that is no duration, or no choice, or runs of a search.
@@ -48,7 +48,7 @@ def override_protocol(
 
 
 def _refuse_uncounted(study: Study) -> None:
-    """Refuse a number of runs where others are decided by those before them."""
+    """Refuse --runs where the number of runs follows from earlier ones."""
     if is_search(study.question):
         reason = f'the question "{study.question}", which says what is run next'
     elif study.protocol.precision is not None:
@@ -61,11 +61,7 @@ def _refuse_uncounted(study: Study) -> None:
 def refuse_unused(
     pilot: bool, resume: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool, runs: int | None = None
 ) -> None:
-    """Refuse options that would have no effect.
-
-    Raises:
-        StudyError: names the first.
-    """
+    """Raise StudyError for an option that would have no effect."""
     counts = {"--max-runs": max_runs, "--runs": runs}
     beside = {
         "--accept-difference": accepted,
@@ -81,7 +77,7 @@ def refuse_unused(
 
 
 def warn_no_quick_form(declared: Declared, quick: bool) -> None:
-    """Say that `--quick` shortens nothing, where the study declares no shorter form."""
+    """Warn that `--quick` changes nothing for a study without [quick]."""
     if quick and declared.study.quick == Quick():
         say("--quick: the study declares no shorter form ([quick]), so it runs in full", "yellow")
 
@@ -94,14 +90,14 @@ def option_words(
     host: str = LOCAL,
     runs: int | None = None,
 ) -> list[str]:
-    """These options as words of a command that goes on: nothing in the results holds them."""
+    """Return options as words of a resuming command: no file of the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
     options |= {"--host": None if host == LOCAL else host, "--runs": runs}
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 
 def seconds_of(option: str, text: str | None) -> float | None:
-    """Read a duration that an option gives; None where it is not given. Raises StudyError where it is none."""
+    """Parse a duration option in seconds; None where not given. Raises StudyError for another form."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""How a proposal is shown, and the pilot that leads to one."""
+"""Run a pilot, and print the protocol it proposes; end `run` and `study`."""
 
 import shlex
 import signal
@@ -23,7 +23,7 @@ def run_pilot(
     declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str, consent: "Consent",
     wait_lock_s: float | None = None,
 ) -> int:  # fmt: skip
-    """Make a few short runs of a study in a results folder of their own, and propose a protocol.
+    """Run a pilot in a results folder of its own, and propose a protocol.
 
     Raises:
         StudyError: a pilot is not resumed, and a search has none.
@@ -55,11 +55,11 @@ def run_pilot(
         emit_json({"results": str(conducted.results.folder), **document(proposed, protocol.budget_s)})
     else:
         show(proposed, protocol.budget_s)
-    return Exit.TREATMENT_FAILED if findings.runs.n_empty else Exit.DONE
+    return Exit.CONFIGURATION_FAILED if findings.runs.n_empty else Exit.DONE
 
 
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
-    """Return what a journal lets propose for a study."""
+    """Return the protocol that a journal proposes for a study."""
     from scalograph.questions.pilot.plan import propose, read_prior_runs, takes_iterations
 
     study = planned.declared.study
@@ -67,21 +67,21 @@ def proposal(planned: "Plan", journal: Path) -> "Proposal":
 
 
 def document(proposed: "Proposal", budget_s: float | None) -> dict[str, Any]:
-    """Return the document for machines; `toml` holds the lines for the study, null where nothing can be proposed."""
+    """Return the JSON document; `toml` is null where nothing can be proposed."""
     chosen = proposed.within(budget_s)
     return {**asdict(proposed), "toml": None if chosen is None else toml(chosen)}
 
 
 def toml(offer: "SampleSizePlan") -> str:
-    """Return the lines that make a study follow an offer."""
+    """Return an offer as lines of the study."""
     return f"[protocol]\nruns = {offer.runs}\niterations = {offer.iterations}\n"
 
 
 def show(proposed: "Proposal", budget_s: float | None) -> None:
-    """Tell noise and cost in a sentence each, offers as a table, the lines for the study."""
+    """Print noise, cost, the table of offers, and the lines for the study."""
     from scalograph.text.units import format_duration
 
-    tell(f"{proposed.study}: {proposed.n_runs} runs of {proposed.n_treatments} configurations")
+    tell(f"{proposed.study}: {proposed.n_runs} runs of {proposed.n_configurations} configurations")
     if proposed.sd_score is not None:
         tell(f"  noise: {_noise(proposed)}")
     if proposed.start_s is not None:
@@ -122,14 +122,7 @@ _LIMITS = ("--budget", "--max-runs")
 
 
 def conclude(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
-    """Print the outcome.
-
-    Args:
-        session: what was run.
-        options: of its start.
-        command: words that start it again.
-        report: whether to make the page, too.
-    """
+    """Print the outcome; with `report` make the page too. `command` starts the study again."""
     folder = session.results.folder
     resume = [*command, "--resume", "-o", str(folder)]
     if session.reason == "interrupted":
@@ -150,14 +143,14 @@ def conclude(session: "Session", options: "StartOptions", command: list[str], re
 
 
 def report_interruption(session: "Session", resume: list[str]) -> int:
-    """Say how to go on after a signal; without words of a command it starts anew."""
+    """Print how to resume after a signal; return the exit code."""
     again = f"Go on with: {shlex.join(resume)}" if resume else "Start it anew"
     say(f"interrupted; nothing finished is lost. {again}", "yellow")
     return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
 
 
 def print_resume_command(reason: str, command: list[str]) -> None:
-    """Print the command that resumes a study that did not come to its end, without the limits that ended it."""
+    """Print the command that resumes an incomplete study, without the limits that ended it."""
     if reason == "busy":
         say(f"the machine was too busy; go on with: {shlex.join(command)}", "yellow")
     if reason == "budget":

@@ -1,4 +1,4 @@
-"""What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
+"""Plan a study on this host, run it with progress, and return its session: shared by `run`, `study` and others."""
 
 import os
 import resource
@@ -35,7 +35,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.scratch import sweep_scratch
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
-from scalograph.study.levels import Run, Treatment
+from scalograph.study.levels import Configuration, Run
 from scalograph.study.model import Study
 from scalograph.text.quantities import count_noun
 from scalograph.text.units import format_duration
@@ -53,7 +53,7 @@ LEAST_FILES = 20
 
 @contextmanager
 def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
-    """Hold the machine, say what keeps us from it and what a crash had left, and remove its scratch folders.
+    """Lock the machine, restore what a crash left, remove scratch folders, handle signals.
 
     From here on signals end us in order.
 
@@ -89,7 +89,7 @@ def _refuse_few_files() -> None:
 
 
 def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
-    """Look at the machine first: `noise` where it has a floor (ten runs, 3 s), `ceiling` where that was asked for.
+    """Examine the machine before a study: noise (ten runs, 3 s), and its own scaling where asked.
 
     Args:
         planned: the study.
@@ -142,7 +142,7 @@ AGAIN = {"busy": "busy again", "disturbed": "mostly disturbed again"}
 
 
 class LiveProgress:
-    """A line on stderr that is always true where that is a terminal, else one now and then.
+    """Show progress: a live line on a terminal, periodic lines elsewhere.
 
     Args:
         design: what is run.
@@ -178,19 +178,19 @@ class LiveProgress:
             self._live.stop()
 
     def __rich__(self) -> Text:
-        """What the live line says now; its end is cut where the terminal is narrow."""
+        """Return the live line, cut where the terminal is narrow."""
         return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
 
     def run_started(self, run: Run, n_left: int) -> None:
         """Tell that a run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
-        self._levels = printable(_levels(run.treatment))
+        self._levels = printable(_levels(run.configuration))
 
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Tell that a run has ended."""
         self._done += 1
         self._told = time.monotonic()
-        word = {"contaminated": "disturbed", "failed": "failed"}.get(judgment.verdict)
+        word = {"disturbed": "disturbed", "failed": "failed"}.get(judgment.verdict)
         self._went_wrong.update([word] if word else [])
         if not self._live and self._told - self._said >= QUIET_S:
             self._said = self._told
@@ -212,11 +212,11 @@ class LiveProgress:
     def _precision(self) -> PrecisionProgress | None:
         return self._planner.progress if self._planner else None
 
-    def _tell_forgone(self, run: Run, treatments: Sequence[Treatment]) -> None:
-        if not treatments:
+    def _tell_forgone(self, run: Run, configurations: Sequence[Configuration]) -> None:
+        if not configurations:
             return
-        more = f" and {len(treatments) - NAMED} more" if len(treatments) > NAMED else ""
-        named = ", ".join(map(_levels, treatments[:NAMED]))
+        more = f" and {len(configurations) - NAMED} more" if len(configurations) > NAMED else ""
+        named = ", ".join(map(_levels, configurations[:NAMED]))
         self.warned(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
 
     def _line(self) -> str:
@@ -230,14 +230,14 @@ class LiveProgress:
         return ", ".join(filter(None, [self._called, run, left, *near, *wrong, *again]))
 
     def _times(self) -> tuple[float | None, float | None]:
-        """Seconds until all runs are done, by those that are, and until the budget ends; None is not known."""
+        """Estimate seconds until all runs are done and until the budget ends; None is unknown."""
         now, n = time.monotonic(), self._done - self._before
         until = self._told + (self._told - self._began) / n * (self._total - self._done) if n else None
         return until and until - now, None if self._left_s is None else self._began + self._left_s - now
 
 
 def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = False) -> str:
-    """Say how long it will still take, and past its time how long it is over.
+    """Describe the remaining time, or by how much it is exceeded.
 
     Args:
         runs_s: seconds that the runs to come take; below 0 where the one under way takes longer than those before.
@@ -258,13 +258,13 @@ def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = Fals
     return f"{'at most' if at_most or runs_s is None else 'about'} {format_duration(max(seconds, 1))} left"
 
 
-def _levels(treatment: Treatment) -> str:
-    return " ".join(f"{name}={level}" for name, level in treatment.items())
+def _levels(configuration: Configuration) -> str:
+    return " ".join(f"{name}={level}" for name, level in configuration.items())
 
 
 def _near(reached: PrecisionProgress) -> str:
-    """The worst interval, and how many configurations need no more runs."""
-    n, of, asked = reached.n_precise, reached.n_treatments, f"(asked {100 * reached.asked:g} %)"
+    """Describe the widest interval and how many configurations are precise."""
+    n, of, asked = reached.n_precise, reached.n_configurations, f"(asked {100 * reached.asked:g} %)"
     return f"all {of} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of} precise"
 
 
@@ -284,7 +284,7 @@ def _live(shown: LiveProgress) -> "Live":
 
 @dataclass(frozen=True, kw_only=True)
 class StudyStart:
-    """How a declared study is started.
+    """Settings of one start of a declared study.
 
     Attributes:
         folder: of the results; None makes one, or finds the latest.
@@ -308,7 +308,7 @@ class StudyStart:
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
-    """Plan a study and run it, alone on this machine: two studies at once would measure each other.
+    """Plan and run a study under the machine lock: two at once would measure each other.
 
     Raises:
         StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
@@ -337,7 +337,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
 
 
 def score_of(study: Study) -> Score | None:
-    """Return what reads the output of a harness, imported where a response has a reader; None otherwise."""
+    """Return the reader of harness output, imported only where a response has a reader."""
     if not any(response.reader for response in study.responses.values()):
         return None
     from scalograph.exchange.benchmark_values import printed_score
@@ -346,7 +346,7 @@ def score_of(study: Study) -> Score | None:
 
 
 def _journal_notes(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What the journal keeps of the machine: settings that a crash had left, and conditions that were met."""
+    """Yield notes for the journal: restored settings and conditions that were met."""
     for text in restored:
         yield f"restored after an earlier crash: {text}", "restored"
     if met := describe_met(planned.design.study.conditions):

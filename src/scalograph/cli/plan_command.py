@@ -111,7 +111,7 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
     return {
         "study": design.study.name,
         "question": design.study.question,
-        "treatments": len(design.treatments),
+        "configurations": len(design.configurations),
         "blocks": None if search else protocol.runs,
         "runs": sum(planned.runs.runs_per_configuration()),
         "outlook": planned.runs.outlook(),
@@ -128,7 +128,7 @@ def _document(planned: "Plan", host: str | None, seconds: float | None, journal:
 
 
 def _settings(planned: "Plan") -> list[str]:
-    """Settings of the whole machine that the study changes: a start must be allowed to. A guest changes its own."""
+    """Return the machine settings the study changes, which need consent; a guest changes its own."""
     from scalograph.control.consent import machine_controls
 
     if planned.facts.accelerator is not None:
@@ -137,7 +137,7 @@ def _settings(planned: "Plan") -> list[str]:
 
 
 def _fewest(protocol: "Protocol") -> int:
-    """Runs that a treatment has for sure: a precision may end them early."""
+    """Return the least number of runs of a configuration: precision may end them early."""
     if protocol.precision is None:
         return protocol.runs
     from scalograph.analysis.stopping import Stopping

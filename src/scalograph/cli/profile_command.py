@@ -66,7 +66,7 @@ def command(
     else:
         _show(profile)
         tell(f"{file}")
-    return 0 if all(row.seen for row in profile.profiled) else Exit.TREATMENT_FAILED
+    return 0 if all(row.seen for row in profile.profiled) else Exit.CONFIGURATION_FAILED
 
 
 def keep_profile(
@@ -77,7 +77,7 @@ def keep_profile(
     iterations: int | None = None,
     consent: "Consent | None" = None,
 ) -> "Profile":
-    """Take a profile and write it beside the results; alone on this machine, as every run is.
+    """Record a profile under the machine lock, and write it beside the results.
 
     Args:
         folder: the results.
@@ -93,8 +93,7 @@ def keep_profile(
     """
     from scalograph.cli.pipeline import machine_lock
     from scalograph.control.consent import NO_CONSENT
-    from scalograph.profile.recorder import plan_again
-    from scalograph.profile.recorder import set_iterations
+    from scalograph.profile.recorder import plan_again, set_iterations
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
     from scalograph.run.hosts.host_names import open_host
@@ -123,18 +122,18 @@ def _record(
     wanted: dict[str, list[str]] = {}
     for name, text in (item for each in where for item in parse_where([each], measured).items()):
         wanted.setdefault(name, []).append(text)
-    treatments = [
-        treatment
-        for treatment in planned.design.treatments
-        if all(any(is_level(treatment[name], text) for text in texts) for name, texts in wanted.items())
+    configurations = [
+        configuration
+        for configuration in planned.design.configurations
+        if all(any(is_level(configuration[name], text) for text in texts) for name, texts in wanted.items())
     ]
-    chosen = choose_configurations(treatments, planned.design.study.baseline)
+    chosen = choose_configurations(configurations, planned.design.study.baseline)
     if not chosen:
         raise StudyError.one(
             "--where", "no configuration with all of these levels", "levels that were planned together"
         )
-    if len(chosen) < len(treatments):
-        say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
+    if len(chosen) < len(configurations):
+        say(f"{len(chosen)} of {len(configurations)} configurations; choose others with --where")
     taken = take_profiles(
         planned, chosen, host, period_s, lambda text: say(f"  {text}"), score_of(planned.design.study)
     )

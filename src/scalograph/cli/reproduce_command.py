@@ -24,7 +24,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceOptions:
-    """What `reproduce` takes."""
+    """Options of `reproduce`."""
 
     quick: Quick = False
     study: Annotated[
@@ -84,7 +84,6 @@ def _reproduce(options: ReproduceOptions) -> int:
 
 
 def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
-    """A new one; its folder is made once it is planned."""
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import journal, saved_documents
 
@@ -104,7 +103,7 @@ def _consent(options: ReproduceOptions) -> "Consent":
 
 
 def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
-    """The catalogue, whose parts do on a busy machine what these options say."""
+    """Open the catalogue, its parts with the busy-machine options of this start."""
     from dataclasses import replace
 
     from scalograph.cli.overrides import override_protocol
@@ -119,7 +118,7 @@ def _open_catalogue(options: ReproduceOptions, quick: bool, names: tuple[str, ..
 
 
 def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionRun":
-    """The latest one, with the parts and in the form in which it was begun. Raises StudyError where there is none."""
+    """Resume the latest reproduction with its own parts and form. Raises StudyError where there is none."""
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import results, saved_documents
     from scalograph.study.catalogue import open_catalogue
@@ -140,7 +139,7 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
 
 
 def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: bool, more_s: float | None) -> None:
-    """Say which parts there are, and how long they take at most."""
+    """Print the parts to run, and their time limits."""
     from scalograph.cli.pipeline import machine_lock
     from scalograph.cli.reproduce.reproduce_plan import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import open_host
@@ -187,7 +186,7 @@ def _total(most: list[float | None], budget_s: float | None) -> str:
 
 
 def _make_folder(reproduction: "ReproductionRun", options: ReproduceOptions) -> None:
-    """The folder of a new reproduction, when nothing is left that could refuse."""
+    """Create the folder of a new reproduction once nothing can refuse any more."""
     from scalograph.protocol import results
 
     if not options.resume:
@@ -226,7 +225,7 @@ def _run(reproduction: "ReproductionRun", options: ReproduceOptions, budget_s: f
 
 
 def _next(reproduction: "ReproductionRun", again: list[str]) -> tuple[str, str] | None:
-    """The command for parts that are left, or else for claims that more runs may decide."""
+    """Return the command for parts that are left, else for inconclusive claims."""
     from scalograph.cli.reproduce.reproduce_plan import may_decide
     from scalograph.protocol import results
 
@@ -241,7 +240,6 @@ def _next(reproduction: "ReproductionRun", again: list[str]) -> tuple[str, str] 
 
 
 def _short_folder(folder: Path) -> str:
-    """A folder as a person would type it."""
     return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
 
 

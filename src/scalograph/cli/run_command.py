@@ -7,7 +7,7 @@ from scalograph.cli.options import StartOptions, StudyFile, group_options
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(StartOptions):
-    """What `run` takes: a study's file."""
+    """Options of `run`: a study's file."""
 
     file: StudyFile
 

@@ -1,4 +1,4 @@
-"""`scalograph doctor --sanity`: the proofs, as a table and one sentence."""
+"""`scalograph doctor --sanity`: run the proofs, print a table and one sentence."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ _STYLES = {"proved": "green", "failed": "red", "not provable": "yellow"}
 
 
 def sanity(json: bool) -> int:
-    """Prove this machine and this installation, alone on it.
+    """Run the proofs under the machine lock; return 3 where one failed.
 
     Args:
         json: print one document instead of a table.
@@ -46,7 +46,7 @@ def _proofs() -> "list[Proof]":
 
 
 def document(proofs: "Sequence[Proof]") -> dict[str, object]:
-    """Return what `--json` prints: every proof, and the closing sentence."""
+    """Return the JSON document of all proofs."""
     from dataclasses import asdict
 
     return {"proofs": [asdict(proof) for proof in proofs], "sentence": summary_sentence(proofs)}
@@ -77,7 +77,7 @@ def _print(proofs: "Sequence[Proof]") -> None:
 
 
 def sentence(proof: "Proof") -> str:
-    """Return what a proof came to: what was found; for a failure also what should have been, and what to do."""
+    """Return the outcome of a proof; for a failure also what was expected and the remedy."""
     if proof.status == "failed":
         return f"{proof.what}: not so. Found {proof.found}, expected {proof.expected or 'no refusal'}; {proof.fix}"
     return f"{proof.found}; what would help: {proof.fix}" if proof.fix else proof.found

@@ -1,4 +1,4 @@
-"""A test of a program's scaling: it passes, it fails, or it is skipped because that could not be measured."""
+"""Assert a program's scaling in a test: it passes, fails, or is skipped where not measurable."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def assert_scales(
     budget: str = "5min",
     per_worker: bool = False,
 ) -> Estimate:
-    """Assert that a command with the most threads is so many times as fast as with the fewest.
+    """Assert the speedup of a command with the most threads over the fewest.
 
     The whole interval of the speedup has to lie at `at_least` or above; the test fails if it lies below. It is skipped
     (`unittest.SkipTest`, which pytest knows too) if the interval holds `at_least`, if most runs were disturbed, or if
@@ -61,7 +61,7 @@ def assert_scales(
 
 
 def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
-    """Return the speedup of the most over the fewest.
+    """Return the speedup of the most threads over the fewest.
 
     Args:
         measured: what `measure --json` prints.
@@ -83,11 +83,11 @@ def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
 
 
 def _measure(arguments: Sequence[str]) -> dict[str, Any]:
-    """Run `scalograph measure`; its results go with it."""
+    """Run `scalograph measure` in a temporary folder."""
     with TemporaryDirectory(prefix="scalograph-") as folder:
         argv = [sys.executable, "-m", "scalograph", "measure", "--json", "-o", f"{folder}/results", *arguments]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode == Exit.TREATMENT_FAILED:
+    if done.returncode == Exit.CONFIGURATION_FAILED:
         raise AssertionError(f"the command failed: {_last(done.stderr)}")
     if done.returncode not in _MEASURED:
         raise ValueError(_last(done.stderr) or f"scalograph measure ended with {done.returncode}")
@@ -96,5 +96,4 @@ def _measure(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def _last(text: str) -> str:
-    """The last line: what was wrong."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

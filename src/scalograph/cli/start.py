@@ -1,4 +1,4 @@
-"""How `run` and `study` start a declared study: its options, a pilot if one was asked for, the runs, the outcome."""
+"""Start a declared study for `run` and `study`: options, a pilot where asked, the runs, the outcome."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from scalograph.study.identity import MORE_RUNS
 
 
 def start(declared: Declared, options: StartOptions, command: list[str], report: bool) -> int:
-    """Run a study, or its pilot, and tell what came of it.
+    """Run a study, or its pilot, and print the outcome.
 
     Args:
         declared: the study.
@@ -48,7 +48,7 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
 
 
 def _extended_runs(declared: Declared, folder: Path | None) -> int | None:
-    """The runs of each configuration that the last start asked for by `--runs`, of the same study; None if it did not.
+    """Return the --runs of the last start of the same study; None without.
 
     Raises:
         StudyError: there is nothing to resume.

@@ -1,4 +1,4 @@
-"""`scalograph analyze` and `scalograph report`: stops 4 and 5."""
+"""`scalograph analyze` and `scalograph report`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -65,7 +65,7 @@ def report(
 
 
 def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
-    """Whether what is made can be written; of results that are read-only it is told on the terminal alone.
+    """Return whether the output can be written; if not, it is printed only.
 
     Raises:
         ProtocolError: there are no such results.
@@ -83,7 +83,6 @@ def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
 
 
 def _reproduction(source: Path, to: Path | None, keep: bool, json: bool) -> int:
-    """The page of published studies, in place of that of one study."""
     from scalograph.cli.reproduce.reproduce_results import report_reproduction, show
 
     document = report_reproduction(source, to, keep)

@@ -10,7 +10,7 @@ from scalograph.cli.options import StartOptions, group_options
 
 
 def complete_study(incomplete: str) -> list[str]:
-    """Complete the name of a study that ships."""
+    """Complete the name of a built-in study."""
     from scalograph.study.shipped import shipped_studies
 
     return [name for name in shipped_studies() if name.startswith(incomplete)]
@@ -18,7 +18,7 @@ def complete_study(incomplete: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions(StartOptions):
-    """What `study` takes: the name of one that ships, or nothing where these are listed."""
+    """Options of `study`: the name of a built-in study, or --list."""
 
     name: Annotated[str | None, typer.Argument(help="A study that ships.", autocompletion=complete_study)] = None
     list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False

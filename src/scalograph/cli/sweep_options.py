@@ -1,4 +1,4 @@
-"""Options of `measure` and `load`: what is run, over which levels, and how often."""
+"""Options of `measure` and `load`: what is run, its levels, and how often."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,7 +13,7 @@ VERSION = "version"
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions:
-    """What `measure` takes beside: the levels, how often each is run, and what the answer is to weigh."""
+    """Options of `measure`: levels, number of runs, and efficiency target."""
 
     cpus: Annotated[str | None, typer.Option(help=f"How many CPUs it may use: {LEVELS}.")] = None
     threads: Annotated[str | None, typer.Option(help="Levels of {threads} in the command.")] = None
@@ -48,7 +48,7 @@ _READY = "The server answers this URL, listens on this port, or prints TEXT (lin
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
-    """What `load` takes: the server, the requests, the levels, and how long a run sends them."""
+    """Options of `load`: server, requests, levels, and duration of the load."""
 
     get: Annotated[str, typer.Option(metavar="URL", help="What is requested, such as http://127.0.0.1:{port}/.")]
     serve: Annotated[

@@ -1,4 +1,4 @@
-"""All controls of a treatment together: a launch that obeys it, held settings, and what was not in force."""
+"""All controls of a configuration together: a launch that obeys it, held settings, and what was not in force."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -6,24 +6,23 @@ from dataclasses import replace
 from functools import cache, partial
 
 from scalograph.control.consent import machine_controls
-from scalograph.control.control import (Control, HeldSetting, Launch, Level, LevelError, find_control)
+from scalograph.control.control import Control, HeldSetting, Launch, Level, LevelError, find_control
 from scalograph.control.isolation import reserve_cpus
-from scalograph.control.placement import count_available, choose_cpus, refuse_count
+from scalograph.control.placement import choose_cpus, count_available, refuse_count
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
 from scalograph.text.format import format_cpu_list
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 
 
-def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) -> Launch:
+def apply(study: Study, configuration: Configuration, launch: Launch, facts: HostFacts) -> Launch:
     """Return the launch that obeys every controlled factor; the mask last, when count and placement are both known.
 
-    Raises:
-        LevelError: the levels do not fit together on this host: more CPUs than a placement or exclusive use has.
+    Raises LevelError if the levels do not fit together: more CPUs than a placement or exclusive use has.
     """
-    for control, level in _controls_with_levels(study, treatment):
+    for control, level in _controls_with_levels(study, configuration):
         launch = control.apply(launch, level, facts)
     launch = _resolve_cpu_count(launch, facts, lambda placement: count_available(placement, facts.cpus))
     if launch.n_cpus is None:
@@ -49,7 +48,6 @@ def _resolve_cpu_count(launch: Launch, facts: HostFacts, n_placed: Callable[[str
 
 
 def _refuse_offline(launch: Launch, n_online: int) -> None:
-    """Refuse a mask that holds CPUs that are offline."""
     if launch.placement != Launch.placement or launch.exclusive:
         beside = "exclusive CPUs" if launch.exclusive else f"placement {launch.placement}"
         raise LevelError(f"{beside} beside CPUs offline", "placement compact, shared", "exclude this combination")
@@ -67,10 +65,10 @@ def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
         raise LevelError(request, "one left for the rest of the machine", "use fewer, or exclude this combination")
 
 
-def configuration_refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
-    """Return a function that tells why a treatment cannot be set here, before any start; None if it can.
+def configuration_refusals(study: Study, facts: HostFacts) -> Callable[[Configuration], str | None]:
+    """Return a function that explains why a configuration cannot be set here, before any run; None if it can.
 
-    Only controls that may conflict are looked at, once for each combination: a grid has up to 100,000 treatments,
+    Only controls that may conflict are applied, once for each combination: a grid has up to 100,000 configurations,
     and putting thousands of CPUs in order for each would take minutes.
     """
     conflicting = {name: control for name, control in _controls(study).items() if control.may_conflict}
@@ -90,33 +88,35 @@ def configuration_refusals(study: Study, facts: HostFacts) -> Callable[[Treatmen
             return str(error)
         return None
 
-    return lambda treatment: refusal(*map(treatment.__getitem__, conflicting))
+    return lambda configuration: refusal(*map(configuration.__getitem__, conflicting))
 
 
-def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[HeldSetting | None]]:
+def hold(
+    study: Study, configuration: Configuration, facts: HostFacts
+) -> Iterator[AbstractContextManager[HeldSetting | None]]:
     """Yield the contexts that keep machine settings changed while the run lasts."""
-    for control, level in _controls_with_levels(study, treatment):
+    for control, level in _controls_with_levels(study, configuration):
         yield control.apply_settings(level, facts)
-    launch = apply(study, treatment, Launch(), facts)
+    launch = apply(study, configuration, Launch(), facts)
     if launch.exclusive and launch.cpus:
         yield reserve_cpus(launch.cpus)
 
 
 def attempts(study: Study, facts: HostFacts) -> Iterator[Callable[[], None]]:
-    """Yield what sets each level of the settings of the machine once, and restores it; it raises HostError."""
+    """Yield attempts: each sets one level of a machine setting once and restores it, or raises HostError."""
     for name, control in machine_controls(study).items():
         for level in study.factors[name].levels:
             yield partial(control.attempt, level, facts)
 
 
-def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:
-    """Return in words what was requested and was not in force; of CPUs, `other_masks` tells it."""
-    controls = _controls_with_levels(study, treatment)
+def read_back(study: Study, configuration: Configuration, facts: HostFacts, record: Record) -> list[str]:
+    """List what was requested and was not in force; of CPUs, `find_wrong_masks` reports it."""
+    controls = _controls_with_levels(study, configuration)
     return [text for control, level in controls for text in control.read_back(level, facts, record)]
 
 
 def find_wrong_masks(launches: Sequence[Launch], record: Record) -> list[str]:
-    """Return in words which copies, and services that ran before, did not have the CPUs of their launch."""
+    """List copies, and services that ran before, that did not have the CPUs of their launch."""
     masks = [(copy.command, copy.in_force.cpus) for copy in record.copies if copy.in_force]
     masks += [(process.command, process.cpus) for process in record.processes if process.cpus is not None]
     wrong = dict[str, None]()
@@ -129,8 +129,8 @@ def find_wrong_masks(launches: Sequence[Launch], record: Record) -> list[str]:
     return sorted(wrong)
 
 
-def _controls_with_levels(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:
-    return ((control, treatment[name]) for name, control in _controls(study).items())
+def _controls_with_levels(study: Study, configuration: Configuration) -> Iterator[tuple[Control, Level]]:
+    return ((control, configuration[name]) for name, control in _controls(study).items())
 
 
 def _controls(study: Study) -> dict[str, Control]:

@@ -12,14 +12,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroup_limit import (CgroupLimit, cgroup_version, enter_limited_cgroup, make_limited_cgroup, find_cgroup_refusal)
+from scalograph.control.cgroup_limit import (
+    CgroupLimit,
+    cgroup_version,
+    enter_limited_cgroup,
+    find_cgroup_refusal,
+    make_limited_cgroup,
+)
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.isolation import Refusal
 from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.cgroups import (CPU_TIME, CgroupTree, V1Tree, cgroup2_mount, cpu_tree, read, v1_mount)
+from scalograph.system.cgroups import CPU_TIME, CgroupTree, V1Tree, cgroup2_mount, cpu_tree, read, v1_mount
 
 NO_LIMIT = "none"
 
@@ -27,8 +33,7 @@ NO_LIMIT = "none"
 class CgroupControl(Control, ABC):
     """Levels are numbers, which limit a run, and "none"; the limit is read back before and after the run.
 
-    Attributes:
-        name: of the control.
+    `name` is that of the control.
     """
 
     may_conflict = True
@@ -42,7 +47,7 @@ class CgroupControl(Control, ABC):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Note the limit in the launch, so that the record of the run says it; `hold` sets it."""
+        """Set the limit in the launch, so that the record of the run shows it; the held context enforces it."""
         return self.set_limit(launch, None if level == NO_LIMIT else float(level))
 
     def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
@@ -51,14 +56,14 @@ class CgroupControl(Control, ABC):
 
     @abstractmethod
     def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
-        """Tell whether a number is a limit, and which ones are."""
+        """Return whether a number is a limit, and a description of valid ones."""
 
     def refuse_beyond(self, level: float, facts: HostFacts) -> None:
         """Raise LevelError for a limit beyond one that holds for this process already, as far as that is a fact."""
 
     @abstractmethod
     def set_limit(self, launch: Launch, level: float | None) -> Launch:
-        """Return the launch with this limit; None: with none."""
+        """Return the launch with this limit, or none."""
 
     @abstractmethod
     def apply_limit(self, level: float) -> AbstractContextManager[None]:
@@ -79,7 +84,7 @@ _COUNT = re.compile("[0-9]{1,18}")  # a file of another machine may hold anythin
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """Return the least CPU bandwidth of our cgroup and those above it, in CPUs; None if nothing limits us."""
+    """Return the least quota of our cgroup and those above it, in CPUs; None if nothing limits us."""
     quotas = [quota for folder in _own_folders(root) if (quota := read_quota(folder)) is not None]
     return min(quotas, default=None)
 
@@ -126,12 +131,12 @@ def granted_by(root: Path = Path("/")) -> str:
 
 
 class QuotaControl(CgroupControl):
-    """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
+    """Levels are CPUs' worth of time, such as 0.5, and "none"."""
 
     name = QUOTA
 
     def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
-        """Tell whether it is CPU time that the kernel grants, and limits anything on this host."""
+        """Return whether the kernel grants this CPU time, and it limits anything on this host."""
         expected = f"CPUs' worth of time from {MIN_QUOTA_CPUS} to {facts.n_cpus}"
         return MIN_QUOTA_CPUS <= level <= facts.n_cpus, expected
 
@@ -145,7 +150,7 @@ class QuotaControl(CgroupControl):
         return replace(launch, quota_cpus=level)
 
     def apply_limit(self, level: float) -> AbstractContextManager[None]:
-        """Return the context of `limited`."""
+        """Return the context of `limit_cpu_time`."""
         return limit_cpu_time(level)
 
 
@@ -153,13 +158,9 @@ class QuotaControl(CgroupControl):
 def limit_cpu_time(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
-    """Limit this process and what it starts meanwhile to so much CPU time; no process of others is moved.
+    """Limit this process and what it starts to `cpus` seconds of CPU time in a second; no other process is moved.
 
-    Args:
-        cpus: seconds of CPU time in a second.
-        tree: the cgroup tree instead of the machine's.
-        store: where the change is recorded, so that a later start can undo it.
-        root: where /proc and /sys are.
+    Tests pass a cgroup tree, a store of changes and a root in place of the machine's.
 
     Raises:
         HostError: the quota is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
@@ -172,7 +173,7 @@ def limit_cpu_time(
 def make_quota_cgroup(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[Path]:
-    """Yield the folder of a cgroup with so much CPU time, in which nobody is yet. Arguments and errors as above."""
+    """Yield the folder of an empty cgroup with so much CPU time. Arguments and errors as above."""
     with make_limited_cgroup(_quota_limit(cpus, root), tree or _tree(root), store or Store.locate()) as folder:
         yield folder
 

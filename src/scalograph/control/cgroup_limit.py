@@ -15,12 +15,9 @@ from scalograph.system.cgroups import CgroupTree, V1Tree, controller_tree, read
 
 
 def find_cgroup_refusal(controller: str, without: str, root: Path = Path("/")) -> Refusal | None:
-    """Find what prevents a cgroup with a limit, by reading only; None if nothing does.
+    """Find what prevents a cgroup with a limit of a controller, by reading only; None if nothing does.
 
-    Args:
-        controller: of cgroups, whose limit it is.
-        without: what to do where it is refused, such as "leave quotas out".
-        root: where /proc and /sys are.
+    `without` is what to do where it is refused, such as "leave quotas out".
     """
     tree = controller_tree(controller, root)
     if tree is None:
@@ -32,7 +29,7 @@ def find_cgroup_refusal(controller: str, without: str, root: Path = Path("/")) -
 
 
 def cgroup_version(controller: str, root: Path = Path("/")) -> str:
-    """Tell people which cgroups set the limits of a controller here."""
+    """Return which cgroups set the limits of a controller here, for people."""
     return "cgroup v1" if isinstance(controller_tree(controller, root), V1Tree) else "cgroup v2"
 
 
@@ -41,11 +38,11 @@ class CgroupLimit:
     """One limit of a cgroup, and the changes of the machine that it takes.
 
     Attributes:
-        name: what people call it, such as "quota".
-        amount: it in words, such as "0.5 CPUs".
+        name: for people, such as "quota".
+        amount: for people, such as "0.5 CPUs".
         without: what to do where it is refused, such as "leave quotas out".
-        delegation: the change before leaves get the controller's files.
-        leaf: the change before a leaf of this name is made.
+        delegation: the setting that gives leaves the controller's files.
+        leaf: the setting of a leaf with this limit.
         write: writes it to a tree's folder. Raises OSError.
         prove: reads it back from a folder. Raises HostError where another one is in force.
     """
@@ -63,13 +60,7 @@ class CgroupLimit:
 def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[Path]:
     """Make a cgroup with a limit, and yield its folder; afterwards remove it with all that it holds.
 
-    Args:
-        limit: of the cgroup.
-        tree: the hierarchy.
-        store: where the changes are recorded, so that a later start can undo them.
-
-    Raises:
-        HostError: the limit is refused (with the kernel's reason), or lost before the end.
+    Raises HostError if the limit is refused (with the kernel's reason), or lost before the end.
     """
     name = f"scalograph-{secrets.token_hex(8)}"
     with ExitStack() as held:
@@ -86,7 +77,7 @@ def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> I
 
 @contextmanager
 def enter_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
-    """Move this process into a `limited_group`, and afterwards back; no process of others is moved.
+    """Move this process into a `make_limited_cgroup`, and afterwards back; no other process is moved.
 
     Enter it before a run starts, so that the window of the run begins under the limit.
     """

@@ -1,4 +1,4 @@
-"""Conditions that a study declares of the machine: looked at, never set, and told where they are not met."""
+"""Conditions that a study declares of the machine: read, never set, and reported where they are not met."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,15 +12,7 @@ _UNKNOWN = "unknown"
 
 
 def refuse_unmet(conditions: Mapping[str, Level], root: Path = Path("/")) -> None:
-    """Refuse to run where a condition is not met.
-
-    Args:
-        conditions: name -> value that is wanted, as a study declares them.
-        root: where /proc and /sys are.
-
-    Raises:
-        HostError: names the first, what was found, and what would meet it.
-    """
+    """Raise HostError for the first condition that is not met: its name, what was found, and what would meet it."""
     for name, wanted in conditions.items():
         expected = normalize_value(str(wanted))
         if (value := _read_condition(name, root)) != expected:
@@ -28,7 +20,7 @@ def refuse_unmet(conditions: Mapping[str, Level], root: Path = Path("/")) -> Non
 
 
 def describe_met(conditions: Mapping[str, Level]) -> str | None:
-    """Return the note of the journal on conditions that were met; None if there is none."""
+    """Return the journal's note on conditions that were met; None if there are none."""
     words = (f"{name.removeprefix('sysctl:')} {normalize_value(str(value))}" for name, value in conditions.items())
     return f"conditions, met: {', '.join(words)}" if conditions else None
 

@@ -1,4 +1,4 @@
-"""What a start may do to the whole machine: nothing, unless it says so; what may harm others only by name."""
+"""What a session may do to the whole machine: nothing unless allowed; what may harm others only by name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ ALLOW, NAME = "--machine-wide", "--dangerous"
 
 @dataclass(frozen=True)
 class Consent:
-    """What a start is allowed: to change settings of the whole machine, and `dangerous` ones of these names."""
+    """What a session may do: change settings of the whole machine, and `dangerous` ones of these names."""
 
     machine_wide: bool = False
     dangerous: tuple[str, ...] = ()
 
     def restrict_to(self, study: Study) -> "Consent":
-        """Return what of it a study needs."""
+        """Return the part of it that a study needs."""
         labels = {control.label: control for control in machine_controls(study).values()}
         needed = self.machine_wide and bool(labels or study.reset.drop_caches)
         return Consent(needed, tuple(name for name in self.dangerous if name in labels))
 
     def words(self) -> list[str]:
-        """Return it as words of a command."""
+        """Return it as command-line arguments."""
         return [*[ALLOW] * self.machine_wide, *(word for name in self.dangerous for word in (NAME, name))]
 
 
@@ -35,10 +35,9 @@ NO_CONSENT = Consent()
 
 
 def refuse_unnamed(study: Study, facts: HostFacts, consent: Consent) -> None:
-    """Refuse a study that changes more of the machine than its start is allowed.
+    """Refuse a study that changes more of the machine than its session may.
 
-    Raises:
-        StudyError: names each setting, and what to add to the command.
+    Raises StudyError, which names each setting, and what to add to the command.
     """
     if problems := [*_not_allowed(study, facts, consent), *_not_asked(study, consent)]:
         raise StudyError(problems)

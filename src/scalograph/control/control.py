@@ -62,7 +62,7 @@ class Launch:
 class HeldSetting:
     """A setting of the whole machine while a run has changed it, each value as it was read.
 
-    `in_force` in the run, `at_end` of it, and `after` it had been restored; empty if it did not come to that.
+    `in_force` during the run, `at_end` of it, and `after` the restore; empty if it did not come to that.
     """
 
     name: str
@@ -74,7 +74,7 @@ class HeldSetting:
 
 
 class LevelError(ValueError):
-    """A level that this control cannot set on this host: found, expected, what to do."""
+    """A level that this control cannot set on this host: what was found, what is expected, what to do."""
 
     def __init__(self, problem: str, expected: str, fix: str) -> None:
         super().__init__(f"{problem}, expected {expected}; {fix}" if expected else f"{problem}; {fix}")
@@ -82,13 +82,13 @@ class LevelError(ValueError):
 
 
 def unknown_level(problem: str, level: Level, known: Iterable[str], fix: str = "correct it") -> LevelError:
-    """Return the error of a level that is none of the known ones. `fix` is told if none was probably meant."""
+    """Return the error of a level that is not a known one. `fix` applies if no similar one exists."""
     names = list(known)
     return LevelError(problem, f"one of {', '.join(names)}", suggest(level, names) or fix)
 
 
 class Control:
-    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed.
+    """One way to make the machine obey; subclasses override what differs. Stateless: a context holds what was changed.
 
     Levels of one with `may_conflict` may contradict those of another on a host; those of others never do.
     """
@@ -96,11 +96,11 @@ class Control:
     may_conflict = False
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Spell the levels out for this host ("all", a JVM's name). Raises LevelError. Touches nothing."""
+        """Resolve levels for this host ("all", a JVM's name). Raises LevelError. Changes nothing."""
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Return the launch that obeys the level, without touching the machine."""
+        """Return the launch that obeys the level, without changing the machine."""
         return launch
 
     def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
@@ -108,18 +108,14 @@ class Control:
         return nullcontext()
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Return in words what was not in force according to the run's record; empty if the level was obeyed."""
+        """List what was not in force by the run's record; empty if the level was obeyed."""
         return []
 
 
 def find_control(name: str) -> Control:
-    """Return the control of a name, imported on first use.
+    """Return the control of a name in `scalograph.study.control_names`, imported on first use.
 
-    Args:
-        name: of a row in `scalograph.study.control_names`; what follows a colon is handed to the control.
-
-    Raises:
-        StudyError: there is none of that name; lists the existing ones.
+    What follows a colon is passed to the control. Raises StudyError for an unknown name, which lists the known ones.
     """
     row = control_row(name)
     if row is None:

@@ -42,7 +42,7 @@ _MAX_MESSAGE = 300
 
 
 class SchedulerControl(MachineControl):
-    """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for whatever is at work."""
+    """Levels are `default`, programs of sched_ext by name (`scx_simple`), or `false` for the active one."""
 
     def __init__(self) -> None:  # it is no file that is written, and has no record of a change
         self.name, self.label = "", SCHEDULER
@@ -62,7 +62,7 @@ class SchedulerControl(MachineControl):
             raise LevelError(f"no program {value} on PATH", f"one of {names}", "install it, or leave the level out")
 
     def program(self, level: Level, facts: HostFacts) -> str:
-        """Return where the program of a level is; its name where that is not known."""
+        """Return the path of a level's program; its name where that is unknown."""
         return (facts.schedulers or {}).get(str(level)) or str(level)
 
     @contextmanager
@@ -88,7 +88,7 @@ class SchedulerControl(MachineControl):
 
 
 def current_scheduler(root: Path = Path("/")) -> str:
-    """Return the scheduler that is at work, by the name of its program; of one that comes or goes, its state.
+    """Return the active scheduler by the name of its program; of one that is being loaded, its state.
 
     >>> current_scheduler(Path("/nonexistent"))
     'default'
@@ -97,7 +97,7 @@ def current_scheduler(root: Path = Path("/")) -> str:
 
 
 def scheduler_name(state: str, operations: str) -> str:
-    """Return the scheduler that is at work, by what the kernel tells of its state and of its name.
+    """Return the name of the active scheduler from the kernel's state and operations.
 
     >>> scheduler_name("enabled", "lavd_1.0.8_x86_64"), scheduler_name("disabled", ""), scheduler_name("enabling", "lavd")
     ('scx_lavd', 'default', 'enabling')
@@ -108,18 +108,18 @@ def scheduler_name(state: str, operations: str) -> str:
 
 
 def why_no_scheduler(root: Path = Path("/")) -> str | None:
-    """Tell why this kernel takes no scheduler but its own; None if it takes one."""
+    """Explain why this kernel takes no scheduler but its own; None if it takes one."""
     return None if (root / STATE).exists() else "this kernel has no sched_ext"
 
 
 def why_other_scheduler(root: Path = Path("/")) -> str | None:
-    """Tell which scheduler others have started; None if the kernel's own is at work."""
+    """Explain which scheduler others have started; None if the kernel's own is active."""
     scheduler = current_scheduler(root)
     return None if scheduler == DEFAULT else f"{scheduler} is at work, and not started by us"
 
 
 def find_schedulers(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the programs of sched_ext by name: those on PATH with where they are, others that ship with `SHIPS`."""
+    """Find the programs of sched_ext by name: those on PATH with their path, others that ship with `SHIPS`."""
     programs = {name.replace("-", "_"): SHIPS for name in shipped_workloads() if name.startswith("scx-")}
     path = environ.get("PATH", "")
     for folder in filter(None, path.split(":")):
@@ -177,7 +177,6 @@ def _end(program: "subprocess.Popen[bytes]", root: Path) -> None:
 
 
 def _last_line(output: IO[bytes]) -> str:
-    """Return the end of the last line."""
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4096))
     lines = output.read().decode(errors="replace").split("\n")
     return next((line.strip()[-_MAX_MESSAGE:] for line in reversed(lines) if line.strip()), "")

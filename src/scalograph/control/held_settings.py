@@ -24,28 +24,27 @@ _FIXES = {
 
 
 def setting_label(setting: Setting, name: str) -> str:
-    """Return what a setting is called in records and messages: a sysctl by its own name.
+    """Return the label of a setting in records and messages: of a sysctl its own name.
 
-    >>> setting_label(Setting.SYSCTL, "vm.swappiness"), setting_label(Setting.IO_SCHEDULER, "sda"), setting_label(Setting.THP, "")
-    ('vm.swappiness', 'io-scheduler:sda', 'thp')
+    >>> setting_label(Setting.SYSCTL, "vm.swappiness"), setting_label(Setting.IO_SCHEDULER, "sda")
+    ('vm.swappiness', 'io-scheduler:sda')
+    >>> setting_label(Setting.THP, "")
+    'thp'
     """
     return name if setting == Setting.SYSCTL else f"{setting.value}:{name}".rstrip(":")
 
 
 def refusal_error(error: OSError, name: str, what: str) -> HostError:
-    """Return a refusal of the kernel in words: of what, by which error, and what would help."""
+    """Return the error of a refusal by the kernel: of what, for which reason, and what would help."""
     code = errorcode.get(error.errno or 0, "")
     reason = f"{code}: {os.strerror(error.errno)}" if error.errno else str(error)
     return HostError(name, f"{what} ({reason})", "", _FIXES.get(code, _ELSEWHERE))
 
 
 class KernelValue:
-    """One setting of the kernel, as a store reaches it.
+    """One setting of the kernel below the folder of a store, the machine's by default.
 
-    Args:
-        setting: its kind.
-        name: which one of its kind; empty if there is one only.
-        store: below whose folder it lies; the machine's if None.
+    `name` tells settings of one kind apart; empty if there is one only.
     """
 
     def __init__(self, setting: Setting, name: str = "", store: Store | None = None) -> None:
@@ -54,11 +53,7 @@ class KernelValue:
         self._place = KERNEL[setting].place(self.store.kernel, name)
 
     def read(self) -> str:
-        """Return what is in force.
-
-        Raises:
-            HostError: it cannot be read, or is longer than what may be changed.
-        """
+        """Return what is in force. Raises HostError if it cannot be read, or is longer than what may be changed."""
         try:
             value = self._place.value()
         except OSError as error:
@@ -75,7 +70,7 @@ class KernelValue:
             raise refusal_error(error, self.label, f"cannot be set to {value}") from error
 
     def change(self) -> SettingChange:
-        """Return the change from what it is now. Raises HostError."""
+        """Return the recorded change from its current value. Raises HostError."""
         return SettingChange(setting=self.setting, name=self.name, old=self.read())
 
 
@@ -87,18 +82,11 @@ Changes = Callable[[KernelValue], Sequence[SettingChange]]
 def hold_setting(
     value: KernelValue, asked: str, changes: Changes = lambda value: (value.change(),)
 ) -> Iterator[HeldSetting]:
-    """Give a setting a value while the context lasts; the machine is locked meanwhile.
+    """Set a setting to the value `asked` while the context lasts; the machine is locked meanwhile.
 
-    Args:
-        value: the setting.
-        asked: the value, as the kernel tells it.
-        changes: what is undone.
+    `changes` lists what is undone. `at_end` and `after` of what is yielded are known when the context has ended.
 
-    Yields:
-        What was read of it; `at_end` and `after` are known when the context has ended.
-
-    Raises:
-        HostError: it cannot be read, set or restored, with the kernel's reason.
+    Raises HostError if it cannot be read, set or restored, with the kernel's reason.
     """
     with lock_machine(store=value.store):
         held = HeldSetting(value.label, before=value.read(), asked=asked)
@@ -125,17 +113,13 @@ _RESET_LABEL = "reset.drop_caches"
 
 
 def check_reset(reset: Reset, root: Path = Path("/")) -> None:
-    """Look whether caches may be dropped here; nothing is dropped. Raises HostError with the kernel's reason."""
+    """Check that caches may be dropped here; nothing is dropped. Raises HostError with the kernel's reason."""
     if reset.drop_caches:
         os.close(_open_drop_caches(root))
 
 
 def perform_reset(reset: Reset, root: Path = Path("/")) -> None:
-    """Write back what is dirty, then drop caches, as declared: the kernel drops only what is clean.
-
-    Raises:
-        HostError: the kernel refuses.
-    """
+    """Write dirty pages back, then drop caches, as declared: the kernel drops only clean ones. Raises HostError."""
     if reset.sync:
         os.sync()
     if reset.drop_caches:

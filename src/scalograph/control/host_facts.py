@@ -6,14 +6,14 @@ from pathlib import Path
 
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.capacity import cpu_quota
-from scalograph.control.ext_scheduler import (OTHER, SCHEDULER, find_schedulers, why_other_scheduler, why_no_scheduler)
+from scalograph.control.ext_scheduler import OTHER, SCHEDULER, find_schedulers, why_no_scheduler, why_other_scheduler
 from scalograph.control.machine_control import MACHINE_SETTINGS, why_no_settings
 from scalograph.control.scheduler import EXT, find_granted_scheduling, why_no_ext
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.system import platform_facts
 from scalograph.system.build_cache import cache_folder
-from scalograph.system.jvms import ask_jvms, find_jvms, assume_jvms
+from scalograph.system.jvms import ask_jvms, assume_jvms, find_jvms
 from scalograph.system.topology import read_topology
 
 # Words of the kernel command line that change what is measured; the rest is not kept.
@@ -27,12 +27,7 @@ _ALLOWED = frozenset(
 
 
 def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
-    """Read the facts of this host; what cannot be read is None.
-
-    Args:
-        root: where /proc and /sys are; a recorded tree in tests.
-        jvms: the JVMs; None searches for them.
-    """
+    """Read the facts of this host, or of a recorded tree; what cannot be read is None. `jvms` None searches for them."""
     cpuinfo = _fields(root / "proc/cpuinfo")
     scheduling = find_granted_scheduling()
     return HostFacts(
@@ -64,8 +59,12 @@ def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None)
 
 
 def _find_refusals(root: Path) -> dict[str, str]:
-    """Tell why cgroups of our own (CPUs, quota, tasks), settings of the machine or another scheduler are refused."""
-    checks = {isolation.ISOLATION: isolation.find_isolation_refusal, capacity.QUOTA: capacity.find_quota_refusal, tasks.TASKS: tasks.find_tasks_refusal}
+    """Find why cgroups of our own, settings of the machine or another scheduler are refused."""
+    checks = {
+        isolation.ISOLATION: isolation.find_isolation_refusal,
+        capacity.QUOTA: capacity.find_quota_refusal,
+        tasks.TASKS: tasks.find_tasks_refusal,
+    }
     reasons = {name: refusal.why for name, find_refusal in checks.items() if (refusal := find_refusal(root))}
     reasons |= {MACHINE_SETTINGS: find_refusal} if (find_refusal := why_no_settings(root)) else {}
     for name, reason in ((SCHEDULER, why_no_scheduler), (OTHER, why_other_scheduler)):
@@ -108,7 +107,7 @@ def _flag(file: Path) -> bool | None:
 
 
 def _fields(file: Path) -> dict[str, str]:
-    """Return the first block of /proc/cpuinfo."""
+    """Return the first block of a file like /proc/cpuinfo."""
     first = (_text(file) or "").split("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}

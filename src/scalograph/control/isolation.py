@@ -8,13 +8,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
+from scalograph.control.control import Control, Launch, Level, LevelError, unknown_level
 from scalograph.control.scheduler import format_kernel_error
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.system.cgroups import (CgroupTree, cgroup2_mount, restore_masks, read, v1_mount)
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount, read, restore_masks, v1_mount
 from scalograph.system.topology import parse_cpu_list
 from scalograph.text.format import format_cpu_list
 
@@ -23,12 +23,7 @@ _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 
 
 def find_mask_at_risk(mount: Path, root: Path = Path("/")) -> str | None:
-    """Find a process of others that would lose its mask to a partition; None if there is none, or masks are kept.
-
-    Args:
-        mount: of cgroup v2.
-        root: where /proc is.
-    """
+    """Find a process of others that would lose its mask to a partition; None if there is none, or masks are preserved."""
     everywhere = _cpus(mount)
     if _preserves_masks(root) or not everywhere:
         return None
@@ -41,7 +36,7 @@ def find_mask_at_risk(mount: Path, root: Path = Path("/")) -> str | None:
 
 
 def _preserves_masks(root: Path) -> bool:
-    """Tell whether the kernel keeps masks; a kernel of unknown release is assumed to."""
+    """Return whether the kernel preserves masks; a kernel of unknown release is assumed to."""
     release = re.match(r"(\d+)\.(\d+)", read(root / "proc/sys/kernel/osrelease") or "")
     return release is None or (int(release[1]), int(release[2])) >= MASKS_PRESERVED_SINCE
 
@@ -62,7 +57,7 @@ def _mask(task: Path) -> set[int]:
 
 
 def _cpuset(task: Path, mount: Path) -> set[int]:
-    """Return the CPUs that its cgroup allows: the nearest one above with a cpuset says so."""
+    """Return the CPUs that its cgroup allows, by the nearest one above with a cpuset."""
     for line in (read(task / "cgroup") or "").splitlines():
         if line.startswith("0::/"):
             own = mount / line[len("0::/") :]
@@ -82,7 +77,7 @@ _UNIFIED = "boot with systemd.unified_cgroup_hierarchy=1 (or cgroup_no_v1=all), 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why exclusive CPUs are not granted here, and what would help."""
+    """Why something is not granted here, and what would help."""
 
     why: str
     fix: str
@@ -95,7 +90,9 @@ def find_isolation_refusal(root: Path = Path("/")) -> Refusal | None:
         return Refusal("no cgroup v2 is mounted", _UNIFIED)
     if "cpuset" not in (read(mount / "cgroup.controllers") or "").split():
         taken = v1_mount("cpuset", root)
-        reason = f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
+        reason = (
+            f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
+        )
         return Refusal(reason, _UNIFIED)
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
@@ -111,7 +108,7 @@ def _mask_refusal(mount: Path, root: Path) -> Refusal | None:
 
 
 def find_write_refusal(path: Path, without: str) -> Refusal | None:
-    """Tell why we may not write to a cgroup's folder or file, and what would help; None if we may."""
+    """Explain why we may not write to a cgroup's folder or file, and what would help; None if we may."""
     if os.access(path, os.W_OK):
         return None
     if _is_read_only(path):
@@ -128,10 +125,7 @@ def _is_read_only(path: Path) -> bool:
 
 
 class IsolationControl(Control):
-    """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose.
-
-    `exclusive` makes the partition, and reads it back before and after the run.
-    """
+    """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose."""
 
     may_conflict = True
 
@@ -146,7 +140,7 @@ class IsolationControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the request in the launch; `apply.hold` makes the partition once the mask is known."""
+        """Set the request in the launch; the partition is made once the mask is known."""
         return replace(launch, exclusive=level == "exclusive")
 
 
@@ -158,8 +152,7 @@ def reserve_cpus(
 
     The kernel takes them from the sets of all others; only our own process is moved.
 
-    Raises:
-        HostError: the partition is refused, with the kernel's reason, or lost before the end.
+    Raises HostError if the partition is refused, with the kernel's reason, or lost before the end.
     """
     if refused := find_isolation_refusal(root):
         raise HostError("isolation exclusive", refused.why, "a cgroup v2 partition", refused.fix)

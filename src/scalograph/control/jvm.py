@@ -1,4 +1,4 @@
-"""Which JVM runs the workload, and with which options."""
+"""Which JVM runs the workload and with which options; arguments and environment variables of a program."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,7 @@ INSTALL = "apt install openjdk-17-jdk-headless"
 
 
 def default_values(facts: HostFacts) -> dict[str, Any]:
-    """Return `{java}` and `{jvm_options}` if no factor sets them: the first JVM that was found, no options.
-
-    Raises:
-        HostError: there is no JVM.
-    """
+    """Return `{java}` and `{jvm_options}` if no factor sets them: the first JVM, no options. Raises HostError without one."""
     if not facts.jvms:
         expected = "a Java of release 11 or later on PATH, in JAVA_HOME or in /usr/lib/jvm"
         raise HostError("java", "no JVM found", expected, INSTALL)
@@ -31,8 +27,7 @@ class JvmControl(Control):
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return names for "all" and "default"; other levels stay as written.
 
-        Raises:
-            LevelError: a name is unknown, there is no JVM, or one JVM occurs twice.
+        Raises LevelError if a name is unknown, there is no JVM, or one JVM occurs twice.
         """
         jvms = index_jvms(facts)
         resolved = [spelled_out for level in levels for spelled_out in _resolve_level(level, facts)]
@@ -50,7 +45,7 @@ class JvmControl(Control):
 
 
 class JvmOptionsControl(Control):
-    """A level is text with options, split as a shell splits words; "" is none. The text names the treatment."""
+    """A level is text with options, split as a shell splits words; "" is none. The text names the configuration."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written.
@@ -89,7 +84,7 @@ def _launcher(level: Level, jvms: Mapping[str, Jvm]) -> str:
 
 
 def index_jvms(facts: HostFacts) -> dict[str, Jvm]:
-    """Return the JVMs of a host by name and by path; of two with one name, the first."""
+    """Index the JVMs of a host by name and by path; of two with one name, the first."""
     return {name: jvm for jvm in reversed(facts.jvms) for name in (jvm.java, jvm.name)}
 
 

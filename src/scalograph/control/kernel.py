@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
+from scalograph.control.control import Control, Launch, Level, LevelError, unknown_level
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 

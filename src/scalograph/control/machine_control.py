@@ -8,7 +8,7 @@ from errno import errorcode
 from pathlib import Path
 
 from scalograph.control.control import Control, HeldSetting, Level, LevelError
-from scalograph.control.held_settings import KernelValue, setting_label, hold_setting
+from scalograph.control.held_settings import KernelValue, hold_setting, setting_label
 from scalograph.control.kernel_files import MAX_VALUE, normalize_value
 from scalograph.control.settings import Setting, SettingChange
 from scalograph.errors import HostError
@@ -96,7 +96,9 @@ class MachineControl(Control, ABC):
             return []
         asked = self.text(level, facts)
         settings = [setting for setting in record.settings if setting.name == self.label]
-        pairs = [("in force was", setting.in_force) for setting in settings] + [("at the end it was", setting.at_end) for setting in settings]
+        pairs = [("in force was", setting.in_force) for setting in settings] + [
+            ("at the end it was", setting.at_end) for setting in settings
+        ]
         return [f"{self.label}: asked for {asked}, {words} {value}" for words, value in pairs if value != asked][:1]
 
     def _check(self, level: Level, facts: HostFacts) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalograph.control.control import (Control, Launch, Level, LevelError, unknown_level)
+from scalograph.control.control import Control, Launch, Level, LevelError, unknown_level
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
 

@@ -36,20 +36,22 @@ class CpuDemand:
         return self.obeys and self.n_cpus is None
 
 
-def cpu_demands(processes: Sequence[Process], values: Mapping[str, Any], treatment: Mapping[str, Level]) -> list[CpuDemand]:
+def cpu_demands(
+    processes: Sequence[Process], values: Mapping[str, Any], configuration: Mapping[str, Level]
+) -> list[CpuDemand]:
     """Return what each process wants, in order of start; a driver obeys no control but alone.
 
     Args:
         processes: in order of start.
-        values: known without a treatment.
-        treatment: whose levels go before these.
+        values: known without a configuration.
+        configuration: whose levels go before these.
     """
     beside = any(process.service for process in processes)
     return [
         CpuDemand(
             process.name,
             process.service is not None or not beside,
-            None if process.cpus is None else number_of(process.cpus, {**values, **process.values, **treatment}),
+            None if process.cpus is None else number_of(process.cpus, {**values, **process.values, **configuration}),
         )
         for process in processes
     ]
@@ -92,7 +94,7 @@ def _refuse_too_many(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFac
 
 
 def cpu_refusals(study: Study, program: Program, facts: HostFacts) -> Callable[[Mapping[str, Level]], str | None]:
-    """Return a function that tells why a treatment gives its processes too many CPUs for this host; None if not.
+    """Return a function that tells why a configuration gives its processes too many CPUs for this host; None if not.
 
     Args:
         study: whose levels they are.
@@ -101,24 +103,26 @@ def cpu_refusals(study: Study, program: Program, facts: HostFacts) -> Callable[[
     """
     processes = program.processes
     if all(process.cpus is None for process in processes):
-        return lambda treatment: None
+        return lambda configuration: None
     counting = {process.cpus.strip("{}") for process in processes if isinstance(process.cpus, str)}
     counting |= {name for process in processes for name in process.when}
     names = [name for name, factor in study.factors.items() if name in counting or factor.control in _PLACING]
 
     @cache
     def refusal(*levels: Level) -> str | None:
-        treatment = dict(zip(names, levels, strict=True))
+        configuration = dict(zip(names, levels, strict=True))
         launch = Launch()
         for name in names:
             if (placing := study.factors[name].control) in _PLACING:
-                launch = find_control(str(placing)).apply(launch, treatment[name], facts)
+                launch = find_control(str(placing)).apply(launch, configuration[name], facts)
         if launch.placement != Launch.placement and launch.n_cpus is None:
             launch = replace(launch, n_cpus=count_available(launch.placement, facts.cpus))
         try:
-            _refuse_too_many(cpu_demands(program.processes_for(treatment), program.values, treatment), launch, facts)
+            _refuse_too_many(
+                cpu_demands(program.processes_for(configuration), program.values, configuration), launch, facts
+            )
         except LevelError as error:
             return str(error)
         return None
 
-    return lambda treatment: refusal(*(treatment[name] for name in names))
+    return lambda configuration: refusal(*(configuration[name] for name in names))

@@ -13,7 +13,7 @@ from scalograph.protocol.record import Record
 from scalograph.study.processes import value_of
 from scalograph.study.program import Process, Program
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 # A quota as the kernel gives it back is a whole number of microseconds in each period.
 _ROUNDED = 1e-4
 
@@ -24,20 +24,21 @@ def process_quota(process: Process, values: Mapping[str, Any]) -> float | None:
     return None if quota in (None, NO_LIMIT) else float(quota)
 
 
-def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Treatment], str | None]:
-    """Return a function that tells why a treatment's quotas of single processes cannot be set here; None if they can.
+def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Configuration], str | None]:
+    """Return a function that tells why a configuration's quotas of single processes cannot be set here; None if they
+    can.
 
     Args:
         program: whose processes they are.
         facts: of the host.
     """
     if all(process.quota is None for process in program.processes):
-        return lambda treatment: None
+        return lambda configuration: None
 
-    def refusal(treatment: Treatment) -> str | None:
-        for process in (each for each in program.processes_for(treatment) if each.quota is not None):
+    def refusal(configuration: Configuration) -> str | None:
+        for process in (each for each in program.processes_for(configuration) if each.quota is not None):
             try:
-                level = value_of(process.quota, {**program.values, **process.values, **treatment})
+                level = value_of(process.quota, {**program.values, **process.values, **configuration})
                 QuotaControl().resolve([level], facts)
             except LevelError as error:
                 return f"{process.name}: {error}"

@@ -141,7 +141,9 @@ class PolicyControl(Control):
                 raise LevelError(_describe_refusal("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
             if priority > facts.granted_priority:
                 granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
-                raise LevelError(_describe_refusal(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX)
+                raise LevelError(
+                    _describe_refusal(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX
+                )
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -165,7 +167,9 @@ class NiceControl(Control):
             if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
                 raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
             if level < facts.granted_nice:
-                raise LevelError(_describe_refusal(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX)
+                raise LevelError(
+                    _describe_refusal(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX
+                )
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:

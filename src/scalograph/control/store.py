@@ -14,10 +14,18 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.kernel_files import KERNEL, KernelPlace
-from scalograph.control.settings import (CPU_TIME_SETTINGS, TASK_SETTINGS, SettingChange, Tree, is_changed, describe_left_on, undo)
+from scalograph.control.settings import (
+    CPU_TIME_SETTINGS,
+    TASK_SETTINGS,
+    SettingChange,
+    Tree,
+    describe_left_on,
+    is_changed,
+    undo,
+)
 from scalograph.errors import HostError
 from scalograph.system.cgroups import TASKS, CgroupTree, cgroup2_mount, controller_tree, cpu_tree
-from scalograph.system.lock import LockLease, take_shared_lock, take_user_lock, shared_lock_file
+from scalograph.system.lock import LockLease, shared_lock_file, take_shared_lock, take_user_lock
 from scalograph.system.private_dir import MAX_BYTES, PrivateDir, state_folder
 from scalograph.system.stale_cgroups import remove_stale_cgroups
 from scalograph.system.stale_processes import Owner, boot_id, kill_stale_processes

@@ -9,7 +9,7 @@ from itertools import chain
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
-from scalograph.study.levels import Run, Treatment
+from scalograph.study.levels import Configuration, Run
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import REPEATED
 
@@ -17,9 +17,10 @@ _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: -
 
 
 class GridPlanner:
-    """The full grid: each block holds every treatment once (baselines more often), in a random order of its own.
+    """The full grid: each block holds every configuration once (baselines more often), in a random order of its own.
 
-    A slow drift of the machine then affects all treatments alike, and differences within a block are paired. When the
+    A slow drift of the machine then affects all configurations alike, and differences within a block are paired. When
+    the
     planned runs of a block are done, the disturbed ones are repeated, at most `max_reruns` times. If more than half of
     them were disturbed, the machine is too busy to measure: they are repeated only if the study waits for quiet, and
     the study ends there if it says so (`protocol.when_busy`). If more than half cannot be as recorded, others would be
@@ -46,7 +47,7 @@ class GridPlanner:
         """Take the verdict on a run; at the end of a block, plan its disturbed runs again or say why not.
 
         Raises:
-            StudyError: in the design, the name of this run belongs to another treatment.
+            StudyError: in the design, the name of this run belongs to another configuration.
         """
         self._refuse_other(run)
         left = self._left.get(run.block, {})
@@ -55,7 +56,7 @@ class GridPlanner:
             return None
         if verdict in REPEATED:
             self._disturbed.setdefault(run.block, []).append(asked)
-            self._n_impossible[run.block] += verdict == "impossible"
+            self._n_impossible[run.block] += verdict == "invalid"
         return None if left else self._repeat(run.block)
 
     def resume(self) -> None:
@@ -71,16 +72,18 @@ class GridPlanner:
         """Tell whether a block has no run to come."""
         return not self._left.get(block)
 
-    def skip_configurations(self, treatments: Collection[Treatment]) -> None:
-        """Plan no further run of these treatments."""
+    def skip_configurations(self, configurations: Collection[Configuration]) -> None:
+        """Plan no further run of these configurations."""
         for block in self._left.values():
-            for name in [name for name, run in block.items() if not run.warmup and run.treatment in treatments]:
+            for name in [name for name, run in block.items() if not run.warmup and run.configuration in configurations]:
                 del block[name]
 
     def _refuse_other(self, run: Run) -> None:
         planned = self._planned.get(run.run.partition("r")[0])
-        if planned is not None and dict(planned.treatment) != dict(run.treatment):
-            now, before = (f"{run.run} of {dict(treatment)}" for treatment in (planned.treatment, run.treatment))
+        if planned is not None and dict(planned.configuration) != dict(run.configuration):
+            now, before = (
+                f"{run.run} of {dict(configuration)}" for configuration in (planned.configuration, run.configuration)
+            )
             raise StudyError.one("resume: design", f"now {now}", f"{before} as in the journal", "start anew")
 
     def _repeat(self, block: int) -> str | None:
@@ -114,7 +117,7 @@ class GridPlanner:
             return None
         planned = self._planned[name]
         n_planned = self._design.study.protocol.runs * self._design.runs_per_block(
-            self._design.treatments.index(planned.treatment)
+            self._design.configurations.index(planned.configuration)
         )
         return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
@@ -127,19 +130,19 @@ def grid_runs(design: Design) -> Iterator[Run]:
 
 
 def _warmup(design: Design, number: int) -> Run:
-    return Run(f"w{number:04d}", -1, design.treatments[number % len(design.treatments)], number, warmup=True)
+    return Run(f"w{number:04d}", -1, design.configurations[number % len(design.configurations)], number, warmup=True)
 
 
 def _blocks(design: Design) -> Iterator[Run]:
     generator = random.Random(design.study.seed)
-    replicates = [0] * len(design.treatments)
+    replicates = [0] * len(design.configurations)
     for block in range(design.study.protocol.runs):
-        members = [i for i in range(len(design.treatments)) for _ in range(design.runs_per_block(i))]
+        members = [i for i in range(len(design.configurations)) for _ in range(design.runs_per_block(i))]
         if design.study.protocol.order == "blocks":
             generator.shuffle(members)
             members = _together(design, members)
         for position, index in enumerate(members):
-            yield Run(f"b{block:04d}-{position:04d}", block, design.treatments[index], replicates[index])
+            yield Run(f"b{block:04d}-{position:04d}", block, design.configurations[index], replicates[index])
             replicates[index] += 1
 
 
@@ -147,5 +150,5 @@ def _together(design: Design, members: Sequence[int]) -> list[int]:
     """Return the runs of a block, those of the same levels beside each other: in random order, as the levels are."""
     groups = dict[tuple[Level, ...], list[int]]()
     for index in members:
-        groups.setdefault(tuple(design.treatments[index][name] for name in design.together), []).append(index)
+        groups.setdefault(tuple(design.configurations[index][name] for name in design.together), []).append(index)
     return [index for group in groups.values() for index in group]

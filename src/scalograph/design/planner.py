@@ -7,33 +7,33 @@ from typing import Any, Protocol
 
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import SWEEP, role, roles_present
-from scalograph.study.levels import Run, Treatment
+from scalograph.study.levels import Configuration, Run
 from scalograph.study.model import Study
 
 
 @dataclass(frozen=True)
 class Design:
-    """A study with its levels spelled out for one host, and the treatments that will run.
+    """A study with its levels spelled out for one host, and the configurations that will run.
 
-    `dropped` says in words which treatments of the full grid are not planned, and why; `n_cpus` is the number of CPUs
-    of the host. Levels of `together` take long to change: a block has all runs of the same ones beside each other.
+    `dropped` says in words which configurations of the full grid are not planned, and why; `n_cpus` is the number of
+    CPUs of the host. Levels of `together` take long to change: a block has all runs of the same ones beside each other.
     """
 
     study: Study
-    treatments: tuple[Treatment, ...]
+    configurations: tuple[Configuration, ...]
     dropped: tuple[str, ...] = ()
     repeats: Mapping[int, int] = field(default_factory=dict)
     n_cpus: int = 1
     together: tuple[str, ...] = ()
 
     def runs_per_block(self, index: int) -> int:
-        """Return how often a block holds the treatment of this index: once, a baseline more often."""
+        """Return how often a block holds the configuration of this index: once, a baseline more often."""
         return self.repeats.get(index, 1)
 
     @property
     def block_size(self) -> int:
         """The number of runs in one block."""
-        return sum(self.runs_per_block(index) for index in range(len(self.treatments)))
+        return sum(self.runs_per_block(index) for index in range(len(self.configurations)))
 
     @property
     def n_runs(self) -> int:
@@ -76,7 +76,7 @@ class RunPlan(Protocol):
         """Return every run that is known before the first is made; for a search, those that it makes in any case."""
 
     def runs_per_configuration(self) -> list[int]:
-        """Return the number of those runs for each treatment, warm-up runs excluded."""
+        """Return the number of those runs for each configuration, warm-up runs excluded."""
 
     @property
     def most_runs(self) -> int:
@@ -94,33 +94,33 @@ def run_plan(design: Design) -> RunPlan:
     """Return the plan of the question that a study asks, as its role `plan` says; without one, that of a sweep.
 
     Raises:
-        StudyError: the question cannot be asked of these treatments.
+        StudyError: the question cannot be asked of these configurations.
     """
     asked = design.study.question
     plan: RunPlan = role(asked if asked in roles_present("plan") else SWEEP, "plan").plan(design)
     return plan
 
 
-def key(treatment: Treatment) -> tuple[tuple[str, Any], ...]:
-    """Return a hashable form of a treatment."""
-    return tuple(sorted(treatment.items()))
+def key(configuration: Configuration) -> tuple[tuple[str, Any], ...]:
+    """Return a hashable form of a configuration."""
+    return tuple(sorted(configuration.items()))
 
 
-def seconds_per_treatment(runs: Iterable[tuple[Treatment, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Return the mean seconds of the runs of each treatment, from an earlier journal."""
+def seconds_per_configuration(runs: Iterable[tuple[Configuration, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
+    """Return the mean seconds of the runs of each configuration, from an earlier journal."""
     seconds: dict[tuple[tuple[str, Any], ...], list[float]] = {}
-    for treatment, duration in runs:
-        seconds.setdefault(key(treatment), []).append(duration)
-    return {treatment: fmean(durations) for treatment, durations in seconds.items()}
+    for configuration, duration in runs:
+        seconds.setdefault(key(configuration), []).append(duration)
+    return {configuration: fmean(durations) for configuration, durations in seconds.items()}
 
 
 def expected_seconds(design: Design, timed: Mapping[tuple[tuple[str, Any], ...], float]) -> float | None:
-    """Return the seconds of the whole design; a treatment that was never timed counts as the mean of the others."""
+    """Return the seconds of the whole design; a configuration that was never timed counts as the mean of the others."""
     if not timed:
         return None
     mean = fmean(timed.values())
     block = sum(
-        design.runs_per_block(index) * timed.get(key(treatment), mean)
-        for index, treatment in enumerate(design.treatments)
+        design.runs_per_block(index) * timed.get(key(configuration), mean)
+        for index, configuration in enumerate(design.configurations)
     )
     return block * design.study.protocol.runs

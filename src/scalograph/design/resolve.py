@@ -1,4 +1,4 @@
-"""A study on a host: levels spelled out, impossible treatments dropped with a reason, baselines repeated."""
+"""A study on a host: levels spelled out, impossible configurations dropped with a reason, baselines repeated."""
 
 import itertools
 import math
@@ -12,13 +12,14 @@ from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
 from scalograph.protocol.facts import LATEST, CpuFact, HostFacts, Jvm
 from scalograph.questions.registry import is_search, role, roles_present
-from scalograph.study.levels import LevelsError, Treatment, parse_levels
+from scalograph.study.levels import Configuration, LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level, list_words, truncate
 
 
 class Exclusions:
-    """Exclusions as bits of a number: a level has those that it does not contradict, a treatment those of its levels.
+    """Exclusions as bits of a number: a level has those that it does not contradict, a configuration those of its
+    levels.
 
     An exclusion without a factor leaves nothing out.
     """
@@ -36,36 +37,36 @@ class Exclusions:
                 for level in levels:
                     met[level] = met.get(level, self._silent[name]) | 1 << index
 
-    def contains(self, treatment: Treatment) -> bool:
-        """Tell whether a treatment is left out: all factors that some exclusion names have one of its levels."""
+    def contains(self, configuration: Configuration) -> bool:
+        """Tell whether a configuration is left out: all factors that some exclusion names have one of its levels."""
         left = -1
         for name, met in self._met.items():
-            left &= met.get(treatment[name], self._silent[name])
+            left &= met.get(configuration[name], self._silent[name])
             if not left:
                 return False
         return bool(self._met)
 
 
-MAX_TREATMENTS = 100_000
+MAX_CONFIGURATIONS = 100_000
 MAX_RUNS = 200_000
 
-# Says in words why a treatment cannot run here, or None: a workload may require something of a JVM. It gets the
-# treatment with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
-Refusal = Callable[[Treatment], str | None]
+# Says in words why a configuration cannot run here, or None: a workload may require something of a JVM. It gets the
+# configuration with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
+Refusal = Callable[[Configuration], str | None]
 
 
-def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: None) -> Design:
+def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configuration: None) -> Design:
     """Return the design of a study on a host.
 
     Raises:
-        StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
+        StudyError: the host cannot obey a level (every such level is listed), or no configuration is left.
         HostError: it grants no level of a factor, or none but the baseline: there is nothing to compare.
     """
     declared, (study, left_out) = study, _resolve_levels(study, facts)
     _refuse_nothing(study, left_out)
     _refuse_baseline(study)
     _refuse_baseline_alone(declared, study, left_out)
-    kept, dropped = _treatments(study, _either(_add_jvm(refusal, study), configuration_refusals(study, facts)))
+    kept, dropped = _configurations(study, _either(_add_jvm(refusal, study), configuration_refusals(study, facts)))
     if not kept:
         raise StudyError.one(
             "factors", "no configuration is left", "at least one", truncate("; ".join(dropped)) or "lower `exclude`"
@@ -79,8 +80,8 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
     return result
 
 
-def exclude_missing(plan: Design, is_lacking: Callable[[Treatment], bool], why: str) -> Design | None:
-    """Return a design without the treatments for which something is not installed on its host.
+def exclude_missing(plan: Design, is_lacking: Callable[[Configuration], bool], why: str) -> Design | None:
+    """Return a design without the configurations for which something is not installed on its host.
 
     Args:
         plan: the design.
@@ -90,35 +91,37 @@ def exclude_missing(plan: Design, is_lacking: Callable[[Treatment], bool], why: 
     Returns:
         None where nothing is left, nothing to compare the baseline with, or nothing is left out.
     """
-    kept = [treatment for treatment in plan.treatments if not is_lacking(treatment)]
-    gone = [treatment for treatment in plan.treatments if is_lacking(treatment)]
+    kept = [configuration for configuration in plan.configurations if not is_lacking(configuration)]
+    gone = [configuration for configuration in plan.configurations if is_lacking(configuration)]
     n_levels = [
-        [len({treatment[name] for treatment in some}) for some in (kept, plan.treatments)]
+        [len({configuration[name] for configuration in some}) for some in (kept, plan.configurations)]
         for name in plan.study.baseline
     ]
     if not kept or not gone or any(left < 2 <= before for left, before in n_levels):
         return None
     reason = ": ".join(filter(None, (_levels_of(gone, kept), why)))
     notes = dict.fromkeys((*plan.dropped, _not_planned(reason, len(gone)), *_no_baseline(plan.study, kept)))
-    return replace(plan, treatments=tuple(kept), dropped=tuple(notes), repeats=_repeats(plan.study, kept))
+    return replace(plan, configurations=tuple(kept), dropped=tuple(notes), repeats=_repeats(plan.study, kept))
 
 
-def _levels_of(gone: Sequence[Treatment], kept: Sequence[Treatment]) -> str:
-    """The levels that no other treatment has; empty where none is theirs alone."""
-    own = {name: [*dict.fromkeys(treatment[name] for treatment in gone)] for name in gone[0]}
-    alone = {name: levels for name, levels in own.items() if not any(treatment[name] in levels for treatment in kept)}
+def _levels_of(gone: Sequence[Configuration], kept: Sequence[Configuration]) -> str:
+    """The levels that no other configuration has; empty where none is theirs alone."""
+    own = {name: [*dict.fromkeys(configuration[name] for configuration in gone)] for name in gone[0]}
+    alone = {
+        name: levels for name, levels in own.items() if not any(configuration[name] in levels for configuration in kept)
+    }
     return ", ".join(f"{name} = {' or '.join(map(str, levels))}" for name, levels in alone.items())
 
 
 def _either(first: Refusal, second: Refusal) -> Refusal:
-    return lambda treatment: first(treatment) or second(treatment)
+    return lambda configuration: first(configuration) or second(configuration)
 
 
 def _add_jvm(refusal: Refusal, study: Study) -> Refusal:
     chooses = next((name for name, factor in study.factors.items() if factor.control == "jvm"), None)
     if chooses is None:
         return refusal
-    return lambda treatment: refusal({**treatment, "java": treatment[chooses]})
+    return lambda configuration: refusal({**configuration, "java": configuration[chooses]})
 
 
 def _refuse_baseline(study: Study) -> None:
@@ -152,7 +155,7 @@ def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostErr
     return HostError(f"factors.{factor}", "; ".join(refused) or "none", expected, "use a machine that grants one")
 
 
-def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
+def _no_baseline(study: Study, kept: Sequence[Configuration]) -> list[str]:
     lost = [(name, level) for name, level in study.baseline.items() if all(t[name] != level for t in kept)]
     return [f"no configuration with the baseline {name} = {level} is planned: no speedups" for name, level in lost]
 
@@ -173,8 +176,8 @@ def _resolve_levels(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
     if problems:
         raise StudyError(problems)
     size = math.prod(len(factor.levels) for factor in factors.values())
-    if size > MAX_TREATMENTS and _planned_first(study) is None:
-        raise StudyError.one("factors", f"{size} configurations", f"at most {MAX_TREATMENTS}", "use fewer levels")
+    if size > MAX_CONFIGURATIONS and _planned_first(study) is None:
+        raise StudyError.one("factors", f"{size} configurations", f"at most {MAX_CONFIGURATIONS}", "use fewer levels")
     return study.model_copy(update={"factors": factors}), left_out
 
 
@@ -197,16 +200,16 @@ def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
     return factor_control.resolve(granted, facts), reasons
 
 
-def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:
-    kept: list[Treatment] = []
+def _configurations(study: Study, refusal: Refusal) -> tuple[list[Configuration], list[str]]:
+    kept: list[Configuration] = []
     reasons: dict[str, int] = {}
     excluded = Exclusions(study.exclude)
-    for treatment in _candidates(study):
-        if excluded.contains(treatment):
+    for configuration in _candidates(study):
+        if excluded.contains(configuration):
             continue
-        reason = refusal(treatment)
+        reason = refusal(configuration)
         if reason is None:
-            kept.append(treatment)
+            kept.append(configuration)
         else:
             reasons[reason] = reasons.get(reason, 0) + 1
     return kept, [_not_planned(reason, count) for reason, count in reasons.items()]
@@ -216,7 +219,7 @@ def _not_planned(reason: str, count: int) -> str:
     return f"{count} configuration{'s' * (count > 1)} not planned: {reason}"
 
 
-def _candidates(study: Study) -> Iterator[Treatment]:
+def _candidates(study: Study) -> Iterator[Configuration]:
     """Yield the full grid, or what the question plans first."""
     if (first := _planned_first(study)) is not None:
         yield from first(study)
@@ -225,20 +228,20 @@ def _candidates(study: Study) -> Iterator[Treatment]:
         yield dict(zip(study.factors, levels, strict=True))
 
 
-def _planned_first(study: Study) -> Callable[[Study], Iterable[Treatment]] | None:
-    """Return what names the treatments of a question that does not begin with the full grid."""
+def _planned_first(study: Study) -> Callable[[Study], Iterable[Configuration]] | None:
+    """Return what names the configurations of a question that does not begin with the full grid."""
     planned = role(study.question, "plan") if study.question in roles_present("plan") else None
-    return getattr(planned, "treatments", None)
+    return getattr(planned, "configurations", None)
 
 
-def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
+def _repeats(study: Study, configurations: Sequence[Configuration]) -> dict[int, int]:
     """Return the repeats of each baseline: all speedups share it, so sqrt(columns) times more runs (Dunnett 1955)."""
     if not study.baseline or is_search(study.question):
         return {}
     ((factor, level),) = study.baseline.items()
-    columns = max(1, len({treatment[factor] for treatment in treatments}) - 1)
+    columns = max(1, len({configuration[factor] for configuration in configurations}) - 1)
     repeat = max(1, round(math.sqrt(columns)))
-    return {index: repeat for index, treatment in enumerate(treatments) if treatment[factor] == level}
+    return {index: repeat for index, configuration in enumerate(configurations) if configuration[factor] == level}
 
 
 # As a kernel tells its own: the three numbers that each has, and what its builder adds.

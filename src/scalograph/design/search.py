@@ -86,32 +86,32 @@ class SearchPlanner:
             What a person should know: a level or the model was left out, nothing was decided, the machine is busy.
 
         Raises:
-            StudyError: the design does not have the treatment of the run.
+            StudyError: the design does not have the configuration of the run.
         """
-        level = self._steps.level_of(run.treatment)
+        level = self._steps.level_of(run.configuration)
         if level is None:
             raise self._unknown(run)
         if run.warmup:
             return None
         self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
-        self._told[run.run], self._again, self._under_way = key_of(run.treatment), "", level
+        self._told[run.run], self._again, self._under_way = key_of(run.configuration), "", level
         if verdict in REPEATED:
-            self._n_impossible += verdict == "impossible"
+            self._n_impossible += verdict == "invalid"
             return self._disturbed(run.run)
         self._n_in_a_row = 0
-        note = self._steps.observe(run.treatment, self._score(record) if verdict in COUNTED else None)
+        note = self._steps.observe(run.configuration, self._score(record) if verdict in COUNTED else None)
         if not self._steps.n_scores:
             self._under_way = None
         return note
 
     def _unknown(self, run: Run) -> StudyError:
-        problem = f"{run.run} of {dict(run.treatment)} in the journal"
+        problem = f"{run.run} of {dict(run.configuration)} in the journal"
         levels = [*self._search.steps]
         shown = f"{levels[0]} to {levels[-1]}" if len(levels) > 8 else str(levels)
         return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start anew")
 
-    def _run(self, name: str, treatment: Mapping[str, Level]) -> Run:
-        return Run(name, self._steps.block, treatment, [*self._told.values()].count(key_of(treatment)))
+    def _run(self, name: str, configuration: Mapping[str, Level]) -> Run:
+        return Run(name, self._steps.block, configuration, [*self._told.values()].count(key_of(configuration)))
 
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
@@ -135,7 +135,7 @@ class SearchPlanner:
     def _too_many(self) -> tuple[str, str]:
         """Tell machines that are busy from runs that cannot be: waiting helps only against the former."""
         if 2 * self._n_impossible > self._n_disturbed:
-            return "impossible", "not measurable: {} cannot be as recorded{}"
+            return "invalid", "not measurable: {} cannot be as recorded{}"
         return "busy", "machine busy, not measurable now: {} were disturbed{} (wait for quiet: --wait-quiet 10m)"
 
 
@@ -146,11 +146,11 @@ class SearchPlan:
         """Begin a search.
 
         Args:
-            design: the design whose treatments are searched.
+            design: the design whose configurations are searched.
             begin: makes a new search, before any run.
 
         Raises:
-            StudyError: these treatments cannot be searched.
+            StudyError: these configurations cannot be searched.
         """
         self._design, self._begin, self._search = design, begin, begin()
 
@@ -167,12 +167,12 @@ class SearchPlan:
     def planned_runs(self) -> Iterator[Run]:
         """Return the runs that are made in any case: the steps at the first levels, in their order."""
         runs = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
-        return (Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(runs))
+        return (Run(f"e{number:04d}", i, configuration, 0) for number, (i, configuration) in enumerate(runs))
 
     def runs_per_configuration(self) -> list[int]:
-        """Return the number of those runs for each treatment."""
-        first = Counter(tuple(run.treatment.items()) for run in self.planned_runs())
-        return [first[tuple(treatment.items())] for treatment in self._design.treatments]
+        """Return the number of those runs for each configuration."""
+        first = Counter(tuple(run.configuration.items()) for run in self.planned_runs())
+        return [first[tuple(configuration.items())] for configuration in self._design.configurations]
 
     @property
     def most_runs(self) -> int:
@@ -188,7 +188,7 @@ class SearchPlan:
         """Say what will be run."""
         first = len(self._search.first)
         if self.block_size == 1:
-            levels = count_noun(len(self._design.treatments), "configuration")
+            levels = count_noun(len(self._design.configurations), "configuration")
             return f"{levels}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
         pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
         most = f"at most {self.most_runs} runs with those that are made again"

@@ -9,7 +9,7 @@ from scalograph.errors import StudyError
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 Key = tuple[tuple[str, Any], ...]
 
 
@@ -44,8 +44,8 @@ class Search(Generic[C]):
 
     Attributes:
         what: is searched: the factor, or the word for a point.
-        steps: level -> treatments of the runs that one step makes there: one, or several that are compared. The course
-            may add to them.
+        steps: level -> configurations of the runs that one step makes there: one, or several that are compared. The
+            course may add to them.
         first: levels that are measured whatever they say, in their order.
         course: what is known; mutable.
         most: runs at most, disturbed ones and all.
@@ -54,14 +54,14 @@ class Search(Generic[C]):
     """
 
     what: str
-    steps: Mapping[int, Sequence[Treatment]]
+    steps: Mapping[int, Sequence[Configuration]]
     first: Sequence[int]
     course: C
     most: int
     seed: int = 0
     combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
 
-    def order(self, number: int, level: int) -> list[Treatment]:
+    def order(self, number: int, level: int) -> list[Configuration]:
         """The runs of a step in the order in which they are made: drawn, so that a drift favors none."""
         draw = random.Random(f"{self.seed} {number}")
         return draw.sample([*self.steps[level]], len(self.steps[level]))
@@ -82,11 +82,13 @@ class SearchSteps:
         self.block = 0
         self._scores: dict[Key, float] = {}
 
-    def level_of(self, treatment: Treatment) -> int | None:
-        """Return the level that has a treatment; None where none has. Steps may have become more."""
-        key = key_of(treatment)
+    def level_of(self, configuration: Configuration) -> int | None:
+        """Return the level that has a configuration; None where none has. Steps may have become more."""
+        key = key_of(configuration)
         if key not in self._levels and len(self._search.steps) > self._n_known:
-            self._levels |= {key_of(t): level for level, treatments in self._search.steps.items() for t in treatments}
+            self._levels |= {
+                key_of(t): level for level, configurations in self._search.steps.items() for t in configurations
+            }
             self._n_known = len(self._search.steps)
         return self._levels.get(key)
 
@@ -105,27 +107,27 @@ class SearchSteps:
         """Runs of the step under way that have a score."""
         return len(self._scores)
 
-    def left(self, level: int) -> list[Treatment]:
-        """Treatments that the step under way lacks, in the order in which they are wanted."""
+    def left(self, level: int) -> list[Configuration]:
+        """Configurations that the step under way lacks, in the order in which they are wanted."""
         return [t for t in self._search.order(self.block, level) if key_of(t) not in self._scores]
 
-    def observe(self, treatment: Treatment, time: float | None) -> str | None:
+    def observe(self, configuration: Configuration, time: float | None) -> str | None:
         """Take a run that was not disturbed; with the last one of its step the course has the score.
 
         Args:
-            treatment: of a step.
+            configuration: of a step.
             time: of the same work; None where the run has none, which ends its step.
 
         Returns:
             What a person should know.
         """
-        level = self.level_of(treatment)
+        level = self.level_of(configuration)
         if level is None:
             return None
         if time is None:
             self.end()
             return self._course.observe_failure(level)
-        self._scores[key_of(treatment)] = time
+        self._scores[key_of(configuration)] = time
         keys = [key_of(t) for t in self._search.steps[level]]
         if not all(other in self._scores for other in keys):
             return None
@@ -134,32 +136,32 @@ class SearchSteps:
         return self._course.observe(level, score)
 
 
-def key_of(treatment: Treatment) -> Key:
-    """A treatment as a key: a level may read alike and be another one, 1 and true."""
-    return tuple(sorted((name, (type(level).__name__, level)) for name, level in treatment.items()))
+def key_of(configuration: Configuration) -> Key:
+    """A configuration as a key: a level may read alike and be another one, 1 and true."""
+    return tuple(sorted((name, (type(level).__name__, level)) for name, level in configuration.items()))
 
 
-def searched_factor(study: Study, treatments: Sequence[Treatment]) -> str:
+def searched_factor(study: Study, configurations: Sequence[Configuration]) -> str:
     """The factor whose levels are searched: the one that has several."""
-    varied = (name for name in study.factors if len({t[name] for t in treatments}) > 1)
+    varied = (name for name in study.factors if len({t[name] for t in configurations}) > 1)
     return next(varied, next(iter(study.factors)))
 
 
-def count_levels(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dict[int, Treatment]:
-    """Level -> treatment.
+def count_levels(configurations: Sequence[Configuration], factor: str, least: int = 2) -> dict[int, Configuration]:
+    """Level -> configuration.
 
     Raises:
         StudyError: another factor varies, or the levels are no counts, or too few.
     """
-    others = {tuple(value for name, value in t.items() if name != factor) for t in treatments}
+    others = {tuple(value for name, value in t.items() if name != factor) for t in configurations}
     if len(others) != 1:
         problem = f"{len(others)} combinations of levels beside {factor}"
         raise StudyError.one("factors", problem, "one: one program is searched", "give the others one level")
-    levels = [treatment.get(factor) for treatment in treatments]
+    levels = [configuration.get(factor) for configuration in configurations]
     if len(levels) < 2 or any(type(level) is not int or level < 1 for level in levels):
         problem = ", ".join(map(str, levels[:8]))
         raise StudyError.one(f"factors.{factor}.levels", problem, "at least two counts from 1 on", 'such as "1:all"')
     if len(levels) < least:
         expected = f"at least {least}: fewer are compared by a sweep"
         raise StudyError.one(f"factors.{factor}.levels", f"{len(levels)} levels", expected, "such as 1:512")
-    return {int(treatment[factor]): treatment for treatment in treatments}
+    return {int(configuration[factor]): configuration for configuration in configurations}

@@ -12,7 +12,7 @@ from scalograph.study.responses import observe, primary_response, windows
 
 
 def stopping(study: Study) -> Stopping | None:
-    """The rule of single treatments; None where a study asks for a number of runs, or has a rule of another kind.
+    """The rule of single configurations; None where a study asks for a number of runs, or has a rule of another kind.
 
     A search has one of its own, and versions end by their ratios (`pair_stopping`).
     """
@@ -31,9 +31,9 @@ def _rule(study: Study) -> Stopping | None:
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
 
 
-def reference_key(study: Study, treatment: Mapping[str, Level]) -> tuple[Level, ...]:
-    """The levels of what a treatment is compared with: its own, but those of the reference."""
-    return tuple({**treatment, **study.reference}.values())
+def reference_key(study: Study, configuration: Mapping[str, Level]) -> tuple[Level, ...]:
+    """The levels of what a configuration is compared with: its own, but those of the reference."""
+    return tuple({**configuration, **study.reference}.values())
 
 
 def block_ratios(own: Iterable[tuple[int, float]], base: Iterable[tuple[int, float]]) -> list[float]:

@@ -23,12 +23,11 @@ class Benchmark:
     """One benchmark with one level of each of its params.
 
     Attributes:
-        unit: of the shots: "s", or "1/s" if they are rates.
-        forks: the experimental units; shots of one fork are no replicates. None of a run that failed, so that there is
-            none at all where every run did.
-        notes: what a reader must know of how it was measured.
-        disturbed: runs that were disturbed, and of how many; None where nobody looked.
-        failed: runs that failed, and of how many; (0, 0) where the instrument tells of none.
+        unit: of the iterations: "s", or "1/s" for rates.
+        forks: the units of replication; iterations of one fork are no replicates. Failed runs have none.
+        notes: how it was measured, where that matters.
+        disturbed: disturbed runs, and of how many; None where nobody looked.
+        failed: failed runs, and of how many; (0, 0) where the tool reports none.
     """
 
     name: str

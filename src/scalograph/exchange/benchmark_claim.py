@@ -22,7 +22,7 @@ ROWS = 12
 def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Claim:
     """Find the fastest benchmark of the first one's mode and unit; ratios over it have simultaneous intervals.
 
-    A benchmark of which every run failed has no figure, and takes no part.
+    Benchmarks of which every run failed take no part.
     """
     names, measured = (
         short_names(benchmark.name for benchmark in every),

@@ -164,13 +164,12 @@ def printed_score(output: str, reader: str, benchmark: str | None, unit: str) ->
 
     Args:
         output: of one run of the harness.
-        reader: of its format, by name.
-        benchmark: its name there, with its params behind it where several have the name; None where it printed one.
-        unit: in which the study reads it: "s", or "1/s" for a rate.
+        reader: the name of its format.
+        benchmark: its name, followed by its params where several share the name; None where one was printed.
+        unit: of the response: "s", or "1/s" for a rate.
 
     Raises:
-        ValueError: the output has another form, holds several benchmarks or none of that name, or has another unit;
-            with what was found and expected.
+        ValueError: the output has another form or unit, or holds no such benchmark or several; says what was expected.
     """
     chosen = _select_benchmark(_read(output, reader), benchmark)
     if not chosen.forks:

@@ -78,7 +78,7 @@ def _who(held: "BenchmarkComparison", names: Mapping[str, str]) -> str:
 
 
 def _agreement_text(held: "BenchmarkComparison") -> str:
-    if held.treatment is None or held.ratio is None:
+    if held.configuration is None or held.ratio is None:
         return f"not compared: {held.why}"
     low, high = held.ratio.low, held.ratio.high
     if held.label == "unknown" or low is None or high is None:
@@ -106,11 +106,11 @@ _NOTE = (
 
 
 class BenchmarkComparison(Model):
-    """A benchmark and its configuration; `treatment` is null if none matches, for the reason in `why`."""
+    """A benchmark and its configuration; `configuration` is null if none matches, for the reason in `why`."""
 
     instrument: str
     figures: BenchmarkValues
-    treatment: dict[str, Level] | None = None
+    configuration: dict[str, Level] | None = None
     unmatched_params: dict[str, str] = Field(default={})
     n_runs: int = 0
     study: Estimate | None = None
@@ -126,15 +126,15 @@ def compare_with_study(
     """Compare each benchmark with its configuration, by the primary response and at the study's confidence.
 
     Raises:
-        StudyError: no benchmark has a treatment, or one has several.
+        StudyError: no benchmark has a configuration, or one has several.
     """
     by_key = samples_by_configuration(table)
     comparisons = []
     for benchmark in every:
         matched = match(table, benchmark.params, where)
-        sample = by_key[tuple(matched.treatment.values())] if matched.treatment else None
+        sample = by_key[tuple(matched.configuration.values())] if matched.configuration else None
         comparisons.append(_compare_benchmark(benchmark, matched, sample, table, instrument))
-    if all(held.treatment is None for held in comparisons):
+    if all(held.configuration is None for held in comparisons):
         raise StudyError.one(
             "--beside", f"no benchmark has a configuration: {comparisons[0].why}", "params that name one"
         )
@@ -151,7 +151,9 @@ def _compare_benchmark(
     )
     if sample is None:
         return held
-    held = held.model_copy(update={"treatment": dict(sample.treatment), "flags": [*ours.flags, *_flags(sample)]})
+    held = held.model_copy(
+        update={"configuration": dict(sample.configuration), "flags": [*ours.flags, *_flags(sample)]}
+    )
     if not benchmark.forks:
         return held.model_copy(update={"why": f"failed in {failures_text(benchmark.failed)}"})
     name = primary_response(table.study)

@@ -30,12 +30,12 @@ def complexities(points: Points, weights: str, confidence: float, asked: Sequenc
 
     Args:
         points: sizes, and times in place of rates.
-        weights: `relative`; errors are a share of each time.
+        weights: `relative`: errors are a share of each time.
         confidence: of the set of classes and of the intervals.
         asked: sizes to predict; if empty, as far as the data reach.
 
     Returns:
-        `possible` (names of the classes that are left), `classes` (of each `start`, `cost`, `residual`, and why it is
+        `possible` (names of the remaining classes), `classes` (of each `start`, `cost`, `residual`, and why it is
         `refuted`), `power` (`exponent`, `residual`, `refuted`), `most_growth`, `points`: `size`, `time`, `fitted` by
         class; `predictions`.
 
@@ -73,9 +73,7 @@ def _points(fit: Complexity) -> Iterator[dict[str, Any]]:
 def complexity_claim(document: dict[str, Any], x: str) -> Claim:
     """Return how time grows, as far as the points show.
 
-    Args:
-        document: what `complexities` gives, and the `unit` of the times, where it is known.
-        x: what the sizes count.
+    The document is that of `complexities`, with the `unit` of the times where known; `x` names the sizes.
     """
     first, is_answered = _growth_sentence(document, x)
     more = [*_cost(document, x), *_predictions(document)] if document["possible"] else []

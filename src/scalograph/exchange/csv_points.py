@@ -36,11 +36,7 @@ class Points(NamedTuple):
 def read_points(file: Path, x: str = "n", y: str = "throughput", times: bool = False) -> Points:
     """Read the columns `x` and `y` of a CSV file with a header, divided by commas, semicolons or tabs.
 
-    Args:
-        file: the table; `-` is standard input.
-        x: column of the sizes.
-        y: column of the throughputs.
-        times: it holds times of the same work instead, each of which is a throughput of one over it.
+    With `times`, `y` holds times of the same work, each of which is a throughput of one over it; `-` is standard input.
 
     Raises:
         StudyError: the file is missing or too large, lacks a column, or has a field that is no number; with the lines.
@@ -121,12 +117,12 @@ def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]
     """Return throughput over a param: rates as they are, times inverted.
 
     Args:
-        every: what was imported.
-        param: which counts what works at once: threads, clients, GOMAXPROCS.
+        every: imported benchmarks.
+        param: counts what works concurrently: threads, clients, GOMAXPROCS.
         where: levels of other params, where these have several.
 
     Raises:
-        StudyError: no benchmark has the param as a number, none of those the levels, or several benchmarks have both.
+        StudyError: no benchmark has the param as a number or the levels, or several benchmarks have both.
     """
     having = [benchmark for benchmark in every if param in benchmark.params]
     if not having:

@@ -120,7 +120,7 @@ def _each(rows: Iterable[Row], lines: Callable[[Row], Iterator[Line]]) -> Iterat
 def _head(row: Row, names: Mapping[str, str]) -> Line:
     return {
         "run": row.run, "block": row.block, "replicate": row.replicate, "warmup": row.warmup, "status": row.status,
-        "verdict": row.verdict, "boot": row.boot, **{names[name]: level for name, level in row.treatment.items()},
+        "verdict": row.verdict, "boot": row.boot, **{names[name]: level for name, level in row.configuration.items()},
     }  # fmt: skip
 
 

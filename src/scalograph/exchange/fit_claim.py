@@ -26,9 +26,7 @@ _CONTRADICTED = {"gamma", "peak elsewhere"}
 def fit_claim(document: dict[str, Any], x: str) -> Claim:
     """Return up to which size throughput grows, as far as the points show.
 
-    Args:
-        document: what `exchange.fit.laws` gives.
-        x: what the sizes count.
+    The document is that of `exchange.fit.laws`; `x` names the sizes.
     """
     first, is_answered = _growth_sentence(document, "" if x == "n" else f" {x}")
     # Where the points contradict the law, or its maximum, none of its figures is said.

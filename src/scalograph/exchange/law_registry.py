@@ -8,10 +8,10 @@ class LawRow(NamedTuple):
 
     Attributes:
         asks: the question, with the columns in it as {x} and {y}.
-        column: what is read where none is named.
-        of_times: whether the column holds times, whatever `--times` says.
-        document: "module:function" of points, weights, confidence and sizes to predict: what was learned, for machines.
-        claim: "module:function" of that and what the sizes count: the answer.
+        column: read where none is named.
+        of_times: whether the column always holds times, whatever `--times` says.
+        document: "module:function" of points, weights, confidence and sizes to predict: the JSON document.
+        claim: "module:function" of that and the name of the sizes: the answer.
         tables: "module:function" of that: what it rests on.
     """
 

@@ -128,9 +128,7 @@ _WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: 
 def summary(screen: Screen, verdict: str = "") -> str:
     """Return Markdown for a build summary or a comment.
 
-    Args:
-        screen: what was found.
-        verdict: in a word or two, for the heading; empty for none.
+    It ends in a line break; a verdict goes into the heading.
     """
     first, *more = screen.claim.sentences
     parts = [f"### {plain(': '.join(filter(None, [verdict, screen.title])))}", f"**{plain(first)}**"]

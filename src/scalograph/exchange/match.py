@@ -9,14 +9,14 @@ from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.study.scalars import format_value, suggest
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
 class Match:
     """A configuration, or the reason why there is none; `unmatched` are params that the study lacks."""
 
-    treatment: Treatment | None
+    configuration: Configuration | None
     why: str = ""
     unmatched: dict[str, str] = field(default_factory=dict)
 
@@ -34,9 +34,9 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
             factors = ", ".join(table.study.factors)
             expected, near = f"factor=level of the study's factors ({factors})", suggest(name, table.study.factors)
             raise StudyError.one("--where", f'"{text}"', expected, near)
-        if not any(is_level(treatment[name], level) for treatment in table.treatments):
+        if not any(is_level(configuration[name], level) for configuration in table.configurations):
             expected = f"a level of {name} that was planned: {_levels(table, name)}"
-            planned = {format_value(treatment[name]) for treatment in table.treatments}
+            planned = {format_value(configuration[name]) for configuration in table.configurations}
             raise StudyError.one("--where", f'"{text}"', expected, suggest(level, planned))
         if levels.setdefault(name, level) != level:
             raise StudyError.one("--where", f"{name}={levels[name]} and {name}={level}", "one level of a factor")
@@ -56,13 +56,15 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
         if not is_level(value, unmatched[param]):
             return Match(None, f"the study fixes {param} to {format_value(value)}, not {unmatched[param]}", unmatched)
     unmatched = {param: text for param, text in unmatched.items() if param not in fixed}
-    left = table.treatments
+    left = table.configurations
     for param, factor in named.items():
-        if factor in where and not any(_both(t[factor], where[factor], params[param]) for t in left):
+        if factor in where and not any(
+            (is_level(t[factor], where[factor]) and is_level(t[factor], params[param])) for t in left
+        ):
             reason = f"it has {param} = {params[param]}, and --where asks for {factor} = {where[factor]}"
             return Match(None, reason, unmatched)
     for factor, text in [*((named[param], params[param]) for param in named), *where.items()]:
-        left = [treatment for treatment in left if is_level(treatment[factor], text)]
+        left = [configuration for configuration in left if is_level(configuration[factor], text)]
         if not left:
             return Match(None, f"no configuration of the study has {factor} = {text}", unmatched)
     if len(left) > 1:
@@ -83,10 +85,6 @@ def is_level(level: Level, text: str) -> bool:
     )
 
 
-def _both(level: Level, first: str, second: str) -> bool:
-    return is_level(level, first) and is_level(level, second)
-
-
 def _factor(table: Table, param: str) -> str | None:
     """Find the factor of this name, or the one that fills the workload's parameter of this name."""
     if param in table.study.factors:
@@ -101,7 +99,7 @@ def _fixed_parameters(table: Table) -> dict[str, Level]:
     return {name: value for name, value in given.items() if not isinstance(value, list) and "{" not in str(value)}
 
 
-def _several(table: Table, left: Sequence[Treatment]) -> StudyError:
+def _several(table: Table, left: Sequence[Configuration]) -> StudyError:
     open_ = [name for name in table.study.factors if len({format_value(t[name]) for t in left}) > 1]
     asked = " ".join(f"--where {name}={format_value(left[0][name])}" for name in open_)
     levels = "; ".join(f"{name} has {_levels(table, name)}" for name in open_)
@@ -109,5 +107,5 @@ def _several(table: Table, left: Sequence[Treatment]) -> StudyError:
 
 
 def _levels(table: Table, name: str) -> str:
-    levels = list(dict.fromkeys(format_value(treatment[name]) for treatment in table.treatments))
+    levels = list(dict.fromkeys(format_value(configuration[name]) for configuration in table.configurations))
     return ", ".join(levels[:12]) + (", ..." if len(levels) > 12 else "")

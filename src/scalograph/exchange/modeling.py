@@ -20,7 +20,7 @@ def extra_p(table: Table) -> str:
     Raises:
         StudyError: no factor is a number in all of its levels, so nothing can be modeled.
     """
-    levels = {name: [t[name] for t in table.treatments] for name in table.study.factors}
+    levels = {name: [t[name] for t in table.configurations] for name in table.study.factors}
     params = [name for name, every in levels.items() if all(is_number(level) for level in every)]
     if not params:
         raise StudyError.one("export", "no factor with numbers as levels", "one, such as threads or size")
@@ -29,8 +29,8 @@ def extra_p(table: Table) -> str:
 
 def _lines(table: Table, params: list[str]) -> Iterator[dict[str, object]]:
     for sample in samples_by_configuration(table).values():
-        params_row = {name: sample.treatment[name] for name in params}
-        path = ", ".join(f"{name}={format_value(x)}" for name, x in sample.treatment.items() if name not in params)
+        params_row = {name: sample.configuration[name] for name in params}
+        path = ", ".join(f"{name}={format_value(x)}" for name, x in sample.configuration.items() if name not in params)
         for response in table.study.responses:
             for score in sample.scores(response):
                 yield {"params": params_row, "callpath": path or "run", "metric": response, "value": score}

@@ -18,16 +18,15 @@ class Answer:
     """Hold what a question adds to the findings, for people and machines.
 
     Attributes:
-        document: for machines; None where nothing is known.
-        decided: whether a search came to its answer; None for what is no search.
-        claim: what it says of the study, in three sentences and a few numbers; None where another one speaks first.
+        document: for machines; None if nothing is known.
+        decided: whether a search ended; None if the question is no search.
+        claim: None if another question speaks first.
         sentences: more for people, most important first.
         tables: above those that every study has.
-        below: tables below those.
-        doubts: why the answer is not to be believed, or is none.
-        warnings: about the whole.
-        curves: all of them, where the question has something to add to them.
-        at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
+        below: below those.
+        doubts: why the answer is uncertain or missing.
+        curves: all of them, if the question adds to them.
+        at_levels: values of a configuration where runs were compared in pairs.
     """
 
     document: Model | None = None
@@ -54,25 +53,25 @@ class Caveat(NamedTuple):
     """A reason to doubt a study.
 
     Attributes:
-        why: what was seen, in at most twenty words.
-        effect: what it does to the result; may be empty.
-        whole: whether the study is doubted for it; else it is told among the causes only.
+        reason: what was seen, in at most twenty words.
+        effect: on the result; may be empty.
+        whole: whether it doubts the study; else it is listed among the causes only.
     """
 
-    why: str
+    reason: str
     effect: str = ""
     whole: bool = True
 
     @property
     def text(self) -> str:
         """Return reason and effect as one text."""
-        return f"{self.why}: {self.effect}" if self.effect else self.why
+        return f"{self.reason}: {self.effect}" if self.effect else self.reason
 
 
 def parse_caveat(text: str) -> Caveat:
     """Split a caveat of a question at its first colon or semicolon.
 
-    >>> parse_caveat("not decided at 2 points; 8 more pairs would do").does
+    >>> parse_caveat("not decided at 2 points; 8 more pairs would do").effect
     '8 more pairs would do'
     """
     reason, *does = re.split(r"[:;] ", text, maxsplit=1)

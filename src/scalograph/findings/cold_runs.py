@@ -23,7 +23,7 @@ from scalograph.protocol.plain import Level
 
 # What a run must have read to count: a megabyte, or so many pages that it waited for (1 to 2 ms on a fast disk).
 MIN_BYTES, MIN_PAGES = 1_000_000, 16
-MIN_RUNS = 3  # runs of a treatment: fewer have no typical score to hold one of them against
+MIN_RUNS = 3  # runs of a configuration: fewer have no typical score to hold one of them against
 
 Key = tuple[Level, ...]
 
@@ -55,7 +55,7 @@ def flag_cold_runs(table: Table, curves: Sequence[Curve], samples: Mapping[Key, 
     """Flag each configuration whose first runs were cold.
 
     Returns:
-        A doubt where those of the study were; single treatments are marked.
+        A caveat if the first runs of the study were cold.
     """
     name = primary_response(table)
     cold_starts = {

@@ -35,12 +35,8 @@ def is_count(response: Response) -> bool:
 def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
     """Return the count if all runs agree on it.
 
-    Args:
-        scores: one for each run, of a response that counts.
-        confidence: of the intervals beside it.
-
     Returns:
-        None where it is not one whole number, the same in two runs or more.
+        None unless it is one whole number, the same in two runs or more.
     """
     if len(scores) < 2 or len({*scores}) > 1 or not float(scores[0]).is_integer():
         return None
@@ -112,12 +108,12 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
     speedups, steps = curve_speedups(table, factor, members), step_gains(table, factor, members)
     points = [
         _point(table, sample, level, speedups.get(level), steps.get(level))
-        for sample, level in ((sample, sample.treatment[factor]) for sample in members)
+        for sample, level in ((sample, sample.configuration[factor]) for sample in members)
     ]
-    baseline = next((s for s in members if s.treatment[factor] == table.study.baseline.get(factor)), None)
+    baseline = next((s for s in members if s.configuration[factor] == table.study.baseline.get(factor)), None)
     if speedups and baseline is not None and baseline.falls_back:
         for point in points:
-            if point.level != baseline.treatment[factor]:
+            if point.level != baseline.configuration[factor]:
                 point.flags.append(Flag("disturbed baseline", BASELINE_DISTURBED))
     return Curve(group=group, factor=factor, points=points)
 

@@ -36,8 +36,8 @@ class _Losses(NamedTuple):
     """CPU time lost to interference in the runs of a configuration.
 
     Attributes:
-        most: what that may have cost each at most, as a share; infinite where nothing bounds it.
-        quiet: whether it was hardly anything.
+        most: upper bound of what that cost each run, as a share; infinite if unbounded.
+        quiet: whether hardly anything was lost.
     """
 
     most: Numbers

@@ -28,8 +28,8 @@ Key = tuple[Level, ...]
 def compare_losses(table: Table, samples: Iterable[Sample]) -> Fairness | None:
     """Compare the share of disturbed runs between configurations with chance, over planned runs only.
 
-    Further runs are left out: a treatment that was disturbed more often has more of them. None where none was lost, and
-    where the study is about CPU time and counts disturbed runs.
+    Repeats are excluded: a disturbed configuration has more of them. None if no run was lost, and
+    for studies by CPU time, which count disturbed runs.
     """
     if primary_response(table) in cpu_time_responses(table.study):
         return None
@@ -175,7 +175,7 @@ def _exclusion_effect(table: Table, sample: Sample, response: str) -> ExclusionE
 def _row(change: ExclusionEffect, shown: Sequence[str], response: str) -> list[Cell]:
     causes = Counter(_first_cause(row) for row in change.lost)
     causes_text = ", ".join(f"{name} {n}" for name, n in causes.most_common())
-    labels = [change.sample.treatment[name] for name in shown]
+    labels = [change.sample.configuration[name] for name in shown]
     estimates = [change.without, change.with_all]
     return [*labels, len(change.sample.rows(response)), causes_text, *estimates, change.percent, change.beyond]
 

@@ -16,7 +16,7 @@ def title(table: Table, name: str) -> str:
 
 def varying_factors(table: Table) -> list[str]:
     """Return the factors with more than one level among the planned configurations."""
-    return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
+    return [name for name in table.study.factors if len({t[name] for t in table.configurations}) > 1]
 
 
 def curve_factor(table: Table) -> str:
@@ -51,8 +51,6 @@ def group_prefix(table: Table, group: Mapping[str, Level]) -> str:
 
 def shorten(text: object, most: int = 200) -> str:
     """Cut a text after `most` characters: journals and published files are untrusted.
-
-    It ends with a whole word, where one ends in the second half of what is left.
 
     >>> shorten("kernel 6.1 was in force", 12), shorten("a/path/without/words", 12)
     ('kernel 6.1...', 'a/path/witho...')

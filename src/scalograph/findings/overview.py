@@ -43,19 +43,14 @@ def describe_study(table: Table) -> StudyDoc:
 
 
 def count_runs(table: Table, samples: Sequence[Sample]) -> RunsDoc:
-    """Count the runs by outcome.
-
-    Args:
-        table: all of them.
-        samples: the sample of each treatment.
-    """
+    """Count the runs by outcome."""
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
     n_repeated = count_repeats(table)
     return RunsDoc(
         n_asked=max(sum(table.n_asked), len(real) - n_repeated), n_repeated=n_repeated,
         n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
-        treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.succeeded for s in samples),
+        configurations=len(table.configurations), n_empty=sum(bool(s.n_failed) and not s.succeeded for s in samples),
         n_short=count_short(table, samples), verdicts=dict(Counter(row.verdict for row in real)),
         failures=_failures(failed, table.study.workload),
         started=table.started, ended=table.ended, paused_s=table.paused_s, end_reason=table.end_reason,
@@ -103,14 +98,14 @@ def run_log(table: Table, samples: Samples) -> RunLog | None:
     typical = {key: median(row.scores[name] for row in rows) for key, rows in counted.items() if rows}
     in_estimates = {row.run for rows in counted.values() for row in rows}
     positions: dict[tuple[Level, ...], int] = {}
-    treatments: dict[int, Mapping[str, Level]] = {
-        positions.setdefault(r.key, len(positions)): r.treatment for r in rows
+    configurations: dict[int, Mapping[str, Level]] = {
+        positions.setdefault(r.key, len(positions)): r.configuration for r in rows
     }
     causes = [max(row.causes, key=lambda cause: cause.amount or 0.0, default=_NONE) for row in rows]
     return RunLog(
-        treatments=[dict(treatment) for treatment in treatments.values()],
+        configurations=[dict(configuration) for configuration in configurations.values()],
         run=[row.run for row in rows],
-        treatment=[positions[row.key] for row in rows],
+        configuration=[positions[row.key] for row in rows],
         start_s=[row.start_s for row in rows],
         status=[row.status for row in rows],
         verdict=[row.verdict for row in rows],
@@ -165,10 +160,10 @@ def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
         return
     factor = curve_factor(table)
     curves: dict[OtherLevels, set[int]] = {}
-    # Most runs of a treatment do the same: few are left.
+    # Most runs of a configuration do the same: few are left.
     counted = {(key, row.work): row for key, row in zip(row_keys(rows), rows, strict=True) if row.work is not None}
     for (_, work), row in counted.items():
-        curves.setdefault(other_levels(row.treatment, factor), set()).add(work)
+        curves.setdefault(other_levels(row.configuration, factor), set()).add(work)
     if differing := [works for works in curves.values() if len(works) > 1]:
         text = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
         yield f"work: {text}, though the study declares it the same in all configurations"

@@ -22,13 +22,8 @@ FLAGGED_BEFORE: tuple[PhysicsGate, ...] = ("speedup above the CPUs",)
 def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> dict[Key, str]:
     """Flag each point that violates a physics check.
 
-    Args:
-        table: the runs.
-        curves: whose points get flags.
-        samples: the sample of each treatment.
-
     Returns:
-        The gate that objects to a configuration, where that makes a doubt; the flags there say more.
+        The violated check of each configuration, except the harmless ones.
     """
     gates: dict[Key, str] = {}
     if not table.study.baseline:

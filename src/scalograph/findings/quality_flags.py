@@ -88,17 +88,12 @@ def find_flags(
 ) -> FlagsByKey:
     """Find the gravest flag of each configuration and store it at its point.
 
-    Args:
-        table: the runs.
-        curves: whose points are told it.
-        samples: the sample of each configuration.
-        bound: how far disturbance may have moved each.
-        gates: the physics gate that objects, where one does.
+    `bound` has the bias bound of each configuration, as a share; `gates` the physics checks that are violated.
 
     Returns:
-        Of each marked configuration the kind and the text; none where no run stands for its configuration.
+        Kind and text of each flagged configuration; empty where runs do not stand for their configuration.
     """
-    if basis(table.study.question) not in ("treatments", "levels"):
+    if basis(table.study.question) not in ("configurations", "levels"):
         return {}
     flags = {
         point_key(table, curve, point): {f.code for f in point.flags} for curve in curves for point in curve.points
@@ -126,7 +121,7 @@ def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator
         yield "none", "no successful run"
     elif sample.falls_back and primary_response(table) not in sample.cpu_responses:
         yield "disturbed", "rests on disturbed runs"
-    elif len(sample.counted) == 1 and basis(table.study.question) == "treatments":
+    elif len(sample.counted) == 1 and basis(table.study.question) == "configurations":
         yield "single", "one run"
     if sample.n_unverified and any(map(is_functional, sample.succeeded)):
         yield "functional", "functional, not timing"
@@ -158,9 +153,9 @@ class QualityFlags:
     """The quality flags of a study.
 
     Attributes:
-        reasons: one for each kind of mark; of doubt where many are marked, or the claim rests on them.
-        grave_caveat: that of configurations that say nothing, however few they are.
-        percent: how far disturbance may have moved a figure that is not marked; None where nothing bounds it.
+        reasons: a caveat per kind; of the whole study if many configurations are flagged, or the claim rests on them.
+        grave_caveat: that of configurations without any usable value, however few.
+        percent: bias bound of the others; None if unbounded.
         accuracy_text: the same in words.
     """
 
@@ -174,7 +169,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     """Summarize the flags by kind, and the systematic error of the configurations without one."""
     cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
     of_claim = sum(bool(cell.doubt) for cell in cells)
-    n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *flags})
+    n = len(table.configurations) if basis(table.study.question) == "configurations" else len({*bound, *flags})
     whole = len(flags) > MANY * n or of_claim > MANY * len(cells) > 0
     response, reasons = table.study.responses[primary_response(table)], dict[str, Caveat]()
     scale = scale_of(response) or ("time" if response.unit in SECONDS else None)
@@ -185,7 +180,7 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
         reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", does, whole)
     caveats, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in flags]
-    if basis(table.study.question) != "treatments" or not off or len(off) < len(flags):
+    if basis(table.study.question) != "configurations" or not off or len(off) < len(flags):
         return QualityFlags(caveats, grave)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     but = f", except in {count_noun(len(flags), 'marked configuration')}" if flags else ""

@@ -33,12 +33,8 @@ _OPTIONS = {
 def reproduction_commands(study: Study, copy: Path, machine: Mapping[str, Any] | None = None) -> list[str]:
     """Return the command lines that reproduce a result and show it.
 
-    The journal holds the study as it was run, not how it was called; the declaration tells which options made it so.
-
-    Args:
-        study: as journaled, levels spelled out.
-        copy: the declaration that a run left in the results folder, where there is one.
-        machine: as journaled.
+    The journal holds the study as it was run, levels resolved; its declaration, which a run copies to the results
+    folder, tells which options made it so.
     """
     where = [*_host_options(study, machine or {})]
     shipped = shipped_study(study.name) / "study.toml" if study.name in shipped_studies() else None

@@ -13,26 +13,23 @@ from scalograph.verdict.cause import Cause
 class Row(Struct, frozen=True, gc=False):
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
-    `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
-    `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
-    `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
-    ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
-    the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
-    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others had of what it
-    wanted, or of its time if it wanted less, at most; None where nothing bounds it. `changed` is what its program
-    changed of its settings, in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of
-    each setting that it changed of the machine, with the values before and after; `counters` are the kernel's. `boot`
-    numbers the boots of its machine, from the first of the study. `is_planned`: the design asked for it when it was
-    made; others stand for one that was disturbed.
-    A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
-    `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
+    `course` is its steady-state behavior, `settled` its first steady iteration, warm-up counted. `wall_s` and `cpu_s`
+    are of the whole run; it read `read_bytes` from disk and had `n_major_faults`; `frequency_hz` is that at its end.
+    `finish_s` has the end of each worker: copies since the gate, threads that report it (`value finish_ns`) since the
+    start of the window. `tail` counts many iterations by size. `last_words` is the last stderr line of a failed run.
+    `start_s` counts from the start of the study, by the journal's clock. `taken` is an upper bound of the share that
+    interference had of what it wanted, or of its time if that is less; None if unbounded. `changed` has the settings
+    that its program changed, in words; `kept_to` says that it used only some CPUs. `settings` are machine settings
+    with the values before and after; `counters` are the kernel's. `boot` numbers the boots. `is_planned`: no repeat.
+    A journal may hold 100,000 rows: timelines and traces stay on disk, at `timeline_line` and `trace_line`. Rows hold
+    no cycles, so the garbage collector can skip them.
     """
 
     run: str
     block: int
     replicate: int
     warmup: bool
-    treatment: Mapping[str, Level]
+    configuration: Mapping[str, Level]
     status: str
     reason: str | None
     verdict: str
@@ -69,11 +66,11 @@ class Row(Struct, frozen=True, gc=False):
     @property
     def key(self) -> tuple[Level, ...]:
         """Return the levels, in the order of the study's factors."""
-        return tuple(self.treatment.values())
+        return tuple(self.configuration.values())
 
 
 def row_keys(rows: Sequence[Row]) -> Iterator[tuple[Level, ...]]:
     """Return the key of each row, computed once per configuration."""
-    identities = [id(row.treatment) for row in rows]
+    identities = [id(row.configuration) for row in rows]
     key_of = {identity: row.key for identity, row in dict(zip(identities, rows, strict=True)).items()}
     return map(key_of.__getitem__, identities)

@@ -75,7 +75,7 @@ class ConfigurationCache:
         try:
             key = tuple(written.items()), tuple(map(type, written.values()))
             levels = self._as_written.get(key)
-        except (AttributeError, TypeError):  # no treatment, or a level that is none
+        except (AttributeError, TypeError):  # no configuration, or a level that is none
             return self._resolve_new(written)
         if levels is None:
             levels = self._as_written[key] = self._resolve_new(written)
@@ -83,10 +83,10 @@ class ConfigurationCache:
 
     def _resolve_new(self, written: Any) -> Mapping[str, Level]:
         if not isinstance(written, dict) or written.keys() != self._factors.keys():
-            raise ValueError(f"treatment {short_repr(written)}, expected a level of {list_words(self._factors)}")
+            raise ValueError(f"configuration {short_repr(written)}, expected a level of {list_words(self._factors)}")
         levels = tuple(map(written.__getitem__, self._factors))
         if wrong := next((refuse(level) for level in levels if not isinstance(level, Level)), None):
-            raise ValueError(f"treatment: {wrong}")
+            raise ValueError(f"configuration: {wrong}")
         key = levels, tuple(map(type, levels))  # 1 and true are equal
         named = self._known.get(key)
         if named is None:
@@ -94,12 +94,14 @@ class ConfigurationCache:
             self._refuse_unknown(named)
         return named
 
-    def _refuse_unknown(self, treatment: Mapping[str, Level]) -> None:
-        for name, level in treatment.items():
+    def _refuse_unknown(self, configuration: Mapping[str, Level]) -> None:
+        for name, level in configuration.items():
             if wrong := refuse(level):
-                raise ValueError(f"treatment: {name}: {wrong}")
+                raise ValueError(f"configuration: {name}: {wrong}")
             if not self._factors[name].has(level):
-                raise ValueError(f"treatment: {name} = {short_repr(level)}, expected {self._factors[name].expected_text}")
+                raise ValueError(
+                    f"configuration: {name} = {short_repr(level)}, expected {self._factors[name].expected_text}"
+                )
 
 
 # A CPU with less of a run's CPU time was not used by it.
@@ -131,7 +133,7 @@ def _policy(placed: InForce) -> str:
 def explain_fewer_cpus(record: Record) -> str:
     """Return a text if the program confined itself to fewer CPUs than it was given; else empty.
 
-    One that binds its threads narrows the mask of the first, and uses all CPUs that it was given all the same.
+    A program that binds its threads narrows the mask of the first only, and uses all CPUs all the same.
     """
     copy, used = record.copies[0] if len(record.copies) == 1 else None, record.run.per_cpu_ns
     before, end = (copy.in_force, copy.at_end) if copy and copy.changed else (None, None)
@@ -209,7 +211,7 @@ def _make_setup(
 
 def copy_side_by_side(rows: "Sequence[Row]") -> "list[Row]":
     """Copy the rows so that those of one configuration are adjacent in memory; the order stays."""
-    indices = sorted(range(len(rows)), key=lambda index: id(rows[index].treatment))
+    indices = sorted(range(len(rows)), key=lambda index: id(rows[index].configuration))
     copies = [*rows]
     for index in indices:
         copies[index] = _copy_row(rows[index])
@@ -230,9 +232,9 @@ class SubtaskTrace:
     """Subtasks of one iteration, in the order of their reports.
 
     Attributes:
-        start_ns: when each began, ns since the shot did.
-        end_ns: when it ended.
-        worker: who did it, from 0.
+        start_ns: since the start of the iteration.
+        end_ns: likewise.
+        worker: from 0.
     """
 
     start_ns: tuple[float, ...]

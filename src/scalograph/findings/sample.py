@@ -55,11 +55,11 @@ class Sample:
     """The runs of one configuration: all successful ones and those that estimates count.
 
     Attributes:
-        cpu_responses: responses that count contaminated runs too, because they read CPU time and the study went on by it.
-        whole: responses whose scores are of the whole run, because no window stands for it.
+        cpu_responses: responses that count disturbed runs too: they read CPU time, and the study continued by it.
+        whole: responses with whole-run scores, because no window stands for the run.
     """
 
-    treatment: Mapping[str, Level]
+    configuration: Mapping[str, Level]
     succeeded: tuple[Row, ...]
     counted: tuple[Row, ...]
     n_failed: int
@@ -91,7 +91,7 @@ class Sample:
     @property
     def n_unverified(self) -> int:
         """Count the successful runs that could not be checked for interference."""
-        return self.verdicts.count("undecided")
+        return self.verdicts.count("unverified")
 
     @property
     def falls_back(self) -> bool:
@@ -126,19 +126,19 @@ class Sample:
         if response not in self._known:
             samples: Iterable[Row] = self.counted
             if response in self.cpu_responses and not self.falls_back:
-                samples = (row for row in self.succeeded if row.verdict != "impossible")
+                samples = (row for row in self.succeeded if row.verdict != "invalid")
             self._known[response] = ScoreColumn(samples, response)
         return self._known[response]
 
 
 def is_functional(row: Row) -> bool:
     """Return whether a run ran in an emulated guest: it shows function, not timing."""
-    return row.verdict == "undecided" and any(cause.cause == "functional" for cause in row.causes)
+    return row.verdict == "unverified" and any(cause.cause == "functional" for cause in row.causes)
 
 
 def samples_by_configuration(table: Table) -> dict[tuple[Level, ...], Sample]:
     """Return the sample of each planned configuration, empty ones included."""
-    rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.treatments}
+    rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.configurations}
     real = [row for row in table.rows if not row.warmup]
     for key, row in zip(row_keys(real), real, strict=True):
         rows.setdefault(key, []).append(row)
@@ -146,16 +146,16 @@ def samples_by_configuration(table: Table) -> dict[tuple[Level, ...], Sample]:
     return {key: _make_sample(dict(zip(names, key, strict=True)), members, by_cpu) for key, members in rows.items()}
 
 
-def other_levels(treatment: Mapping[str, Level], *factors: str) -> OtherLevels:
+def other_levels(configuration: Mapping[str, Level], *factors: str) -> OtherLevels:
     """Return the levels of all other factors; configurations that share them form a group."""
-    return tuple((name, level) for name, level in treatment.items() if name not in factors)
+    return tuple((name, level) for name, level in configuration.items() if name not in factors)
 
 
 def group_samples(samples: Iterable[Sample], *factors: str) -> dict[OtherLevels, list[Sample]]:
     """Group samples that differ in these factors only."""
     groups: dict[OtherLevels, list[Sample]] = {}
     for sample in samples:
-        groups.setdefault(other_levels(sample.treatment, *factors), []).append(sample)
+        groups.setdefault(other_levels(sample.configuration, *factors), []).append(sample)
     return groups
 
 
@@ -186,11 +186,11 @@ def exclusion_text(by_cpu: Collection[str]) -> str:
     return "left out of all but CPU times" if by_cpu else "left out"
 
 
-def _make_sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozenset[str]) -> Sample:
+def _make_sample(configuration: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozenset[str]) -> Sample:
     every = tuple(row for row in rows if row.status == "ok")
     clean = tuple(row for row in every if row.verdict in COUNTED)
     # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
-    return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
+    return Sample(configuration, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
 
 
 def sample_flags(sample: Sample) -> list[Flag]:
@@ -209,7 +209,7 @@ def _flag_unverified(sample: Sample) -> Iterable[Flag]:
         functional = all(map(is_functional, sample.succeeded))
         n = sample.n_unverified
         text = "functional, not timing" if functional else f"{n} of {len(sample.succeeded)} runs unverified: they count"
-        yield Flag("undecided", text, n)
+        yield Flag("unverified", text, n)
 
 
 def _flag_disturbed(sample: Sample) -> Iterable[Flag]:
@@ -254,12 +254,7 @@ MAX_RECORDS = 10
 
 
 def read_records(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
-    """Read the records of the first ten of these runs.
-
-    Args:
-        table: whose journal is read; without one there is no record.
-        rows: the runs.
-    """
+    """Read the records of the first ten of these runs."""
     yield from (record for _, record in read_named_records(table, rows[:MAX_RECORDS]))
 
 
@@ -276,13 +271,13 @@ def replay_events(search: Search[Any], table: Table) -> Iterator[Row]:
     """Feed the runs of a study to a search in their order.
 
     Yields:
-        Each run that was told: none that was made again, and none of a treatment that no step has.
+        Each run that was observed: no repeats, and none of a configuration outside the steps.
     """
     steps = SearchSteps(search)
     for row in table.rows:
-        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.treatment) is not None:
+        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.configuration) is not None:
             steps.begin(row.block)
-            steps.observe(row.treatment, run_time(table, row))
+            steps.observe(row.configuration, run_time(table, row))
             yield row
 
 

@@ -28,9 +28,8 @@ class SpeedupRule:
     """How speedup is computed along a curve.
 
     Attributes:
-        response: whose scores are compared.
         kind: `time` has T(baseline)/T(n), `rate` has R(n)/R(baseline).
-        per_worker: each of the n does the same and the scores are of one: times n.
+        per_worker: each of n workers does the same work and scores are per worker: times n.
     """
 
     response: str
@@ -56,7 +55,7 @@ def speedup_kind(response: Response) -> Kind | None:
 def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     """Return how speedup is computed along a factor; None where it has no meaning."""
     study = table.study
-    levels = [study.baseline.get(factor), *(treatment[factor] for treatment in table.treatments)]
+    levels = [study.baseline.get(factor), *(configuration[factor] for configuration in table.configurations)]
     # A count of workers goes into the template; of what a control sets, only CPUs are counted.
     if study.factors[factor].control not in (None, "cpus") or not all(map(_is_count, levels)):
         return None
@@ -79,12 +78,12 @@ def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict
     if how is None:
         return {}
     points = speedup(
-        {_int(s.treatment[factor]): s.values(how.response) for s in members},
+        {_int(s.configuration[factor]): s.values(how.response) for s in members},
         baseline=_int(table.study.baseline[factor]),
         work="per-worker" if how.per_worker else "total",
         better="lower" if how.kind == "time" else "higher",
         cpus=_usable_cpus(table, factor, members),
-        blocks={_int(s.treatment[factor]): s.blocks(how.response) for s in members},
+        blocks={_int(s.configuration[factor]): s.blocks(how.response) for s in members},
         confidence=table.study.protocol.confidence,
     )
     return {point.n: point for point in points}
@@ -95,15 +94,15 @@ def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Lev
     how = find_speedup_rule(table, factor)
     if how is None:
         return {}
-    ordered = sorted(members, key=lambda sample: _int(sample.treatment[factor]))
+    ordered = sorted(members, key=lambda sample: _int(sample.configuration[factor]))
     over = partial(_step_gain, how, factor, table.study.protocol.confidence)
-    return {now.treatment[factor]: over(before, now) for before, now in pairwise(ordered)}
+    return {now.configuration[factor]: over(before, now) for before, now in pairwise(ordered)}
 
 
 def _step_gain(how: SpeedupRule, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
     was, is_ = before.values(how.response), now.values(how.response)
     times = ratio(was, is_, confidence) if how.kind == "time" else ratio(is_, was, confidence)
-    growth = _int(now.treatment[factor]) / _int(before.treatment[factor]) if how.per_worker else 1.0
+    growth = _int(now.configuration[factor]) / _int(before.configuration[factor]) if how.per_worker else 1.0
     return times.rescale(growth).plus(-1)
 
 
@@ -116,10 +115,7 @@ def _int(level: Any) -> int:
 
 
 def _usable_cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
-    """Return the CPUs that bound the speedup; None if the curve is of CPUs, or of clients that wait.
-
-    The curve itself is of CPUs; or of clients, and many of them wait for a service at once.
-    """
+    """Return the CPUs that bound the speedup; None if the curve is of CPUs, or of clients that wait."""
     if table.study.factors[factor].control == "cpus" or table.study.is_driven:
         return None
     return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)

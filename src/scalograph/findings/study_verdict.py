@@ -43,7 +43,7 @@ def study_caveats(
             yield Caveat("too noisy to compare", f"runs of one configuration differ by {sd} %")
         else:
             yield Caveat(f"runs differ by {sd} %", "what is typical of them is known only roughly")
-    if basis(table.study.question) == "treatments":
+    if basis(table.study.question) == "configurations":
         yield from _bimodality_caveats(table, samples)
         if not is_count(table.study.responses[primary_response(table)]):
             yield from identical_score_caveats(samples, primary_response(table))
@@ -52,12 +52,12 @@ def study_caveats(
 def count_disturbed(runs: Iterable[Row]) -> int:
     """Count the successful runs that were disturbed or are invalid."""
     verdicts = [row.verdict for row in runs]
-    return verdicts.count("contaminated") + verdicts.count("impossible")
+    return verdicts.count("disturbed") + verdicts.count("invalid")
 
 
 def worst_cause(runs: Iterable[Row]) -> str:
     """Return the most frequent cause of disturbance, as its worst run describes it; else empty."""
-    causes = [row.causes[0] for row in runs if row.verdict == "contaminated" and row.causes]
+    causes = [row.causes[0] for row in runs if row.verdict == "disturbed" and row.causes]
     if not causes:
         return ""
     ((name, _),) = Counter(cause.cause for cause in causes).most_common(1)
@@ -66,15 +66,15 @@ def worst_cause(runs: Iterable[Row]) -> str:
 
 def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Caveat]:
     verdicts, failed = Counter(row.verdict for row in ok), len(runs) - len(ok)
-    if n := verdicts["impossible"]:
+    if n := verdicts["invalid"]:
         does = "they are left out, but a clock or a counter is wrong"
         yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", does)
     # Of an array failures are an answer.
     if failed > FAILED * len(runs) and basis(table.study.question) != "array":
         yield Caveat(f"{failed} of {count_noun(len(runs), 'run')} failed", "the others may not be typical")
-    n = verdicts["undecided"]
+    n = verdicts["unverified"]
     # Where configurations stand for themselves, those that rest on such runs are marked.
-    if basis(table.study.question) != "treatments" and n and n >= UNVERIFIED * len(ok):
+    if basis(table.study.question) != "configurations" and n and n >= UNVERIFIED * len(ok):
         yield Caveat(f"{n} of {count_noun(len(ok), 'run')} are unverified", "they count, and may have been disturbed")
 
 
@@ -105,7 +105,7 @@ REJECT = 0.50
 _NO_RUNS = {
     "budget": "the first block would be past the budget",
     "busy": "the machine was busy, and the study ends there",
-    "impossible": "its runs could not be as recorded, and the study ends there",
+    "invalid": "its runs could not be as recorded, and the study ends there",
     "interrupted": "the study was interrupted before",
     "complete": "nothing was left to run",
 }
@@ -126,22 +126,14 @@ def judge_study(
     marked: QualityFlags,
     noise: StudyNoise | None = None,
 ) -> Trust:
-    """Judge the study as a whole.
-
-    Args:
-        table: its runs.
-        samples: those of each configuration.
-        reasons: for doubt, the gravest first, and others that are told among the causes.
-        marked: configurations that are marked, and how far the others may be off.
-        noise: between runs of one configuration, where it is known.
-    """
+    """Judge the study as a whole."""
     ok, caveats = table.successful_rows(), [*marked.reasons, *reasons]
-    bad = [row for row in ok if row.verdict in ("contaminated", "impossible")]
+    bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]
     kept = _fallback_runs(table, samples)
     lost = [row for row in bad if row.run not in kept]
     causes = [*(caveat.text for caveat in caveats), *_summarize_causes(lost, "left out")]
     causes += _summarize_causes((row for row in bad if row.run in kept), "disturbed, and counted")
-    open_runs = (row for row in _verifiable_runs(ok) if row.verdict == "undecided")
+    open_runs = (row for row in _verifiable_runs(ok) if row.verdict == "unverified")
     causes += [*_shortage_text(table, samples), *_summarize_causes(open_runs, "unverified, and counted")]
     if reason := _why_rejected(table, ok):
         points = [format_sentence(text) for text in _remedies(ok)]
@@ -151,13 +143,13 @@ def judge_study(
     grave = [marked.grave_caveat] if marked.grave_caveat else []
     others = against or grave or marked.reasons[:1]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
-    seen = None if table.study.reference or len(table.treatments) == 1 else noise
-    is_told = any("unverified" in caveat.why for caveat in others)
+    seen = None if table.study.reference or len(table.configurations) == 1 else noise
+    is_told = any("unverified" in caveat.reason for caveat in others)
     facts = [*([marked.accuracy_text] if marked.accuracy_text else []), *_facts(ok, lost, seen, is_told)]
     if against:
         rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
         lines = [against[0].effect, *(caveat.text for caveat in rest)]
-        level, sentence = "doubt", against[0].why
+        level, sentence = "doubt", against[0].reason
     else:
         lines = [caveat.text for caveat in others]
         level, sentence = "believe", facts.pop(0) if marked.accuracy_text else _usable_text(ok, len(lost))
@@ -172,17 +164,13 @@ def judge_study(
 def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -> tuple[str, str]:
     """Return what happened to most runs if too few are left, and the reason; else empty texts.
 
-    Args:
-        table: the study.
-        ok: runs that succeeded, of those that are asked about.
-        n_failed: those that did not.
-        by_cpu: whether CPU times are asked about: a neighbor leaves them nearly as they were.
+    `by_cpu`: whether CPU times are asked about: interference leaves them nearly as they were.
     """
     if not ok:
         return ("no run succeeded", "") if n_failed else ("no run was made", _why_no_runs(table))
     if n_failed > REJECT * (n_made := n_failed + len(ok)):
         return f"{n_failed:,} of {count_noun(n_made, 'run')} failed", ""
-    if (n := _count(ok, "impossible")) > REJECT * len(ok):
+    if (n := _count(ok, "invalid")) > REJECT * len(ok):
         return f"{n:,} of {count_noun(len(ok), 'run')} cannot be as recorded", ""
     return (_disturbance_text(ok), "the machine was too busy to measure") if _is_busy(ok) and not by_cpu else ("", "")
 
@@ -198,7 +186,7 @@ def _is_busy(ok: Sequence[Row]) -> bool:
 
 def _remedies(ok: Sequence[Row]) -> Iterable[str]:
     if _is_busy(ok):
-        causes = Counter(_cause(row) for row in ok if row.verdict == "contaminated")
+        causes = Counter(_cause(row) for row in ok if row.verdict == "disturbed")
         yield from (_REMEDIES[cause] for cause, n in causes.items() if cause in _REMEDIES and 2 * n > causes.total())
 
 
@@ -229,7 +217,7 @@ def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "r
 
 def _fallback_runs(table: Table, samples: Sequence[Sample]) -> set[str]:
     """Return the runs of configurations with fewer than two clean ones: there disturbed ones count."""
-    if basis(table.study.question) not in ("treatments", "levels"):
+    if basis(table.study.question) not in ("configurations", "levels"):
         return set()
     return {row.run for sample in samples if sample.falls_back for row in sample.succeeded}
 
@@ -246,7 +234,7 @@ def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_
     if lost:
         causes = " and ".join(name for name, _ in Counter(map(_cause, lost)).most_common(2))
         yield f"{len(lost)} of {count_noun(len(ok), 'run')} left out ({causes}): intervals are wider"
-    if not is_told and (n := sum(row.verdict == "undecided" for row in _verifiable_runs(ok))):
+    if not is_told and (n := sum(row.verdict == "unverified" for row in _verifiable_runs(ok))):
         yield f"{count_noun(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
         yield "runs of a typical configuration do not differ at all"
@@ -258,7 +246,7 @@ def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_
 
 def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:
     """Skip functional runs, which show no times."""
-    return [row for row in ok if row.verdict != "undecided" or not is_functional(row)]
+    return [row for row in ok if row.verdict != "unverified" or not is_functional(row)]
 
 
 def _cause(row: Row) -> str:
@@ -286,29 +274,28 @@ def _shortage_text(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
 def count_short(table: Table, samples: Sequence[Sample]) -> int:
     """Count the configurations with fewer clean runs than planned (exit code 5).
 
-    An unverified run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
-    again would find no more on a machine that cannot tell. The causes of `trust` say how many there are. A
-    configuration that is as precise as was asked is not short, nor is one of an array, where all runs stand for all.
+    An unverified run counts as clean: repeating it would find no more on a machine that cannot tell. A configuration
+    with the requested precision is not short, nor is one of an array, where all runs stand for all.
     """
     if basis(table.study.question) == "array":
         return 0
-    asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    asked = {tuple(t.values()): n for t, n in zip(table.configurations, table.n_asked, strict=True)}
     response = primary_response(table)
-    wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]
+    wanted = [asked.get(tuple(sample.configuration.values()), 0) for sample in samples]
     short = [sample for sample, n in zip(samples, wanted, strict=True) if _count_clean(sample, response) < n]
     precise = _precise_keys(table, samples) if short else set()
-    return sum(tuple(sample.treatment.values()) not in precise for sample in short)
+    return sum(tuple(sample.configuration.values()) not in precise for sample in short)
 
 
 def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[tuple[Level, ...]]:
     """Find configurations ended by a precision rule: by their own scores, or by ratios over the reference."""
     rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary_response(table)
-    by_key = {tuple(sample.treatment.values()): sample for sample in samples}
+    by_key = {tuple(sample.configuration.values()): sample for sample in samples}
     if rule is not None:
         return {key for key, sample in by_key.items() if rule.is_precise(sample.scores(response))}
     if pairs is None:
         return set()
-    bases = {key: reference_key(table.study, sample.treatment) for key, sample in by_key.items()}
+    bases = {key: reference_key(table.study, sample.configuration) for key, sample in by_key.items()}
     versions = {key: by_key[base] for key, base in bases.items() if base != key and base in by_key}
     ended = {
         key
@@ -323,5 +310,5 @@ def _block_scores(sample: Sample, response: str) -> list[tuple[int, float]]:
 
 
 def _count_clean(sample: Sample, response: str) -> int:
-    usable = (*COUNTED, "contaminated") if response in sample.cpu_responses else COUNTED
+    usable = (*COUNTED, "disturbed") if response in sample.cpu_responses else COUNTED
     return sum(row.verdict in usable and response in row.scores for row in sample.succeeded)

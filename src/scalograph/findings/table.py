@@ -68,7 +68,7 @@ MAX_LAST_WORDS = 200
 MIN_TAIL = 100
 _TOO_FEW = steady(())
 _NONE: Mapping[str, tuple[float, ...]] = {}
-# Of one treatment: no design has more.
+# Of one configuration: no design has more.
 MAX_RUNS = 1_000_000_000
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
@@ -77,16 +77,15 @@ BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 class Table:
     """All runs of a study.
 
-    `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
-    are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
-    scales to; `services` is how those ended that stayed up over runs. For `paused_s` it was not under way, between two
-    starts.
+    `study`, `n_asked` (runs per configuration) and `noise` (of the machine) are as of the last start; `accepted` has
+    the differences (key, before, now) accepted at a resume; `ceiling` is the scaling limit of the machine itself;
+    `services` has how services that span runs ended; `paused_s` lies between two starts.
     """
 
     study: Study
     study_hash: str
     machine: Mapping[str, Any]
-    treatments: list[Mapping[str, Level]]
+    configurations: list[Mapping[str, Level]]
     n_asked: list[int]
     rows: list[Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
@@ -110,9 +109,7 @@ class Table:
 def load(file: Path, keep_observations: bool = True) -> Table:
     """Read a journal into a table.
 
-    Args:
-        file: the journal.
-        keep_observations: keep each iteration's figures; without, memory is about 1 KB a run, however long it was.
+    Without `keep_observations`, which keeps each iteration's values, memory is about 1 KB per run.
 
     Raises:
         ProtocolError: the journal does not follow protocol/journal.md.
@@ -134,11 +131,11 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         study = parse_journaled_study(event["study"])
         design = event["design"]
         held = ConfigurationCache(study)
-        treatments = [held.resolve(treatment) for treatment in design["treatments"]]
-        counts = _counts(design["runs"], len(treatments))
+        configurations = [held.resolve(configuration) for configuration in design["configurations"]]
+        counts = _counts(design["runs"], len(configurations))
         _timestamp(event["at"])
         return Table(
-            study, str(event["study_hash"]), _machine(event), treatments, counts,
+            study, str(event["study_hash"]), _machine(event), configurations, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -149,7 +146,7 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
 
 def _counts(written: list[Any], n: int) -> list[int]:
     if len(written) != n or not all(type(count) is int and 0 <= count <= MAX_RUNS for count in written):
-        raise ValueError(f"design.runs {short_repr(written)}, expected a count for each of {n} treatments")
+        raise ValueError(f"design.runs {short_repr(written)}, expected a count for each of {n} configurations")
     return written
 
 
@@ -187,8 +184,8 @@ class _JournalReader:
         # A driver sends for a time: how much it sends is the result.
         self._is_work_declared = study.responses[self._primary].source != RATE and not study.is_driven
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
-        counts = zip(self._table.treatments, self._table.n_asked, strict=True)
-        self._n_asked = {id(self._held.resolve(treatment)): n for treatment, n in counts}
+        counts = zip(self._table.configurations, self._table.n_asked, strict=True)
+        self._n_asked = {id(self._held.resolve(configuration)): n for configuration, n in counts}
 
     def add_event(self, event: Mapping[str, Any], line: int) -> None:
         """Add an event. Raises ProtocolError if it does not follow protocol/journal.md."""
@@ -227,7 +224,7 @@ class _JournalReader:
 
     def _row(self, event: Mapping[str, Any], line: int) -> Row:
         record: Record = event["record"]
-        judgment, treatment = judge(record, self._asked), self._held.resolve(event["treatment"])
+        judgment, configuration = judge(record, self._asked), self._held.resolve(event["configuration"])
         # A run may end well and still not have done what was asked of it.
         ok, run = judgment.verdict != "failed", record.run
         iterations = windows(record) if ok else Windows()
@@ -235,7 +232,7 @@ class _JournalReader:
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            treatment=treatment, is_planned=event["replicate"] < self._n_asked.get(id(treatment), 0),
+            configuration=configuration, is_planned=event["replicate"] < self._n_asked.get(id(configuration), 0),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -292,12 +289,14 @@ def _apply_resume(table: Table, event: Mapping[str, Any]) -> None:
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
         counts = {tuple(dict(t).values()): n for t, n in _design_counts(event["design"])}
-        table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
+        table.n_asked = [
+            counts.get(tuple(t.values()), n) for t, n in zip(table.configurations, table.n_asked, strict=True)
+        ]
 
 
 def _design_counts(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
-    treatments = design["treatments"]
-    return zip(treatments, _counts(design["runs"], len(treatments)), strict=True)
+    configurations = design["configurations"]
+    return zip(configurations, _counts(design["runs"], len(configurations)), strict=True)
 
 
 def _tail(values: Sequence[float]) -> Histogram | None:
@@ -324,7 +323,7 @@ def _finish_times(record: Record) -> tuple[float, ...]:
 
 def _interference_share(record: Record, judgment: Judgment) -> float | None:
     """Return the measured share of a clean run, or the bound of an unverified one."""
-    if judgment.verdict == "undecided":
+    if judgment.verdict == "unverified":
         bounds = [cause.amount for cause in judgment.causes]
         return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
     run = record.run

@@ -45,7 +45,7 @@ def _doc(row: Row, event: Mapping[str, Any], warmup: int) -> TimelineDoc:
     record: Record = event["record"]
     return TimelineDoc(
         run=row.run,
-        treatment=dict(row.treatment),
+        configuration=dict(row.configuration),
         timeline=to_builtins(record.timeline),
         window_ns=_window(record, warmup),
     )  # fmt: skip
@@ -88,7 +88,7 @@ def _trace_doc(row: Row, event: Mapping[str, Any]) -> TaskTrace:
     assert trace is not None, "the table keeps the lines of whole traces only"
     return TaskTrace(
         run=row.run,
-        treatment=dict(row.treatment),
+        configuration=dict(row.configuration),
         start_us=[ns / 1e3 for ns in trace.start_ns],
         end_us=[ns / 1e3 for ns in trace.end_ns],
         worker=list(trace.worker),

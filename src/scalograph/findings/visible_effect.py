@@ -27,8 +27,8 @@ BLIND = 50.0
 def estimate_noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
     """Return the median standard deviation of log scores; None if no configuration has two runs.
 
-    The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
-    of n runs has its median below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
+    The median, because a few contended configurations may vary a hundred times as much. The median of a sample variance
+    is below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
     """
     groups = [np.log(s) for s in (sample.values(response) for sample in samples) if len(s) > 1 and s.min() > 0]
     if not groups:
@@ -46,8 +46,7 @@ def estimate_noise(samples: Iterable[Sample], response: str, confidence: float =
 class EffectNotes:
     """Add the minimum detectable effect to the notes of tables, each text once.
 
-    Between two configurations: who picks the largest of many differences, as a claim does, sees less, and the claim
-    says how much.
+    The effect is between two configurations: the largest of many differences, as in a claim, has a wider margin.
     """
 
     def __init__(self, table: Table) -> None:
@@ -90,8 +89,7 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 def tails_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> list[TableDoc]:
     """Make a table of tail quantiles; empty if no run has enough iterations.
 
-    A quantile is estimated like any score: its value in each run, the typical run, and an interval between runs. The
-    last columns take the iterations of all runs together.
+    Quantiles per run get an interval between runs; the last columns pool the iterations of all runs.
     """
     kept = [(sample, [row for row in sample.counted if row.tail]) for sample in samples.values()]
     if not any(rows for _, rows in kept):
@@ -121,4 +119,4 @@ def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
         float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= MIN_BEYOND - 1e-9 else None
         for share in (0.99, 0.999)
     ]
-    return [*(sample.treatment[n] for n in shown), *estimates, *ends, whole.largest, whole.n]
+    return [*(sample.configuration[n] for n in shown), *estimates, *ends, whole.largest, whole.n]

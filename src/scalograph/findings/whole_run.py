@@ -28,14 +28,14 @@ Key = tuple[Level, ...]
 def comparable_samples(table: Table) -> dict[Key, Sample]:
     """Return the sample of each configuration, with whole-run times on curves without steady state.
 
-    A whole run that thinks between its iterations stands for its pauses: there single iterations are all there is.
+    With think time between iterations a whole run measures its pauses: there iterations are all there is.
     """
     samples, factor = sample.samples_by_configuration(table), curve_factor(table)
     if table.study.protocol.think_s:
         return samples
-    unsteady = {other_levels(s.treatment, factor) for s in samples.values() if is_unsteady(s)}
+    unsteady = {other_levels(s.configuration, factor) for s in samples.values() if is_unsteady(s)}
     return {
-        key: _use_whole_runs(table.study, s) if other_levels(s.treatment, factor) in unsteady else s
+        key: _use_whole_runs(table.study, s) if other_levels(s.configuration, factor) in unsteady else s
         for key, s in samples.items()
     }
 

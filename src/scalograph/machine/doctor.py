@@ -15,7 +15,7 @@ from scalograph.control.ext_scheduler import FIX as NO_EXT
 from scalograph.control.isolation import Refusal
 from scalograph.control.kernel_files import KERNEL, OnlineCpus
 from scalograph.control.placement import PLACEMENTS, count_available
-from scalograph.control.scheduler import (EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME, attempt, format_kernel_error)
+from scalograph.control.scheduler import EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME, attempt, format_kernel_error
 from scalograph.errors import HostError
 from scalograph.machine import cpu_speed
 from scalograph.machine.cpu_speed import Slices
@@ -49,7 +49,9 @@ def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal |
 
 
 def _cpus(facts: HostFacts) -> Check:
-    refused = {cpu.cpu: reason for cpu in facts.cpus if (reason := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))}
+    refused = {
+        cpu.cpu: reason for cpu in facts.cpus if (reason := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))
+    }
     name = "control: cpus"
     if refused:
         missing, reason = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
@@ -214,7 +216,11 @@ def examine(
     checks = (
         *check_machine(facts, root),
         *([cpu_speed.check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
-        *check_controls(facts, isolation.find_isolation_refusal(root), capacity.find_quota_refusal(root) or capacity.granted_by(root)),
+        *check_controls(
+            facts,
+            isolation.find_isolation_refusal(root),
+            capacity.find_quota_refusal(root) or capacity.granted_by(root),
+        ),
         check_task_limit(tasks.find_tasks_refusal(root)),
         *check_machine_settings(root),
         *_probe(probe_capabilities),

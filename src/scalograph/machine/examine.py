@@ -183,7 +183,9 @@ def _allowed_cpus(facts: HostFacts, root: Path) -> Check:
         return Check("CPUs", "info", "all that are online" if online else "how many are online is not visible")
     state = f"{facts.n_cpus} of {len(online)} that are online; not ours: {format_cpu_list(others)}"
     reason = "all means ours; what runs on the others still shares caches, memory and clock with us"
-    return Check("CPUs", "info", state, reason, "start without the mask (taskset, cpuset, container) to measure them all")
+    return Check(
+        "CPUs", "info", state, reason, "start without the mask (taskset, cpuset, container) to measure them all"
+    )
 
 
 def _speeds(facts: HostFacts) -> Iterator[Check]:
@@ -191,7 +193,9 @@ def _speeds(facts: HostFacts) -> Iterator[Check]:
     if len(speeds) > 1:
         clocks = " and ".join(f"{khz / 1e6:.1f} GHz" for khz in speeds)
         reason = "a step from one kind of core to another looks like bad scaling"
-        yield Check("core speeds", "warning", clocks, reason, "make placement a factor, or start with a mask of one kind")
+        yield Check(
+            "core speeds", "warning", clocks, reason, "make placement a factor, or start with a mask of one kind"
+        )
 
 
 def _clock(facts: HostFacts) -> Check:

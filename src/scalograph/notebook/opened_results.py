@@ -27,7 +27,6 @@ class OpenedCurve:
 
     Attributes:
         document: the curve of the findings (protocol/findings.md).
-        factor: along which it runs.
     """
 
     def __init__(self, document: Curve, study: StudyDoc) -> None:
@@ -218,14 +217,14 @@ def compare_results(
         margin: differences within it are none, such as "5%"; None for 2 %, or the noise floor of
             this machine where that is more.
         response: that is compared; None for the one that the studies are about.
-        where: texts such as "lock=none", of the treatments that are compared; none for all.
-        allow_missing: names of treatments of the reference that may have failed, or be missing, in the other.
+        where: texts such as "lock=none", of the configurations that are compared; none for all.
+        allow_missing: names of configurations of the reference that may have failed, or be missing, in the other.
 
     Returns:
-        `answer` is faster, slower, same or not measurable; `treatments` has each ratio with its interval.
+        `answer` is faster, slower, same or not measurable; `configurations` has each ratio with its interval.
 
     Raises:
-        StudyError: they have no treatment in common, or an argument has another form.
+        StudyError: they have no configuration in common, or an argument has another form.
         ProtocolError: one cannot be read.
     """
     sources = [os.fspath(path) for path in (reference, other)]

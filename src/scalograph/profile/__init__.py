@@ -1,1 +1,1 @@
-"""What a program spends its time on: treatments of a study run once more, with a recorder on."""
+"""What a program spends its time on: configurations of a study run once more, with a recorder on."""

@@ -18,13 +18,7 @@ from scalograph.text.units import format_duration
 
 
 def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile: Profile) -> list[DecidedClaim]:
-    """Decide the claims about a profile; keep the others.
-
-    Args:
-        decided: all claims of the study.
-        table: its runs.
-        profile: of some of its treatments.
-    """
+    """Decide the claims about a profile; keep the others."""
     published = table.study.published
     asking = {claim.id: claim for claim in (published.claims if published else ()) if claim.stack}
     return [
@@ -33,7 +27,7 @@ def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile
 
 
 def _decide_profile_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
-    fitting = (run for run in profile.profiled if claim.where.items() <= run.treatment.items())
+    fitting = (run for run in profile.profiled if claim.where.items() <= run.configuration.items())
     run = next(fitting, None)
     if run is None:
         figure = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
@@ -89,8 +83,8 @@ def profile_tables(profile: Profile) -> list[TableDoc]:
 
 def _labels(every: Sequence[ProfiledRun]) -> list[str]:
     """Return the factors that vary among the profiled runs, else the first one."""
-    names = list(dict.fromkeys(name for run in every for name in run.treatment))
-    return [name for name in names if len({str(run.treatment.get(name)) for run in every}) > 1] or names[:1]
+    names = list(dict.fromkeys(name for run in every for name in run.configuration))
+    return [name for name in names if len({str(run.configuration.get(name)) for run in every}) > 1] or names[:1]
 
 
 def _table(name: str, title: str, note: str, labels: Sequence[str], columns: Sequence[Column]) -> TableDoc:
@@ -99,7 +93,7 @@ def _table(name: str, title: str, note: str, labels: Sequence[str], columns: Seq
 
 
 def _levels(run: ProfiledRun, labels: Sequence[str]) -> list[Cell]:
-    return [run.treatment.get(label) for label in labels]
+    return [run.configuration.get(label) for label in labels]
 
 
 def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
@@ -195,12 +189,7 @@ def _last_parts(name: str, n: int) -> str:
 def add_profile(findings: Findings, folder: Path | None, table: Table) -> Findings:
     """Add the profile in `folder` to the findings: its tables, and the claims that it decides.
 
-    Where the profile is none of theirs they have a warning instead.
-
-    Args:
-        findings: without it.
-        folder: None where there is none.
-        table: the runs of the findings.
+    A profile of another study becomes a warning.
     """
     if folder is None:
         return findings

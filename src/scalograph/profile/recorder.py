@@ -24,7 +24,7 @@ from scalograph.profile.recording import (
     recorder_options,
     why_unrecordable,
 )
-from scalograph.profile.values import MAX_FRAMES, ProfiledRun, RecordedTasks, Treatment
+from scalograph.profile.values import MAX_FRAMES, Configuration, ProfiledRun, RecordedTasks
 from scalograph.protocol import journal
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.protocol.record import Record
@@ -91,10 +91,6 @@ def perf_command(file: Path, period_s: float) -> list[str]:
 def read_perf_tasks(file: Path, within: TimeFilter) -> RecordedTasks:
     """Read the samples of a perf recording within a time window.
 
-    Args:
-        file: what perf wrote.
-        within: whether a time, in seconds since 1970, is looked at.
-
     Raises:
         HostError: perf cannot be started, fails, or takes too long.
     """
@@ -114,8 +110,8 @@ def parse_perf_samples(lines: Iterable[str]) -> Iterator[PerfSample]:
     Frames end at the first whose function is not known, as above code without frame pointers; one on top is called by
     its file.
 
-    >>> [*parse_perf_samples([" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown] (/bin/prog)", ""])]
-    [PerfSample(at_s=12.5, frames=('work', 'main'))]
+    >>> [*parse_perf_samples([" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown]
+    (/bin/prog)", ""])] [PerfSample(at_s=12.5, frames=('work', 'main'))]
     """
     at_s, frames, is_open = 0.0, list[str](), False
     for line in lines:
@@ -161,7 +157,7 @@ def _print_perf_samples(file: Path) -> Iterator[IO[str]]:
 _NEEDED = ("java", "jvm_options")
 # Below the scratch folder: of a JVM, `options` makes it.
 _RECORDINGS = "recordings"
-# A profile rests on one run of each treatment, disturbed as it is by the recorder.
+# A profile rests on one run of each configuration, disturbed as it is by the recorder.
 _ONCE = {
     "runs": 1, "warmup_runs": 0, "max_reruns": 0, "precision": None, "budget_s": None, "budget_runs": None,
     "wait_quiet_s": 0.0, "when_busy": "report",
@@ -200,19 +196,12 @@ def set_iterations(planned: Plan, n: int) -> Plan:
 
 
 def take_profiles(
-    planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell, score: Score | None = None
+    planned: Plan, chosen: Sequence[Configuration], host: Host, period_s: float, tell: Tell, score: Score | None = None
 ) -> list[ProfiledRun]:
     """Profile each configuration in one run. The caller holds the machine lock.
 
-    A JVM without a recorder, and a run that fails, are told by the `reason` of their treatment.
-
-    Args:
-        planned: the study.
-        chosen: some of its treatments.
-        host: where they run.
-        period_s: time between two samples of a thread, in seconds.
-        tell: who is told of progress.
-        score: what reads the output of a harness, where a response of the study has a reader.
+    A JVM without a recorder, and a failed run, set the `reason` of their configuration. `period_s` lies between two
+    samples of a thread; `score` reads the output of a harness, if a response has a reader.
 
     Raises:
         HostError: there is no compiler, a setting is refused, or the disk is full.
@@ -222,12 +211,13 @@ def take_profiles(
         ready = host.ready(_select_configurations(planned, chosen), tell)
         ready = (_add_flight_recorder if starts_java(ready) else _add_perf)(ready, folder, period_s)
         return [
-            _profile_once(_select_configurations(ready, [treatment]), host, folder, tell, score) for treatment in chosen
+            _profile_once(_select_configurations(ready, [configuration]), host, folder, tell, score)
+            for configuration in chosen
         ]
 
 
 def _add_flight_recorder(planned: Plan, folder: Path, period_s: float) -> Plan:
-    # Before the options of a level, which go on to say what the treatment is.
+    # Before the options of a level, which go on to say what the configuration is.
     values = {**planned.program.values, "jvm_options": recorder_options(folder, period_s)}
     return replace(planned, program=replace(planned.program, values=values))
 
@@ -243,25 +233,25 @@ def _add_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
     return replace(planned, program=replace(planned.program, processes=(replace(process, argv=argv),)))
 
 
-def _select_configurations(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
+def _select_configurations(planned: Plan, chosen: Sequence[Configuration]) -> Plan:
     """Run each configuration once, without repeats."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
     study = study.model_copy(update={"protocol": protocol, "question": SWEEP})
-    return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
+    return replace(planned, design=replace(planned.design, study=study, configurations=tuple(chosen), repeats={}))
 
 
 def _profile_once(planned: Plan, host: Host, folder: Path, tell: Tell, score: Score | None) -> ProfiledRun:
-    (treatment,) = planned.design.treatments
-    jvm, profiled = None, ProfiledRun(treatment=dict(treatment))
+    (configuration,) = planned.design.configurations
+    jvm, profiled = None, ProfiledRun(configuration=dict(configuration))
     if starts_java(planned):
-        java = launches(planned, treatment)[0].values["java"]
+        java = launches(planned, configuration)[0].values["java"]
         jvm = next((jvm for jvm in planned.facts.jvms if jvm.java == java), None)
         reason = why_unrecordable(jvm) if jvm else f"the JVM {java} does not say what it is"
         if jvm is None or reason:
             return profiled.model_copy(update={"reason": reason})
         profiled = profiled.model_copy(update={"jvm": f"{jvm.name} ({jvm.build})"})
-    tell(", ".join(f"{name} = {level}" for name, level in treatment.items()))
+    tell(", ".join(f"{name} = {level}" for name, level in configuration.items()))
     ((_, record, _),) = run_in_memory(planned, Runner(planned, host, score))
     recordings = folder / _RECORDINGS
     try:
@@ -307,7 +297,7 @@ def _read_tasks(files: Sequence[Path], jvm: Jvm | None, of: TimeFilter) -> Recor
 
 def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
     """Add the median score of the study's own runs of this configuration."""
-    rows = (row for row in table.successful_rows() if dict(row.treatment) == dict(profile.treatment))
+    rows = (row for row in table.successful_rows() if dict(row.configuration) == dict(profile.configuration))
     scores = [row.scores[name] for row in rows if (name := primary_response(table.study)) in row.scores]
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
@@ -315,8 +305,7 @@ def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
 def counted_time(record: Record, warmup: int) -> TimeFilter:
     """Return a filter of times within the counted iterations, else from the gate of the run on.
 
-    The probe's times count from its gate, which is a time of the monotonic clock: the difference of the two clocks is
-    that of now.
+    Times of the probe count from its gate, a time of the monotonic clock: now tells the offset of the clocks.
     """
     gate_s = ((record.run.gate_ns or 0) + time.time_ns() - time.monotonic_ns()) / 1e9
     spans = [
@@ -353,13 +342,7 @@ def plan_again(
 ) -> tuple[Plan, list[str]]:
     """Plan the study of a result again, in full or quick form; return what differs since as texts.
 
-    Commands come from study.toml, never from the journal.
-
-    Args:
-        results: where the results are.
-        file: the study; None takes the copy in the results.
-        facts: of this host.
-        consent: what may be done to the whole machine.
+    Commands come from study.toml, never from the journal; `file` replaces the copy in the results.
 
     Raises:
         ProtocolError: there is no readable journal.

@@ -50,9 +50,6 @@ TimeFilter = Callable[[float], bool]
 def parse_events(read: Callable[[int], str]) -> Iterator[Event]:
     """Parse the output of `jfr print --json` one event at a time: all together may exceed memory.
 
-    Args:
-        read: gives so many characters at most, "" at the end.
-
     Raises:
         ProtocolError: not what `jfr print --json` writes, or an event larger than 1 MiB.
     """

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from scalograph.errors import ProtocolError
 from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import Value
+from scalograph.protocol.old_names import rename_in_document
 
 FILE = "profile.json"
 MAX_BYTES = 1 << 20
-# So many stacks that what is left of the samples says little; 8 treatments of them stay below the limit of the file.
-MAX_TREATMENTS, MAX_FRAMES, MAX_STACKS, MAX_METHODS, MAX_OBJECTS = 8, 5, 40, 10, 5
+# So many stacks that what is left of the samples says little; 8 configurations of them stay below the limit of the
+# file.
+MAX_CONFIGURATIONS, MAX_FRAMES, MAX_STACKS, MAX_METHODS, MAX_OBJECTS = 8, 5, 40, 10, 5
 
 Level = bool | int | float | str
 Text = Annotated[str, StringConstraints(max_length=1000)]
@@ -78,7 +80,7 @@ class ProfiledRun(Value):
     `switches` and `preemptions` (voluntary, involuntary) are of the whole run, start-up included.
     """
 
-    treatment: dict[Name, bool | int | float | Text] = Field(max_length=16)
+    configuration: dict[Name, bool | int | float | Text] = Field(max_length=16)
     jvm: Text = ""
     reason: Text = ""
     n_tasks: Count = Field(default=0, description="iterations that count")
@@ -94,14 +96,19 @@ class ProfiledRun(Value):
 class Profile(Value):
     """The document."""
 
-    protocol: Literal[1] = 1
+    protocol: Literal[1, 2] = 2
     study: Name
     study_hash: Annotated[str, StringConstraints(min_length=1, max_length=128)]
     at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
     recorder: Literal["jfr", "perf"] = "jfr"
     period_s: Annotated[float, Field(gt=0)] = Field(description="a thread is sampled so often")
-    profiled: tuple[ProfiledRun, ...] = Field(max_length=MAX_TREATMENTS)
+    profiled: tuple[ProfiledRun, ...] = Field(max_length=MAX_CONFIGURATIONS)
     warnings: tuple[Text, ...] = Field(default=(), max_length=64)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_protocol_1(cls, raw: Any) -> Any:
+        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") == 1 else raw
 
 
 def read_profile(folder: Path, study_hash: str) -> Profile | None:
@@ -126,23 +133,23 @@ def read_profile(folder: Path, study_hash: str) -> Profile | None:
     return profile
 
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 
 
 def choose_configurations(
-    treatments: Sequence[Treatment], baseline: Mapping[str, Level], most: int = MAX_TREATMENTS
-) -> list[Treatment]:
+    configurations: Sequence[Configuration], baseline: Mapping[str, Level], most: int = MAX_CONFIGURATIONS
+) -> list[Configuration]:
     """Choose at most `most`, in order: first, last, evenly between, and one at the baseline's level.
 
     >>> [t["p"] for t in choose_configurations([{"p": p} for p in range(9)], {"p": 6}, 4)]
     [0, 3, 6, 8]
     """
-    n = len(treatments)
+    n = len(configurations)
     if n <= most:
-        return [*treatments]
+        return [*configurations]
     indices = [round(i * (n - 1) / (most - 1)) for i in range(most)]
-    at = [i for i, treatment in enumerate(treatments) if baseline and baseline.items() <= treatment.items()]
+    at = [i for i, configuration in enumerate(configurations) if baseline and baseline.items() <= configuration.items()]
     if at and not set(at) & set(indices):
         inner = range(1, most - 1)
         indices[min(inner, key=lambda index: abs(indices[index] - at[0]))] = at[0]
-    return [treatments[i] for i in sorted(indices)]
+    return [configurations[i] for i in sorted(indices)]

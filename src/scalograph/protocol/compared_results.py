@@ -1,4 +1,4 @@
-"""Two results beside each other: what differs around them, the ratio of every treatment, and one answer."""
+"""Two results beside each other: what differs around them, the ratio of every configuration, and one answer."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -22,19 +22,21 @@ class SourceDifference(Model):
     other: Text
 
 
-class TreatmentRatio(Model):
-    """One treatment in both results."""
+class ConfigurationRatio(Model):
+    """One configuration in both results."""
 
     levels: dict[str, Level]
     reference: Estimate | None = Field(default=None, description="the response, as the first result has it")
     other: Estimate | None = None
-    ratio: Estimate = Field(description="of the other over the reference; intervals hold for all treatments at once")
+    ratio: Estimate = Field(
+        description="of the other over the reference; intervals hold for all configurations at once"
+    )
     shown: ShownAs = "not shown"
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
 
-class LostTreatment(Model):
-    """A treatment that the reference measured and the other did not."""
+class LostConfiguration(Model):
+    """A configuration that the reference measured and the other did not."""
 
     name: Text = Field(description="as `--allow-missing` takes it")
     levels: dict[str, Level]
@@ -73,21 +75,26 @@ class ResultComparison(Model):
     margin_from: MarginFrom = "default"
     noise_floor: float | None = Field(default=None, description="a larger difference would be shown, as a share")
     n_blind: int = Field(
-        default=0, description="treatments too noisy for a noise floor of 25 %, or without an interval"
+        default=0, description="configurations too noisy for a noise floor of 25 %, or without an interval"
     )
-    reach: float | None = Field(default=None, description="no other treatment differs by more, as a share")
+    reach: float | None = Field(default=None, description="no other configuration differs by more, as a share")
     differences: list[SourceDifference] = Field(default_factory=list)
-    unmatched: int = Field(default=0, description="treatments that only one of them has")
-    lost: list[LostTreatment] = Field(
-        default_factory=list, description="treatments of the reference that failed in the other, or are missing there"
+    unmatched: int = Field(default=0, description="configurations that only one of them has")
+    lost: list[LostConfiguration] = Field(
+        default_factory=list,
+        description="configurations of the reference that failed in the other, or are missing there",
     )
-    treatments: list[TreatmentRatio] = Field(description="in both; none where all that the reference has failed")
-    shift: Estimate | None = Field(default=None, description="mean ratio over all treatments")
+    configurations: list[ConfigurationRatio] = Field(
+        description="in both; none where all that the reference has failed"
+    )
+    shift: Estimate | None = Field(default=None, description="mean ratio over all configurations")
     upper: Estimate | None = Field(
         default=None, description="mean ratio over the upper half of the levels of `along`, by rank"
     )
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
-    alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
+    alike: float | None = Field(
+        default=None, description="ratios of single configurations lie so near to it, as a share"
+    )
     laws: list[LawChange] = Field(default_factory=list, description="coefficients of the scaling law that changed")
     laws_left_out: bool = Field(
         default=False, description="laws of another response, or of more levels than are compared, are not compared"
@@ -103,23 +110,23 @@ class ResultComparisons(Model):
     results: list[ResultComparison] = Field(min_length=1)
 
 
-def ordered(found: ResultComparison) -> list[TreatmentRatio]:
+def ordered(found: ResultComparison) -> list[ConfigurationRatio]:
     """In the order of the levels of the curves' factor, where these are numbers."""
-    levels = [one.levels.get(found.along) for one in found.treatments]
+    levels = [one.levels.get(found.along) for one in found.configurations]
     numbers = [float(level) for level in levels if is_number(level)]
     if len(numbers) < len(levels):
-        return [*found.treatments]
-    return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]
+        return [*found.configurations]
+    return [one for _, one in sorted(zip(numbers, found.configurations, strict=True), key=lambda pair: pair[0])]
 
 
 def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
     """Yield each curve by the levels of its other factors, as a comparison of its own."""
-    groups: dict[tuple[tuple[str, Level], ...], list[TreatmentRatio]] = {}
-    for one in found.treatments:
+    groups: dict[tuple[tuple[str, Level], ...], list[ConfigurationRatio]] = {}
+    for one in found.configurations:
         key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
         groups.setdefault(key, []).append(one)
     for key, members in groups.items():
-        yield dict(key), found.model_copy(update={"treatments": members})
+        yield dict(key), found.model_copy(update={"configurations": members})
 
 
 class SeriesResult(Model):
@@ -128,7 +135,7 @@ class SeriesResult(Model):
     Attributes:
         name: of its folder.
         started: when its first run was; empty where that is not told.
-        level: its figures over those of the first result, the mean over all treatments.
+        level: its figures over those of the first result, the mean over all configurations.
         stretch: results with one number have one level; counted from 1.
         doubt: what its study says against itself; empty where it is believed.
     """

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-# Release of a JVM of which nothing is known that could refuse a treatment.
+# Release of a JVM of which nothing is known that could refuse a configuration.
 LATEST = 999
 
 

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
+from scalograph.protocol.old_names import rename_in_document
 from scalograph.protocol.plain import FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim, PublishedCurve
 
@@ -116,9 +117,9 @@ class RunsDoc(Model):
     n_failed: int
     n_warmup: int = 0
     n_repeated: int = Field(default=0, description="further runs, made because earlier ones were disturbed")
-    treatments: int
-    n_empty: int = Field(default=0, description="treatments that ran and never succeeded")
-    n_short: int = Field(default=0, description="treatments with fewer clean runs than asked")
+    configurations: int
+    n_empty: int = Field(default=0, description="configurations that ran and never succeeded")
+    n_short: int = Field(default=0, description="configurations with fewer clean runs than asked")
     verdicts: dict[str, int] = {}
     failures: dict[str, int] = {}
     started: str | None = None
@@ -230,19 +231,19 @@ class TableDoc(Model):
 
 
 class TimelineDoc(Model):
-    """The timeline of one run that stands for its treatment."""
+    """The timeline of one run that stands for its configuration."""
 
     run: str
-    treatment: dict[str, Level]
+    configuration: dict[str, Level]
     timeline: dict[str, Any]
     window_ns: tuple[int, int] | None = Field(default=None, description="the measured window, as times of the timeline")
 
 
 class TaskTrace(Model):
-    """Which worker did which subtask when, in one shot of a run that stands for its treatment."""
+    """Which worker did which subtask when, in one shot of a run that stands for its configuration."""
 
     run: str
-    treatment: dict[str, Level]
+    configuration: dict[str, Level]
     start_us: list[float] = Field(max_length=512, description="since the shot began")
     end_us: list[float] = Field(max_length=512)
     worker: list[int] = Field(max_length=512)
@@ -259,9 +260,9 @@ class StudyNoise(Model):
 class RunLog(Model):
     """All runs but warm-ups, in the order in which they were made: a column for each figure, a place for each run."""
 
-    treatments: list[dict[str, Level]] = []
+    configurations: list[dict[str, Level]] = []
     run: list[str] = []
-    treatment: list[int] = Field(default=[], description="place in `treatments`")
+    configuration: list[int] = Field(default=[], description="place in `configurations`")
     start_s: list[float | None] = Field(default=[], description="since the study started")
     status: list[str] = []
     verdict: list[str] = []
@@ -269,16 +270,16 @@ class RunLog(Model):
     amount: list[float | None] = Field(default=[], description="of that cause, in its unit")
     counted: list[bool] = Field(default=[], description="whether the estimates rest on it")
     relative: list[float | None] = Field(
-        default=[], description="its primary response over the median of its treatment's runs"
+        default=[], description="its primary response over the median of its configuration's runs"
     )
 
     @model_validator(mode="after")
     def _even(self) -> "RunLog":
-        columns = (getattr(self, name) for name in type(self).model_fields if name != "treatments")
+        columns = (getattr(self, name) for name in type(self).model_fields if name != "configurations")
         if any(len(column) != len(self.run) for column in columns):
             raise ValueError("columns of a list of runs differ in length")
-        if any(not 0 <= place < len(self.treatments) for place in self.treatment):
-            raise ValueError("a run of a treatment that is not in the list")
+        if any(not 0 <= place < len(self.configurations) for place in self.configuration):
+            raise ValueError("a run of a configuration that is not in the list")
         return self
 
 
@@ -313,7 +314,7 @@ class Part(Model):
 class Findings(Model):
     """The whole document."""
 
-    protocol: Literal[1, 2] = 2
+    protocol: Literal[1, 2, 3] = 3
     study: StudyDoc
     machine: dict[str, Any] = {}
     runs: RunsDoc
@@ -340,11 +341,13 @@ class Findings(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_protocol_1(cls, raw: Any) -> Any:
-        """Give the questions of protocol 1, which had a field each, their parts."""
-        if isinstance(raw, dict) and raw.get("protocol") == 1 and "parts" not in raw:
-            return {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}
-        return raw
+    def _from_earlier_protocol(cls, raw: Any) -> Any:
+        """Rename what protocols 1 and 2 called otherwise; give the questions of protocol 1 their parts."""
+        if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2):
+            return raw
+        if raw["protocol"] == 1 and "parts" not in raw:
+            raw = {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}
+        return rename_in_document(raw)
 
     def document(self, name: str, kind: type[M]) -> M | None:
         """Read the part of a question as its own document.

@@ -16,10 +16,13 @@ import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import UNREADABLE, checked
+from scalograph.protocol.old_names import rename_in_event, rename_in_line
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import LAST, RecordPart
 from scalograph.protocol.written_file import is_at, lock, opened_to_append
 
+# What this release writes; it reads protocol 1 too, which called a configuration a treatment.
+LATEST = 2
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
 _BUFFER = 1 << 20  # a line of a run has kilobytes
@@ -151,12 +154,12 @@ class AskEvent(_Planned):
     """An `ask` event."""
 
     event: Literal["ask"]
-    treatment: dict[str, bool | int | float | str]
+    configuration: dict[str, bool | int | float | str]
 
 
 class _Made(_Planned):
     event: Literal["run"]
-    treatment: dict[str, Any]
+    configuration: dict[str, Any]
 
 
 class RunEvent(_Made):
@@ -278,7 +281,7 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
     """One event; of a `run` the record is checked."""
     if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
-            return decoder.decode(line)  # type: ignore[no-any-return]
+            return rename_in_event(decoder.decode(rename_in_line(line)))
         except UNREADABLE:
             pass  # said below
     where = f"{name}:{number}"
@@ -290,9 +293,11 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
         raise ProtocolError(where, f"nested more than {MAX_NESTED} deep", "an event of protocol/journal.md")
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')
-    if number == 1 and (event["event"] != "study" or event.get("protocol") != 1):
+    if number == 1 and (event["event"] != "study" or event.get("protocol") not in (1, LATEST)):
         found = f'event "{event["event"]}", protocol {event.get("protocol")}'
-        raise ProtocolError(where, found, "a `study` event of protocol 1", "analyze it with the release that wrote it")
+        expected = f"a `study` event of protocol 1 or {LATEST}"
+        raise ProtocolError(where, found, expected, "analyze it with the release that wrote it")
+    rename_in_event(event)
     if event["event"] == "run":
         return dict(checked(event, RunEvent, f"{where}: a broken `run` event"))
     return event

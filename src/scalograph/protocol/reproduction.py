@@ -3,9 +3,10 @@
 from collections import Counter
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from scalograph.protocol.findings import RunsDoc, Trust
+from scalograph.protocol.old_names import rename_in_document
 from scalograph.protocol.plain import Model, Text
 from scalograph.protocol.published_claim import DecidedClaim
 
@@ -68,13 +69,18 @@ class ReproducedStudy(Model):
 class Reproduction(Model):
     """The whole document."""
 
-    protocol: Literal[1] = 1
+    protocol: Literal[1, 2] = 2
     quick: bool = Field(description="whether the parts were run in their quick forms")
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
     machine: dict[str, Any] = Field(default={}, description="as in a journal")
     parts: list[ReproducedPart] = Field(default=[], max_length=256)
     studies: list[ReproducedStudy] = Field(max_length=64)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_protocol_1(cls, raw: Any) -> Any:
+        return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") == 1 else raw
 
     def counts(self) -> Counter[Outcome]:
         """How many claims came to what."""

@@ -29,7 +29,7 @@ class AskedFactors:
         titles: what a factor is for people, by its name.
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
-        runs: of each treatment, where the plan leaves that open.
+        runs: of each configuration, where the plan leaves that open.
         title: of the study, with {} for the command; empty for what varies.
     """
 

@@ -10,26 +10,29 @@ from typing import TypeVar
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.findings import cold_runs, missing_balance, physics_flags
 from scalograph.findings.answer import Answer, Samples, parse_caveat
-from scalograph.findings.treatment_tables import baseline_table
+from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
-from scalograph.findings.study_verdict import study_caveats
 from scalograph.findings.error_bound import bias_bounds
-from scalograph.findings.run_notes import settings_sentences, summarize_notes
-from scalograph.findings.quality_flags import find_flags, summarize_flags
 from scalograph.findings.missing_balance import excluded_table
 from scalograph.findings.names import shorten
-from scalograph.findings.overview import count_runs, describe_study, list_degradations
-from scalograph.findings.published.published_claims import OfferedQuantity
-from scalograph.findings.published.published_claims import decide_claims
+from scalograph.findings.overview import (
+    count_runs,
+    describe_study,
+    list_degradations,
+    list_undeclared_differences,
+    run_log,
+    warn_too_long,
+)
+from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
 from scalograph.findings.published.published_curves import claims_table, make_published_curves
 from scalograph.findings.published.published_quantities import curve_lookup, make_published_table
-from scalograph.findings.overview import list_undeclared_differences, run_log, warn_too_long
+from scalograph.findings.quality_flags import find_flags, summarize_flags
+from scalograph.findings.run_notes import settings_sentences, summarize_notes
 from scalograph.findings.sample import drop_unmeasured
 from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.study_verdict import judge_study, study_caveats
 from scalograph.findings.table import Table
 from scalograph.findings.timelines import read_timelines, read_traces
-from scalograph.findings.treatment_tables import pivot_tables, treatment_tables
-from scalograph.findings.study_verdict import judge_study
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, Curve, Findings, Part, TableDoc
@@ -160,7 +163,7 @@ def _tables(
     shown = [*_concatenate(own, lambda answer: answer.tables), *pivot_tables(table, taken, drawn, visible)]
     shown += _concatenate(readings, lambda answer: answer.tables)
     if has_curves(table.study.question):
-        shown += [*tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
+        shown += [*tails_table(table, taken), *configuration_tables(table, drawn, taken, visible)]
     below = [*_concatenate([*own, *readings], lambda answer: answer.below), *below]
     return [*shown, *(visible.add_note(doc, every, primary_response(table)) for doc in below)]
 

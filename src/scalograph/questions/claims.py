@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, Samples
-from scalograph.findings.study_verdict import worst_cause
 from scalograph.findings.names import short_levels, title
 from scalograph.findings.sample import Sample, cpu_time_responses
 from scalograph.findings.speedup_rule import primary_response
+from scalograph.findings.study_verdict import why_unusable, worst_cause
 from scalograph.findings.table import Table
-from scalograph.findings.study_verdict import why_unusable
 from scalograph.protocol.findings import Claim
 from scalograph.protocol.plain import Level
 from scalograph.text.short_names import join_names
@@ -54,7 +53,7 @@ def missing_response(table: Table, taken: Samples, response: str) -> str:
 def worst_disturbance(table: Table) -> str:
     """Tell what disturbed runs most often, in the words of the run that lost most to it; empty where half are clean."""
     ok = [row for row in table.rows if row.status == "ok" and not row.warmup]
-    return worst_cause(ok) if 2 * sum(row.verdict == "contaminated" for row in ok) > len(ok) else ""
+    return worst_cause(ok) if 2 * sum(row.verdict == "disturbed" for row in ok) > len(ok) else ""
 
 
 def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Level]) -> str:
@@ -67,7 +66,7 @@ def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Le
     """
     shown, n = (
         short_levels(table, base),
-        sum(all(s.treatment[k] == level for k, level in base.items()) for s in measured),
+        sum(all(s.configuration[k] == level for k, level in base.items()) for s in measured),
     )
     if n in (0, len(measured)):
         return f"{'no other run than' if n else 'no run'} with {shown} succeeded"

@@ -47,9 +47,9 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
     names = [name for name in varying_factors(table) if name != along]
     by_levels: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
     for sample, cell in cells:
-        if sample.treatment[along] in columns:
-            key = tuple(sample.treatment[name] for name in names)
-            by_levels.setdefault(key, {})[sample.treatment[along]] = cell
+        if sample.configuration[along] in columns:
+            key = tuple(sample.configuration[name] for name in names)
+            by_levels.setdefault(key, {})[sample.configuration[along]] = cell
     lines = [
         _Group({n: (v,) for n, v in zip(names, key, strict=True)}, [[row.get(c, MatrixCell())] for c in columns])
         for key, row in by_levels.items()
@@ -60,7 +60,7 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
     """Label the rows and cut them to those that have room; `texts` are the other fields of the matrix."""
     shown = lines[:MOST_ROWS]
-    every = {name: {t[name] for t in table.treatments} for name in (lines[0].levels if lines else ())}
+    every = {name: {t[name] for t in table.configurations} for name in (lines[0].levels if lines else ())}
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
     labels = _labels(table, shown, every, usual)
     head, labels = _heading(labels)

@@ -8,7 +8,8 @@ its roles:
 `model*`    the statistics
 `search_state` what is known after some runs, and which comes next
 `plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
-            may have `treatments(study) -> Iterable[Treatment]`: those that are planned first, in place of the full grid
+            may have `configurations(study) -> Iterable[Configuration]`: those that are planned first, in place of the
+            full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
             `applies(table) -> str | None`: why it says nothing of a study that did not ask; it is called for every
             study, so that what only the answer needs is imported in `answer`
@@ -30,10 +31,10 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal
 
-# What an answer rests on: treatments, each with figures of its own; levels of a search, with figures of single ones
+# What an answer rests on: configurations, each with figures of its own; levels of a search, with figures of single ones
 # beside the answer; all runs of a search together; or pairs of runs, or the rows of an array, whose
-# treatments have no figures of their own.
-Basis = Literal["treatments", "levels", "runs", "pairs", "array"]
+# configurations have no figures of their own.
+Basis = Literal["configurations", "levels", "runs", "pairs", "array"]
 
 # What a study asks that names no question.
 SWEEP = "sweep"
@@ -95,12 +96,12 @@ def basis(question: str) -> Basis:
 
 
 def has_curves(question: str) -> bool:
-    """Tell whether treatments have figures of their own, so that curves run through them."""
+    """Tell whether configurations have figures of their own, so that curves run through them."""
     return not why_no_curves(question)
 
 
 def why_no_curves(question: str) -> str:
-    """Say why no treatment of a question has figures of its own; empty where each has."""
+    """Say why no configuration of a question has figures of its own; empty where each has."""
     rests_on = basis(question)
     if rests_on == "pairs":
         return "its runs were compared in pairs"
@@ -109,4 +110,4 @@ def why_no_curves(question: str) -> str:
 
 def is_search(question: str) -> bool:
     """Tell whether a question's runs are decided by those before them, rather than by the design."""
-    return basis(question) != "treatments"
+    return basis(question) != "configurations"

@@ -10,13 +10,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
 from scalograph.protocol.plain import is_number
 from scalograph.text.escape import escape_controls, one_line
-from scalograph.text.format import (
-    DASH,
-    declared_text,
-    estimate,
-    level_text,
-    number,
-)
+from scalograph.text.format import DASH, declared_text, estimate, level_text, number
 from scalograph.text.scale import Scale, scale_for_label, shared_scales
 
 MARKS = "abcdefghijklmnopqrstuvwxyz"
@@ -112,15 +106,15 @@ def table_layout(table: TableDoc) -> TableLayout:
     raw = [[row[i] for row in rows] for i in range(width)]
     scales = _scales(table.columns, raw)
     drawn = zip(table.columns, raw, scales, strict=True)
-    columns = [_column(c, values, s, footnotes) for c, values, s in drawn if not _is_blank(c, values)]
+    columns = [
+        _column(c, values, s, footnotes)
+        for c, values, s in drawn
+        if not (c.kind == "text" and bool(values) and all(x in (None, "", []) for x in values))
+    ]
     headings = [heading for heading, _ in columns]
     cells = [[column[i] for _, column in columns] for i in range(len(rows))]
     title, note = one_line(table.title), one_line(table.note)
     return TableLayout(escape_controls(table.id), title, note, headings, cells, footnotes.entries())
-
-
-def _is_blank(column: Column, values: list[Any]) -> bool:
-    return column.kind == "text" and bool(values) and all(x in (None, "", []) for x in values)
 
 
 def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[ShownCell]]:
@@ -168,7 +162,7 @@ def _label(x: Any) -> ShownCell:
 def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> ShownCell:
     if isinstance(x, Estimate):
         shown = estimate(x, scale)
-        title = one_line("; ".join(x.warnings)) or _origin(x)
+        title = one_line("; ".join(x.warnings)) or one_line(f"{x.method}; {x.n} runs" if x.method else f"{x.n} runs")
         was_run = x.value is not None or x.n > 0  # that nothing was run is what the dash says
         marks = footnotes.mark([w for w in x.warnings if w not in shared]) if was_run else ""
         return ShownCell(shown.value, shown.interval, marks, title, _magnitude(x))
@@ -184,10 +178,6 @@ def _plain(x: Any) -> ShownCell:
         return ShownCell(level_text(x), sort=level_text(x))
     text = one_line(", ".join(str(part) for part in x)) if isinstance(x, list) else escape_controls(str(x))
     return ShownCell(text, sort=text)
-
-
-def _origin(e: Estimate) -> str:
-    return one_line(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
 
 
 def _align_points(cells: list[ShownCell]) -> list[ShownCell]:

@@ -52,11 +52,7 @@ class ClaimAxis:
 def claim_picture(claim: DecidedClaim) -> str:
     """Draw a claim: a row per value on one axis, logarithmic from a factor of 3 on.
 
-    Args:
-        claim: decided.
-
-    Returns:
-        An `svg` element without a name: `figure_words` says what it shows. Empty where there is nothing to draw.
+    Returns an unlabeled `svg` element, for `figure_words` describes it; empty where there is nothing to draw.
     """
     if not any(figure.published is not None or _has_value(figure) for figure in claim.figures):
         return ""

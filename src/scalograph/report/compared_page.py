@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from scalograph import __version__
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.compared_results import ResultComparison, TreatmentRatio, curves, ordered
+from scalograph.protocol.compared_results import ConfigurationRatio, ResultComparison, curves, ordered
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
@@ -43,8 +43,7 @@ _SYMBOLS = ("circle", "square")
 def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]:
     """Draw each curve: its name, both results, their ratio.
 
-    Args:
-        comparison: two results; of more than a dozen curves the first ones are drawn.
+    At most a dozen curves are drawn.
     """
     if not (parts := list(curves(comparison))):
         return []
@@ -58,7 +57,7 @@ def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]
     return plots
 
 
-def _both(comparison: ResultComparison, members: Sequence[TreatmentRatio]) -> Plot:
+def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
     sides = [[row.reference for row in members], [row.other for row in members]]
     scale = scale_for(comparison.unit, [e.value for side in sides for e in side if e])
     scaled = [
@@ -79,7 +78,7 @@ def _both(comparison: ResultComparison, members: Sequence[TreatmentRatio]) -> Pl
     return Plot(f"{title} of {names[0]} and {names[1]}", traces, _layout(comparison, members, upright))
 
 
-def _ratio(comparison: ResultComparison, members: Sequence[TreatmentRatio]) -> Plot:
+def _ratio(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
     """Draw the ratio with its interval, and the margin around 1."""
     ratios = [row.ratio for row in members]
     ends = [x for e in ratios for x in (e.value, e.low, e.high) if x and x > 0]
@@ -96,7 +95,7 @@ def _ratio(comparison: ResultComparison, members: Sequence[TreatmentRatio]) -> P
     )
 
 
-def _mode(comparison: ResultComparison, members: Sequence[TreatmentRatio]) -> str:
+def _mode(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> str:
     return "lines+markers" if is_ordered(row.levels.get(comparison.along) for row in members) else "markers"
 
 
@@ -118,7 +117,9 @@ def _linear(title: str, low: float, high: float) -> dict[str, Any]:
     return axis(title, (low, high), **axis_ticks(ticks, [*map(number, ticks)]), showgrid=True)
 
 
-def _layout(comparison: ResultComparison, members: Sequence[TreatmentRatio], upright: dict[str, Any]) -> dict[str, Any]:
+def _layout(
+    comparison: ResultComparison, members: Sequence[ConfigurationRatio], upright: dict[str, Any]
+) -> dict[str, Any]:
     """Space the levels evenly: each is one comparison."""
     levels = [row.levels.get(comparison.along) for row in members]
     texts = [
@@ -141,11 +142,6 @@ _TONES = {"slower": "reject", "not measurable": "doubt", "same": "believe", "fas
 
 def write(comparison: ResultComparison, screen: Screen, file: Path) -> None:
     """Write the page atomically; the same document gives the same bytes.
-
-    Args:
-        comparison: two results.
-        screen: what is said of them, with its tables.
-        file: of the page.
 
     Raises:
         HostError: the disk refuses; an older page is untouched.

@@ -34,8 +34,7 @@ ALIKE, GROUPED = math.log(1.05), math.log(1.15)  # lines that are one, and those
 class CurveLine:
     """A curve as drawn: positions of its points, their values with both ends and text, and ideals.
 
-    Attributes:
-        published: lines of a paper beside it, each as places and values.
+    `published` holds lines of a paper, each as positions and values.
     """
 
     group: tuple[int, ...]
@@ -83,8 +82,8 @@ def match_rows(every: Sequence[CurveLine], rows: Sequence[dict[float, float]]) -
 def furthest(every: Sequence[CurveLine]) -> list[CurveLine]:
     """Choose the highest curve, then repeatedly the one furthest from those chosen; in declared order.
 
-    Factors that move nothing are left at the level where most was measured. A line of one point, if there is one, is
-    what the others are compared with.
+    Factors that move nothing stay at the level with most measurements. A line of one point, if there is just one, is what
+    the others are compared with.
     """
     leading = _leading(every)
     rest = Counter(_fixed_levels(line, leading) for line in every for _ in line.xs).most_common(1)[0][0]
@@ -130,7 +129,11 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     named = match_rows(every, _rows(findings.claim, family)) or furthest(every)
     gray = [curve for curve in every if curve not in named]
     ideals = list(
-        {tuple(curve.ideal): curve for curve in named if measure["id"] == "speedup" and _rises(curve.ideal)}.values()
+        {
+            tuple(curve.ideal): curve
+            for curve in named
+            if measure["id"] == "speedup" and (len({x for x in curve.ideal if x is not None}) > 1)
+        }.values()
     )
     paper = [(i, line) for i, curve in enumerate(named) for line in curve.published]
     beside = [y for _, (_, ys) in paper for y in ys]
@@ -148,12 +151,15 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         "xaxis": axis(title, (min(xs) - pad, max(xs) + pad), **_ticks(family)), "yaxis": upright,
         "annotations": _names(apart, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
-    xs_gray, ys_gray = ([*chain.from_iterable([*part, None] for part in parts)] for parts in _columns(gray))
+    xs_gray, ys_gray = (
+        [*chain.from_iterable([*part, None] for part in parts)]
+        for parts in ([curve.xs for curve in gray], [curve.ys for curve in gray])
+    )
     # What has one point is what the others are compared with.
     alone = [(i, curve) for i, curve in enumerate(named) if len(curve.xs) == 1 < len({*xs})]
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
-        line(xs_gray, ys_gray, fade_color("muted", 0.5), 1, **({} if is_ordered else _points(fade_color("muted", 0.5)))),
+        line(xs_gray, ys_gray, fade_color("muted", 0.5), 1, **({} if is_ordered else {"mode": "markers", "marker": {"color": fade_color("muted", 0.5), "size": 4}})),
         *(line(curve.xs, curve.ideal, "muted", 1.2, **dashed) for curve in ideals),
         *(line([min(xs), max(xs)], [*curve.ys, *curve.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, curve in alone),
         *(_published_trace(xs, ys, i, is_ordered) for i, (xs, ys) in paper),
@@ -169,21 +175,9 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     return Plot(description, traces, layout, note="; ".join(filter(None, note)))
 
 
-def _columns(every: Sequence[CurveLine]) -> tuple[list[list[float]], list[list[float]]]:
-    return [curve.xs for curve in every], [curve.ys for curve in every]
-
-
-def _rises(ideal: Sequence[float | None]) -> bool:
-    return len({x for x in ideal if x is not None}) > 1
-
-
 def _aside(curve: CurveLine, i: int, n: int) -> CurveLine:
     """Offset the points of a curve over unordered levels, so that intervals do not overlap."""
     return replace(curve, xs=[x + (i - (n - 1) / 2) * 0.5 / max(n, 4) for x in curve.xs])
-
-
-def _points(color: str) -> dict[str, Any]:
-    return {"mode": "markers", "marker": {"color": color, "size": 4}}
 
 
 def _mode(is_ordered: bool) -> str:

@@ -27,10 +27,7 @@ MOST_PANELS = 48  # more than this are not drawn at all: each is a figure for ea
 def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors: Factors) -> dict[str, Any]:
     """Return the levels used of each factor, and what can make panels for each choice of lines.
 
-    Args:
-        groups: factors by which curves differ.
-        drawn: the curves of a family, each with its levels in the order of `groups`.
-        factors: that have titles.
+    Each drawn curve has its levels in the order of `groups`.
     """
     used = {name: sorted({curve["group"][i] for curve in drawn}) for i, name in enumerate(groups)}
     titles = {name: factors[name].title for name in groups}
@@ -43,9 +40,7 @@ def arrangement(groups: Sequence[str], drawn: Sequence[dict[str, Any]], factors:
 def _panels(others: Mapping[str, int], titles: Mapping[str, str]) -> dict[str, Any]:
     """Return the default panels and the choices: all other factors, one of them, or none.
 
-    Args:
-        others: factors that tell no lines apart, with the number of their levels.
-        titles: of factors.
+    `others` are the factors that separate no lines, with the number of their levels.
     """
     n, is_several = math.prod(others.values()), len(others) > 1
     single = [(name, titles[name]) for name, levels in others.items() if levels <= MOST_PANELS]
@@ -178,7 +173,7 @@ def _family(
         "groups": varying,
         "line": line,
         **arrangement(varying, drawn, factors),
-        "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
+        "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.configuration(fixed), *alike])),
         "measures": [_add_key(m, over) for m in shown],
         "under": legend(drawn, n_lines, published_legend(drawn, line_index, names)),
         "curves": drawn,
@@ -284,12 +279,7 @@ def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:
 
 
 def _point(
-    point: Point,
-    curve: Curve,
-    ideal: float | None,
-    measures: list[dict[str, Any]],
-    factors: Factors,
-    samples: Samples,
+    point: Point, curve: Curve, ideal: float | None, measures: list[dict[str, Any]], factors: Factors, samples: Samples
 ) -> dict[str, Any]:
     values = {m["id"]: _value_fields(_estimate(point, m), point, m) for m in measures}
     return {

@@ -17,13 +17,7 @@ SIZES = {"wide": (760, 340), "middle": (480, 320), "narrow": (368, 300)}
 
 
 def first_chart(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figure | Overlay]) -> Plot | None:
-    """Choose the plot that shows the answer; None where nothing is drawn.
-
-    Args:
-        findings: of which the claim may name a figure, a measure of the curves, or neither.
-        shown: what the page's script reads, with the curves.
-        drawn: what the questions draw.
-    """
+    """Choose the plot that shows the answer; None where nothing is drawn."""
     every = charts_by_name(findings, shown, drawn)
     return next(iter(every.values()))() if every else None
 
@@ -33,10 +27,7 @@ def charts_by_name(
 ) -> dict[str, Callable[[], Plot]]:
     """Return a function that draws each chart, by name: the one that shows the answer first.
 
-    Args:
-        findings: of which the claim may name a figure, a measure of the curves, or neither.
-        shown: what the page's script reads, with the curves.
-        drawn: what the questions draw.
+    The answer may name a chart, a measure of the curves, or neither; `shown` is the payload of the page's script.
     """
     telling = {figure.id: _most_telling(figure) for figure in drawn if isinstance(figure, Figure)}
     plots = {name: plot for name, plot in telling.items() if has_ranges(plot)}
@@ -48,7 +39,11 @@ def charts_by_name(
     primary = f"response {findings.study.primary}"
     instead = primary if wanted in plots else "speedup"
     # Of a map of few rows the curves tell more: it stands last.
-    flat = {name: partial(replace, plot) for name, plot in plots.items() if measures and _is_flat(plot)}
+    flat = {
+        name: partial(replace, plot)
+        for name, plot in plots.items()
+        if measures and any(len(trace["z"]) < FEW_ROWS for trace in plot.data if "z" in trace)
+    }
     every: dict[str, Callable[[], Plot]] = {
         **{name: partial(curve_picture, findings, *pair, shown["factors"]) for name, pair in measures.items()},
         **{name: partial(replace, plot) for name, plot in plots.items() if name not in flat},
@@ -68,10 +63,6 @@ def _most_telling(figure: Figure) -> Plot:
 def has_ranges(plot: Plot) -> bool:
     """Return whether a still picture is possible: only the library chooses missing ranges."""
     return all("range" in plot.layout.get(axis, {}) for axis in ("xaxis", "yaxis"))
-
-
-def _is_flat(plot: Plot) -> bool:
-    return any(len(trace["z"]) < FEW_ROWS for trace in plot.data if "z" in trace)
 
 
 def _shades(plot: Plot) -> str:

@@ -109,8 +109,7 @@ def json_text(value: Any) -> str:
 def nonce(*parts: str) -> str:
     """Return a nonce derived from the page's content: the same findings give the same file.
 
-    A page that is opened from a disk has no second visit to protect; what counts is that text inside the
-    findings cannot know a digest of itself.
+    A page opened from a disk is not visited twice; what matters is that text in it cannot know its own digest.
     """
     digest = hashlib.sha256()
     for part in parts:

@@ -77,9 +77,9 @@ def _marks(log: RunLog) -> Iterator[RunMark]:
 
 
 def _kind(log: RunLog, i: int) -> str:
-    if not log.counted[i] or log.verdict[i] in ("contaminated", "impossible"):
+    if not log.counted[i] or log.verdict[i] in ("disturbed", "invalid"):
         return "disturbed"
-    return "unverified" if log.verdict[i] == "undecided" else "clean"
+    return "unverified" if log.verdict[i] == "unverified" else "clean"
 
 
 def _became(log: RunLog, n_bad: int) -> str:
@@ -119,13 +119,7 @@ def _dots(places: Iterable[tuple[int, int]]) -> str:
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
     if places["clean"]:
-        yield element(
-            "path",
-            d=_dots(places["clean"]),
-            **pen,
-            **paint("stroke", "line-0"),
-            stroke_width=4,
-        )
+        yield element("path", d=_dots(places["clean"]), **pen, **paint("stroke", "line-0"), stroke_width=4)
     if places["unverified"]:
         dots = _dots(places["unverified"])
         for color, width in (("line-0", 6), ("paper", 3.4)):
@@ -158,11 +152,6 @@ Drawn = Sequence[Figure | Overlay]
 def write(findings: Findings, drawn: Drawn, path: Path) -> None:
     """Write the report atomically; the same findings give the same bytes.
 
-    Args:
-        findings: as they are read from findings.json.
-        drawn: what the questions draw of them.
-        path: of the page.
-
     Raises:
         HostError: the disk refuses; an older report is untouched.
     """
@@ -191,7 +180,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "style": Markup(style),  # noqa: S704  ours, from this package
         "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
-        "library": _library(),
+        "library": letters((ROOM / "vendor" / LIBRARY).read_bytes()),
         "glossary": GLOSSARY,
         "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
@@ -234,10 +223,6 @@ def _show_controls(value: Any) -> Any:
 
 
 @cache
-def _library() -> str:
-    return letters((ROOM / "vendor" / LIBRARY).read_bytes())
-
-
 @cache
 def join_files(kind: str, names: tuple[str, ...]) -> str:
     """Join files of the page, `css` or `js`, without comments."""

@@ -32,7 +32,7 @@ def _is_whole(trace: TaskTrace) -> bool:
 
 
 def _plot(trace: TaskTrace, factors: Factors) -> Plot:
-    title, words = factors.treatment(trace.treatment) or escape_controls(trace.run), describe_trace(trace)
+    title, words = factors.configuration(trace.configuration) or escape_controls(trace.run), describe_trace(trace)
     end, workers = max(trace.end_us), sorted(set(trace.worker))
     time = axis(f"time since the shot began ({MICRO})", (0, end), nticks=6, showgrid=True, separatethousands=True)
     places = axis_ticks(range(len(workers)), [*map(str, workers)])
@@ -90,7 +90,7 @@ def _percent(part: float, whole: float) -> int:
 def describe_trace(trace: TaskTrace) -> str:
     """Describe a trace for readers who do not see it.
 
-    >>> describe_trace(TaskTrace(run="r", treatment={}, start_us=[0, 0, 6], end_us=[5, 10, 9], worker=[0, 1, 0]))
+    >>> describe_trace(TaskTrace(run="r", configuration={}, start_us=[0, 0, 6], end_us=[5, 10, 9], worker=[0, 1, 0]))
     '3 subtasks of 6.00 µs on average by 2 workers, who were busy for 90 % of the 10.0 µs until the last one ended.'
     """
     n, end, workers = len(trace.worker), max(trace.end_us), set(trace.worker)
@@ -118,9 +118,7 @@ def busy(spans: Iterable[tuple[float, float]]) -> float:
 def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[str, Any]:
     """Return all that charts, raw samples and the download need.
 
-    Args:
-        findings: as they are written.
-        drawn: what the questions make of them: figures of their own, and what stands over curves.
+    `drawn` is what the questions draw: charts of their own, and overlays of curves.
     """
     overlays = [item for item in drawn if isinstance(item, Overlay)]
     factors = Factors(findings, by_ratio=[item.factor for item in overlays])

@@ -38,11 +38,9 @@ class ReproducedRow:
     """One claim as the page shows it.
 
     Attributes:
-        claim: it.
         shown: as the page of its own study shows it; None where it was not measured.
-        sign: what stands before the outcome.
-        style: names the outcome.
-        doubts: why it is to be read with care: of its runs, and of its figures.
+        sign, style: of the outcome.
+        doubts: flags of its runs and of its values.
         page: of the study that decides it; empty where there is none.
     """
 
@@ -78,7 +76,7 @@ def page(reproduction: Reproduction) -> str:
         "run_words": summaries.runs,
         "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in reproduction.studies],
         "machine": facts(reproduction.machine),
-        "command": _command(reproduction),
+        "command": f"scalograph reproduce{' --quick' * reproduction.quick}",
         "glossary": GLOSSARY,
         "version": __version__,
         "style": Markup(style),  # noqa: S704  ours, from this package
@@ -99,10 +97,6 @@ def _level(reproduction: Reproduction) -> str:
     if not n or levels["reject"] > MOST * n:
         return "reject"
     return "doubt" if levels["believe"] < n else "believe"
-
-
-def _command(reproduction: Reproduction) -> str:
-    return f"scalograph reproduce{' --quick' * reproduction.quick}"
 
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:

@@ -26,10 +26,7 @@ WIDTH = 80
 def render_reproduction(reproduction: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
     """Print the outcome of the claims.
 
-    Args:
-        reproduction: the reproduction.
-        console: where to.
-        places: what is named at the end, such as ("report", its path).
+    `places` are named at the end, such as ("report", its path).
     """
     for text, style in ((headline(reproduction), "bold"), (circumstances(reproduction), "")):
         emit(console, words(console, one_line(text), style), WIDTH)

@@ -10,7 +10,7 @@ from scalograph.text.escape import escape_controls
 
 EXACT_RUNS = 2_000  # past this, scores are rounded to DIGITS so that the page stays small
 DIGITS = 5
-VERDICT_WORDS = {"contaminated": "disturbed", "undecided": "unverified"}
+VERDICT_WORDS = {"disturbed": "disturbed", "unverified": "unverified"}
 LOGGED = ("start_s", "status", "cause", "amount", "counted")
 
 
@@ -19,7 +19,7 @@ class SampleRow:
     """One run: its configuration by level index, its verdict and its scores."""
 
     run: str
-    treatment: dict[str, int]
+    configuration: dict[str, int]
     verdict: str = ""
     scores: dict[str, float] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
@@ -36,21 +36,21 @@ class Samples:
     def add(self, curve: Curve, point: Point) -> list[list[int]]:
         """Add the runs of a point; return their rows as `[first, count]` stretches."""
         levels = {**curve.group, curve.factor: point.level}
-        treatment = {name: self.factors[name].index(level) for name, level in levels.items()}
-        places = self.places.setdefault(tuple(sorted(treatment.items())), {})
+        configuration = {name: self.factors[name].index(level) for name, level in levels.items()}
+        places = self.places.setdefault(tuple(sorted(configuration.items())), {})
         rows: set[int] = set()
         for name, response in point.responses.items():
-            rows.update(self._score(name, response, i, treatment, places) for i in range(len(response.scores)))
+            rows.update(self._score(name, response, i, configuration, places) for i in range(len(response.scores)))
         return stretches(sorted(rows))
 
     def _score(
-        self, name: str, response: PointResponse, i: int, treatment: dict[str, int], places: dict[str | int, int]
+        self, name: str, response: PointResponse, i: int, configuration: dict[str, int], places: dict[str | int, int]
     ) -> int:
         """Add a score to the row of its run; unnamed runs are matched by order within the configuration."""
         run = response.runs[i] if i < len(response.runs) else ""
         index = places.setdefault(run or i, len(self.rows))
         if index == len(self.rows):
-            self.rows.append(SampleRow(escape_controls(run), treatment))
+            self.rows.append(SampleRow(escape_controls(run), configuration))
         row = self.rows[index]
         row.scores[name] = response.scores[i]
         if run in response.left_out:
@@ -62,10 +62,10 @@ class Samples:
         """Add runs that no point has, the failed ones; return the log columns of all rows."""
         by_run = {row.run: i for i, row in enumerate(self.rows)}
         kept: dict[str, list[Any]] = {name: [None] * len(self.rows) for name in LOGGED}
-        for i, (run, treatment) in enumerate(zip(log.run, log.treatment, strict=True)):
+        for i, (run, configuration) in enumerate(zip(log.run, log.configuration, strict=True)):
             index = by_run.get(escape_controls(run), len(self.rows))
             if index == len(self.rows):
-                levels = log.treatments[treatment].items()
+                levels = log.configurations[configuration].items()
                 at = {name: self.factors[name].index(level) for name, level in levels}
                 self.rows.append(SampleRow(escape_controls(run), at, log.verdict[i]))
                 for column in kept.values():
@@ -78,13 +78,13 @@ class Samples:
         """Return all rows as columns: a third of the JSON, and it packs better."""
         verdicts = list(dict.fromkeys(row.verdict for row in self.rows))
         codes = {verdict: i for i, verdict in enumerate(verdicts)}
-        names = list(dict.fromkeys(name for row in self.rows for name in row.treatment))
+        names = list(dict.fromkeys(name for row in self.rows for name in row.configuration))
         exact = len(self.rows) <= EXACT_RUNS
         return {
             "run": [row.run for row in self.rows],
             "verdicts": [escape_controls(VERDICT_WORDS.get(verdict, verdict)) for verdict in verdicts],
             "verdict": [codes[row.verdict] for row in self.rows],
-            "levels": {name: [row.treatment.get(name, -1) for row in self.rows] for name in names},
+            "levels": {name: [row.configuration.get(name, -1) for row in self.rows] for name in names},
             "scores": {name: [_short(row.scores.get(name), exact) for row in self.rows] for name in responses},
             "left_out": {name: [i for i, row in enumerate(self.rows) if name in row.left_out] for name in responses},
             "digits": None if exact else DIGITS,

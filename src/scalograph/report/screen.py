@@ -19,15 +19,14 @@ class Screen:
     """The answer of one command.
 
     Attributes:
-        title: the question, or what was looked at.
-        machine: which machine, how many runs; empty where nothing was run.
-        claim: the answer.
+        title: the question, or what was examined.
+        machine: machine and number of runs; empty where nothing was run.
         trust: the verdict; None where runs were made elsewhere.
-        published: what became of published figures, in one sentence.
+        published: the outcome of published claims, in one sentence.
         failures: why runs failed.
         tables: what the claim rests on.
-        remarks: titled lists that stand below the tables.
-        verbatim: titled lines that are never wrapped: what is drawn, and commands.
+        remarks: titled lists below the tables.
+        verbatim: titled lines that are never wrapped: drawings, and commands.
     """
 
     title: str

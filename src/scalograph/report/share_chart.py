@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Curve, Point
+from scalograph.protocol.findings import Curve
 from scalograph.text.axes import Factors, level_key
 from scalograph.text.plots import axis, axis_ticks, escape_markup, fade_color
 
@@ -18,9 +18,13 @@ LEAST = 0.01
 def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, title: str) -> Figure | None:
     """Draw the curves of a family, one level of the factor `line` at a time; `title` is the horizontal axis's.
 
-    A run that was held on one CPU has nothing to show.
+    Runs on one CPU have nothing to show.
     """
-    spread = [curve for curve in curves if any(_is_spread(point) for point in curve.points)]
+    spread = [
+        curve
+        for curve in curves
+        if any((sum(share > LEAST for share in point.per_cpu_share) > 1) for point in curve.points)
+    ]
     if not spread:
         return None
     most = max(len(point.per_cpu_share) for curve in spread for point in curve.points)
@@ -48,12 +52,8 @@ def _groups(
     return {_panel_label(curve, varying, factors): [curve] for curve in spread}, "Configuration"
 
 
-def _is_spread(point: Point) -> bool:
-    return sum(share > LEAST for share in point.per_cpu_share) > 1
-
-
 def _panel_label(curve: Curve, varying: Sequence[str], factors: Factors) -> str:
-    return factors.treatment({name: curve.group[name] for name in varying})
+    return factors.configuration({name: curve.group[name] for name in varying})
 
 
 def _share_rows(curve: Curve, factors: Factors) -> tuple[list[str], list[list[float]]]:

@@ -25,13 +25,7 @@ _LAID_OUT = ' aria-hidden="true" focusable="false"'
 
 
 def standalone(plot: Plot, width: float = 900, height: float = 400) -> str:
-    """Draw a plot that has ranges, with its colors on paper.
-
-    Args:
-        plot: whose label says what it shows.
-        width: of the picture in pixels.
-        height: likewise.
-    """
+    """Draw a plot that has ranges, with its colors on paper."""
     drawn = _USED.sub(lambda role: f'="{_colors()[role[1]]}"', picture(plot.data, plot.layout, width, height))
     head = f' xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" role="img"'
     style = f' style="background:{_colors()["paper"]};font-family:sans-serif"'
@@ -40,24 +34,14 @@ def standalone(plot: Plot, width: float = 900, height: float = 400) -> str:
 
 
 def first_picture(findings: Findings, drawn: list[Figure | Overlay]) -> Plot | None:
-    """Return the first plot of the report; None where it needs the script.
-
-    Args:
-        findings: of a study.
-        drawn: what its questions draw.
-    """
+    """Return the first plot of the report; None where it needs the script."""
     every = still_pictures(findings, drawn)
     plot = next(iter(every.values()))() if every else None
     return plot if plot is not None and has_ranges(plot) else None
 
 
 def still_pictures(findings: Findings, drawn: list[Figure | Overlay]) -> dict[str, Callable[[], Plot]]:
-    """Return a function that draws each chart of a report, by the name users type; the first one first.
-
-    Args:
-        findings: of a study.
-        drawn: what its questions draw.
-    """
+    """Return a function that draws each chart of a report, by the name users type; the first one first."""
     charts: dict[str, Callable[[], Plot]] = {}
     for name, draw in charts_by_name(findings, payload(findings, drawn), drawn).items():
         charts.setdefault(name.removeprefix("response "), draw)
@@ -75,12 +59,7 @@ WIDTH, HEIGHT = 760, 340
 
 
 def fragment(findings: Findings, plot: Plot | None) -> str:
-    """Return an HTML fragment of the first screen; every text in it is escaped.
-
-    Args:
-        findings: of a study.
-        plot: its first figure; None leaves it out.
-    """
+    """Return an HTML fragment of the first screen; every text in it is escaped."""
     claim = findings.claim
     context = {
         "title": findings.study.title or findings.study.name,

@@ -42,14 +42,8 @@ class Canvas:
 def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float, height: float) -> str:
     """Draw a plot.
 
-    Args:
-        data: traces, in the writing of `protocol/figure.py`.
-        layout: of which both axes have a range.
-        width: of the picture in pixels.
-        height: likewise.
-
-    Returns:
-        An `svg` element without a name: what it shows is said by what stands around it.
+    Traces are as in `protocol/figure.py`, and both axes have a range. The `svg` element is unlabeled: its context says what
+    it shows.
     """
     margin = MARGIN | layout.get("margin", {})
     margin["r"] = min(margin["r"], 0.32 * width)

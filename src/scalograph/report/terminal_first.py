@@ -39,10 +39,7 @@ Places = Sequence[tuple[str, str]]
 def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
     """Print the answer.
 
-    Args:
-        screen: what was found.
-        console: where to; its width and encoding are respected.
-        places: what is named at the end, such as ("report", its path).
+    `places` are named at the end, such as ("report", its path).
     """
     most = LINES if console.width >= COLUMNS else LINES * COLUMNS // console.width
     for cut in CUTS:

@@ -26,11 +26,7 @@ BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: bool = False) -> list[Text]:
     """Lay out a matrix in the width of a console.
 
-    Args:
-        matrix: of a claim.
-        console: where to.
-        most: rows; 0 leaves the matrix out.
-        only_resolved: leave out rows of which no figure is resolved; where that is all of them, the matrix.
+    At most `most` rows, with 0 none; `only_resolved` omits rows without a conclusive value.
     """
     kept_rows = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
     if not most or not kept_rows:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from scalograph.protocol.old_names import rename_table
 from scalograph.report.cells import ShownCell, TableLayout, table_layout
 from scalograph.report.screen import Screen, emit, gap, items, say, verbatim, words
 from scalograph.text.format import DASH
@@ -23,7 +24,7 @@ class TablePlan:
 
     Attributes:
         lifted: how many label columns leave the table.
-        strips: for each strip the indices of its columns and their widths.
+        strips: for each strip the widths of its columns by index.
         stacked: indices of columns that fit beside no label.
     """
 
@@ -137,12 +138,13 @@ def _draw_planned(sheet: TableLayout, columns: list[list[str]], layout: TablePla
         for strip, widths in enumerate(layout.strips):
             if strip:
                 gap(console)
-            telling = [row for row in rows if not strip or _tells(sheet, row, widths)]
+            telling = [
+                row
+                for row in rows
+                if not strip
+                or any(str(sheet.rows[row][i]) not in ("", DASH) for i in widths if not sheet.headings[i].label)
+            ]
             emit(console, _table(sheet, columns, telling or rows, widths, console))
-
-
-def _tells(sheet: TableLayout, row: int, widths: dict[int, int]) -> bool:
-    return any(str(sheet.rows[row][i]) not in ("", DASH) for i in widths if not sheet.headings[i].label)
 
 
 def _headline(sheet: TableLayout, row: int, labels: range | list[int]) -> str:
@@ -212,6 +214,7 @@ def render(screen: Screen, console: Console) -> None:
 
 def render_table(screen: Screen, name: str, console: Console) -> bool:
     """Print one table; return False where there is none of that name."""
+    name = rename_table(name)
     for table in screen.tables:
         if table.id == name:
             draw(table_layout(table), console)

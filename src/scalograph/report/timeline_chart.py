@@ -22,7 +22,7 @@ ALONE = 1.25
 def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
     """Return the timeline where its rows and bins agree, as protocol/probe.md has them, else None.
 
-    Where switches were too many to record, the tree as a whole is one row, and nobody knows who waited.
+    Where switches were too many to record, the tree is one row, and waiting is unknown.
     """
     tree = timeline.get("tree_busy_ns")
     if timeline.get("cpus") == [] and isinstance(tree, list):
@@ -31,19 +31,22 @@ def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
     if not (isinstance(cpus, list) and isinstance(busy, list) and cpus and len(busy) == len(cpus)):
         return None
     rows = busy if waiting is None and cpus == [TREE] else [*busy, waiting]
-    return timeline if _agree(rows) and _is_positive(timeline.get("bin_ns")) else None
-
-
-def _agree(rows: list[Any]) -> bool:
-    return all(isinstance(row, list) and row and len(row) == len(rows[0]) and _numeric(row) for row in rows)
+    return (
+        timeline
+        if all(
+            isinstance(row, list)
+            and row
+            and len(row) == len(rows[0])
+            and all(isinstance(x, int | float) and math.isfinite(x) for x in row)
+            for row in rows
+        )
+        and _is_positive(timeline.get("bin_ns"))
+        else None
+    )
 
 
 def _is_positive(x: Any) -> bool:
     return isinstance(x, int | float) and x > 0
-
-
-def _numeric(row: list[Any]) -> bool:
-    return all(isinstance(x, int | float) and math.isfinite(x) for x in row)
 
 
 class Bins:
@@ -73,9 +76,7 @@ class Bins:
 def describe_timeline(busy: list[list[float]], waiting: list[float]) -> str:
     """Describe a timeline for readers who do not see it.
 
-    Args:
-        busy: for each CPU, the share of each bin for which a task ran there.
-        waiting: tasks that waited in each bin; empty where that is not known.
+    `busy` is, for each CPU, the busy share of each bin; `waiting` the waiting tasks of each bin, empty where unknown.
 
     >>> describe_timeline([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
     'On average 1.5 tasks are on a CPU; for 50 % of the time about one or none. On average 0.5 wait, at most 2.'
@@ -155,7 +156,7 @@ def missing_timeline(findings: Findings) -> str:
 
 
 def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
-    title, run = factors.treatment(doc.treatment) or escape_controls(doc.run), escape_controls(doc.run)
+    title, run = factors.configuration(doc.configuration) or escape_controls(doc.run), escape_controls(doc.run)
     label = f"Tasks on CPUs over time, {title}. {bins.words}"
     details = [_busiest(bins, run)] if bins.tasks else []
     note = bins.words if bins.tasks else f"{bins.words} The tasks of this run were not recorded."

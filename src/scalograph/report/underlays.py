@@ -29,10 +29,7 @@ LAWS = {
 def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Name what can be shown and hidden, and whether it is shown at first.
 
-    Args:
-        drawn: the curves of a family, with what stands under each.
-        n_lines: of a panel.
-        papers: that have published figures, with the symbol of each.
+    Each drawn curve has its underlays; `n_lines` is per panel.
     """
     kinds = {layer["of"] for curve in drawn for layer in curve["under"]}
     laws = [
@@ -46,9 +43,7 @@ def legend(drawn: Sequence[dict[str, Any]], n_lines: int, papers: Sequence[dict[
 def speedup_underlays(law: dict[str, Any] | None, ideal: Iterable[tuple[float, float | None]]) -> list[dict[str, Any]]:
     """Return the underlays of a speedup curve: kind, traces, and range of each.
 
-    Args:
-        law: as `law_line` has it.
-        ideal: places of the points, with the ideal speedup of each.
+    `ideal` is the position of each point with its ideal speedup.
     """
     layers = []
     if law:
@@ -153,12 +148,7 @@ def published_lines(
 ) -> list[dict[str, Any]]:
     """Return the published lines of a curve: dotted with hollow marks, in its color.
 
-    Args:
-        beside: as `printed` has it.
-        measures: of the family, with the scale that they are drawn in.
-        axis: that the levels stand on, under this `title`.
-        title: of the axis.
-        names: the `papers` of the family.
+    `beside` is that of `published_points`; `names` are the `papers` of the family.
     """
     layers = []
     for label, points in beside:
@@ -204,10 +194,7 @@ def _scaled_values(points: Sequence[tuple[int, dict[str, float]]], measure: dict
 def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[str]) -> list[dict[str, Any]]:
     """Name each of the `papers`, and whether it is shown at first.
 
-    Args:
-        drawn: the curves of a family.
-        line: the place of the factor that tells lines of a panel apart.
-        names: of the papers.
+    `line` is the index of the factor that separates the lines of a panel.
     """
     fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
     return [

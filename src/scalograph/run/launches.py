@@ -1,4 +1,4 @@
-"""A treatment of a plan to the processes that it starts, with arguments, environment and CPUs. Starts nothing."""
+"""A configuration of a plan to the processes that it starts, with arguments, environment and CPUs. Starts nothing."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
 from scalograph.run.services import share_cpus
 from scalograph.study.build_plan import ClassPath
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.processes import MAX_COMMANDS, fill, number_of, service_names
 from scalograph.study.program import Process, Program
 from scalograph.study.shipped import inside
@@ -22,7 +22,7 @@ from scalograph.text.quantities import count_noun
 DRIVER_NICE = -10
 
 
-def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
+def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
     """Return how each process of the program will be started, services first, each copy of one by itself.
 
     Services obey the levels, and so does a process that is alone. A driver beside services has what they leave: their
@@ -33,12 +33,12 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
-    processes = planned.program.processes_for(treatment)
+    processes = planned.program.processes_for(configuration)
     if not processes[0].name:
-        launch = _apply_levels(planned, treatment, processes[0])
+        launch = _apply_levels(planned, configuration, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
-    obeying = [_apply_levels(planned, treatment, process) for process in processes]
-    wanted = cpu_demands(processes, _study_values(planned), treatment)
+    obeying = [_apply_levels(planned, configuration, process) for process in processes]
+    wanted = cpu_demands(processes, _study_values(planned), configuration)
     cpus = divide_cpus(wanted, obeying[0], planned.facts)
     started = [
         launch
@@ -64,15 +64,15 @@ def input_file(planned: Plan) -> str | None:
 
 
 def sharing_note(planned: Plan) -> str | None:
-    """Return the sentence on treatments whose driver has no CPU of its own; None where it has one in all of them."""
-    treatments = planned.design.treatments
+    """Return the sentence on configurations whose driver has no CPU of its own; None where it has one in all of them."""
+    configurations = planned.design.configurations
     running = bool(planned.program.running)
     if not running and not any(process.service for process in planned.program.processes):
         return None
-    started = [launches(planned, treatment) for treatment in treatments]
+    started = [launches(planned, configuration) for configuration in configurations]
     n = sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
     what = "the driver has no CPU of its own, and takes from the services what it uses"
-    return f"in {n} of {count_noun(len(treatments), 'configuration')} {what}" if n else None
+    return f"in {n} of {count_noun(len(configurations), 'configuration')} {what}" if n else None
 
 
 def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
@@ -107,21 +107,21 @@ def _study_values(planned: Plan) -> dict[str, Any]:
     return {**own, **planned.program.values}
 
 
-def _apply_levels(planned: Plan, treatment: Treatment, process: Process) -> Launch:
+def _apply_levels(planned: Plan, configuration: Configuration, process: Process) -> Launch:
     study, program = planned.design.study, planned.program
-    values = {**_missing_services(program, treatment), **_study_values(planned), **process.values, **treatment}
+    values = {**_missing_services(program, configuration), **_study_values(planned), **process.values, **configuration}
     if isinstance(path := values.get("classpath"), ClassPath):
         values["classpath"] = path.text_for(values)
     base = Launch(
         env=_environment(planned), values=values, copies=number_of(process.copies, values),
         stdin=input_file(planned), ok_exits=tuple(study.workload.ok_exits),
     )  # fmt: skip
-    return apply(study, treatment, base, planned.facts)
+    return apply(study, configuration, base, planned.facts)
 
 
-def _missing_services(program: Program, treatment: Treatment) -> dict[str, str]:
-    """What others know of services that a treatment does not start: nothing, as an empty text."""
-    there = {process.name for process in program.processes_for(treatment)}
+def _missing_services(program: Program, configuration: Configuration) -> dict[str, str]:
+    """What others know of services that a configuration does not start: nothing, as an empty text."""
+    there = {process.name for process in program.processes_for(configuration)}
     return dict.fromkeys(
         service_names([process.name for process in program.processes if process.name not in there]), ""
     )

@@ -207,7 +207,7 @@ def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None
     identity = {
         "run": run.run,
         "block": run.block,
-        "treatment": dict(run.treatment),
+        "configuration": dict(run.configuration),
         "replicate": run.replicate,
         "warmup": run.warmup,
     }

@@ -15,7 +15,7 @@ from scalograph.control.ext_scheduler import SHIPS, SchedulerControl
 from scalograph.control.host_facts import add_jvms
 from scalograph.control.process_cpus import cpu_refusals
 from scalograph.control.process_quotas import quota_refusals
-from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_treatment
+from scalograph.design.planner import Design, RunPlan, expected_seconds, run_plan, seconds_per_configuration
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
 from scalograph.errors import HostError
@@ -105,9 +105,12 @@ class Plan:
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""
         study, design = self.design.study, self.design
-        planned = {"treatments": [dict(t) for t in design.treatments], "runs": self.runs.runs_per_configuration()}
+        planned = {
+            "configurations": [dict(t) for t in design.configurations],
+            "runs": self.runs.runs_per_configuration(),
+        }
         return {
-            "protocol": 1,
+            "protocol": journal.LATEST,
             "scalograph": __version__,
             "study": identity.dump_study(study),
             "study_hash": self.hash_of(study),
@@ -147,13 +150,13 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 
 
 def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
-    """Why the host cannot run a treatment: by the workloads, CPUs and quotas of the processes that it starts."""
+    """Why the host cannot run a configuration: by the workloads, CPUs and quotas of the processes that it starts."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
     limits = [cpu_refusals(study, started, facts), quota_refusals(started, facts)]
 
-    def refusal(treatment: Mapping[str, Any]) -> str | None:
-        reasons = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
-        return next(filter(None, chain(reasons, (refuse(treatment) for refuse in limits))), None)
+    def refusal(configuration: Mapping[str, Any]) -> str | None:
+        reasons = (refuse(configuration) for used, refuse in refusing if started.starts(used, configuration))
+        return next(filter(None, chain(reasons, (refuse(configuration) for refuse in limits))), None)
 
     return refusal
 
@@ -180,9 +183,17 @@ def write_design(planned: Plan, file: Path) -> None:
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
     if is_search(study.question):
         head |= {"question": study.question, "most_runs": planned.runs.most_runs, "budget_s": study.protocol.budget_s}
-    encoded = {id(treatment): msgspec.Raw(msgspec.json.encode(treatment)) for treatment in planned.design.treatments}
+    encoded = {
+        id(configuration): msgspec.Raw(msgspec.json.encode(configuration))
+        for configuration in planned.design.configurations
+    }
     runs = (
-        {"run": run.run, "block": run.block, "treatment": encoded[id(run.treatment)], "replicate": run.replicate}
+        {
+            "run": run.run,
+            "block": run.block,
+            "configuration": encoded[id(run.configuration)],
+            "replicate": run.replicate,
+        }
         for run in planned.runs.planned_runs()
     )
     results.write_bytes(file, b"".join(msgspec.json.encode(line) + b"\n" for line in chain([head], runs)))
@@ -192,8 +203,8 @@ def expected_time(planned: Plan, earlier: Path | None) -> float | None:
     """Return the seconds that the design will take, from an earlier journal; None where there is none."""
     if earlier is None or not earlier.exists():
         return None
-    timed = ((run.treatment, seconds) for run, seconds in timed_runs(journal.read(earlier)))
-    return expected_seconds(planned.design, seconds_per_treatment(timed))
+    timed = ((run.configuration, seconds) for run, seconds in timed_runs(journal.read(earlier)))
+    return expected_seconds(planned.design, seconds_per_configuration(timed))
 
 
 def locate_schedulers(planned: Plan) -> Plan:

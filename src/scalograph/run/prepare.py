@@ -27,7 +27,7 @@ def prepare(
     folder: Path,
     workload: Workload,
     values: Mapping[str, Any],
-    treatments: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     tell: Callable[[str], None],
     where: Path | None = None,
 ) -> Path | None:
@@ -40,7 +40,7 @@ def prepare(
         folder: of the workload.
         workload: its declaration.
         values: parameters, and what the host fills.
-        treatments: whose levels go before parameters of the same name.
+        configurations: whose levels go before parameters of the same name.
         tell: where a preparation that takes its time is announced.
         where: cache of what was prepared, else the user's.
 
@@ -57,7 +57,7 @@ def prepare(
     files = own_files(folder, workload.prepare.sources, "prepare.sources")
     key = cache_key(folder, files, workload.prepare.argv)
     home = (where or cache_folder() / "prepared") / f"{workload.name}-{key}"
-    for name, filled in needed_folders(workload.prepare, values, treatments).items():
+    for name, filled in needed_folders(workload.prepare, values, configurations).items():
         if not _is_current(home / name):
             tell(f"{workload.name}: prepares {name}, once; it is kept in {home / name}")
             _fill_folder(workload, filled, home / name)
@@ -65,34 +65,36 @@ def prepare(
 
 
 def read_preparations(
-    workload: Workload, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+    workload: Workload, values: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]]
 ) -> dict[str, str]:
-    """What the preparing program said of each folder that these treatments use (version, checksum): name -> its line.
+    """What the preparing program said of each folder that these configurations use (version, checksum): name -> its
+    line.
 
     Args:
         workload: its declaration.
         values: with `prepared`, as `prepare` gave it; without, nothing was prepared.
-        treatments: that will be run.
+        configurations: that will be run.
     """
     if workload.prepare is None or "prepared" not in values:
         return {}
     files = {
-        name: Path(values["prepared"], f"{name}.txt") for name in needed_folders(workload.prepare, values, treatments)
+        name: Path(values["prepared"], f"{name}.txt")
+        for name in needed_folders(workload.prepare, values, configurations)
     }
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items() if file.is_file()}
 
 
 def needed_folders(
-    plan: Prepare, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+    plan: Prepare, values: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the names of the folders that treatments need, each with the values that it came from.
+    """Return the names of the folders that configurations need, each with the values that it came from.
 
     Raises:
         StudyError: a level that is no name of a folder.
     """
     folders: dict[str, Mapping[str, Any]] = {}
-    for treatment in treatments or [{}]:
-        filled = {**values, **treatment}
+    for configuration in configurations or [{}]:
+        filled = {**values, **configuration}
         (name,) = fill([plan.folder], {**filled, "prepared": "", "into": ""})
         if Path(name).name != name or name.startswith("."):
             expected = "the name of a folder, without /"

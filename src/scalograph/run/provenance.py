@@ -48,7 +48,7 @@ def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str,
     These are absolute, or several in a list as the loader takes them; those of another machine are not read.
     """
     factors = [name for name, factor in design.study.factors.items() if environment_variable(factor.control)]
-    texts = [str(treatment[name]) for treatment in design.treatments for name in factors]
+    texts = [str(configuration[name]) for configuration in design.configurations for name in factors]
     read = design.study.workload.input
     words = [] if facts.reached else [word for text in texts for word in re.split("[: ]", text)]
     named = {Path(word) for word in words if word.startswith("/")}
@@ -61,28 +61,28 @@ def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str,
 
 
 def fetched_checksums(design: Design, program: Program) -> dict[str, str]:
-    """What Maven fetched for the treatments: artifact -> SHA-256."""
+    """What Maven fetched for the configurations: artifact -> SHA-256."""
     plans = [
         plan
         for used in program.used
-        if (treatments := program.treatments_of(used, design.treatments))
-        for plan in select_builds(used.workload.build, program.values_of(used), treatments)
+        if (configurations := program.configurations_of(used, design.configurations))
+        for plan in select_builds(used.workload.build, program.values_of(used), configurations)
     ]
     return {artifact.artifact: artifact.sha256 for plan in plans for artifact in plan.fetch}
 
 
 def preparation_lines(design: Design, program: Program) -> dict[str, str]:
-    """What was prepared for the treatments, once `program` is ready: name -> what the preparing program said of it."""
+    """What was prepared for the configurations, once `program` is ready: name -> what the preparing program said of it."""
     by_workload = [
-        read_preparations(used.workload, program.values_of(used), design.treatments) for used in program.used
+        read_preparations(used.workload, program.values_of(used), design.configurations) for used in program.used
     ]
     return {name: line for lines in by_workload for name, line in lines.items()}
 
 
 def jvm_builds(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:
-    """Builds of the JVMs that treatments name, by level; of the default one where the program is Java and none does."""
+    """Builds of the JVMs that configurations name, by level; of the default one where the program is Java and none does."""
     factors = [name for name, factor in design.study.factors.items() if factor.control == "jvm"]
-    levels = {treatment[name] for treatment in design.treatments for name in factors}
+    levels = {configuration[name] for configuration in design.configurations for name in factors}
     if not factors and facts.jvms and any("{java}" in word for word in program.argv):
         levels = {facts.jvms[0].name}
     by_level = index_jvms(facts)
@@ -130,7 +130,7 @@ def _own_files(program: Program) -> Iterator[Path]:
 
 
 def _fill_word(word: str, program: Program) -> str:
-    """A word of the template with what is known before a treatment is."""
+    """A word of the template with what is known before a configuration is."""
     values: Mapping[str, Any] = {name: program.values[name] for name in ("here", "python") if name in program.values}
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", str(value))

@@ -1,4 +1,4 @@
-"""The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
+"""The runs of a plan on a host: a run becomes a specification, what comes back the record of its configuration."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -79,7 +79,7 @@ class Runner:
             HostError: a setting is refused, or no further run can be made.
         """
         spec = self.specification(run)
-        with self._host.apply_settings(self._planned, run.treatment) as held:
+        with self._host.apply_settings(self._planned, run.configuration) as held:
             record = self._printed.read(self._host.measure(spec), spec.is_driver)
         record = record.with_figures(quota_cpus=spec.launches[0].quota_cpus)
         record = self._check_levels(
@@ -96,7 +96,7 @@ class Runner:
         study, program = self._planned.design.study, self._planned.program
         return Specification(
             run=run,
-            launches=launches(self._planned, run.treatment),
+            launches=launches(self._planned, run.configuration),
             events=program.events,
             capture=bool(self._printed.responses),
             timeout_s=study.protocol.timeout_s,
@@ -116,8 +116,8 @@ class Runner:
         return record.failed(judgment.causes[0].text) if judgment.verdict == "failed" else record
 
     def _check_levels(self, spec: Specification, record: Record) -> Record:
-        """A run under levels that were not in force is no run of its treatment."""
+        """A run under levels that were not in force is no run of its configuration."""
         study, facts = self._planned.design.study, self._planned.facts
-        wrong = read_back(study, spec.run.treatment, facts, spec.keep_controlled_copies(record))
+        wrong = read_back(study, spec.run.configuration, facts, spec.keep_controlled_copies(record))
         wrong += [*find_wrong_masks(spec.launches, record), *find_wrong_quotas(spec.launches, record)]
         return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

@@ -148,13 +148,13 @@ def _boot_note(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tu
 
 
 def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) -> None:
-    """The `study` or `resume` event. Raises StudyError where it holds more treatments than a line can."""
+    """The `study` or `resume` event. Raises StudyError where it holds more configurations than a line can."""
     try:
         book.append(name, **fields)
     except journal.EventTooLargeError as error:
-        n = len(fields["design"]["treatments"])
+        n = len(fields["design"]["configurations"])
         raise StudyError.one(
-            "factors", f"{n} treatments, {error}", "a design that one line of the journal holds"
+            "factors", f"{n} configurations, {error}", "a design that one line of the journal holds"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""How do runs of the same treatment differ? Three sources of noise, each of known size."""
+"""How do runs of the same configuration differ? Three sources of noise, each of known size."""
 
 import math
 from dataclasses import dataclass

@@ -56,7 +56,7 @@ def aa_tests(
     noise: Noise = LOW,
     n_iterations: int = 20,
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate A/A tests: the same treatment twice under a drift, each of shape (n_tests, n_pairs).
+    """Simulate A/A tests: the same configuration twice under a drift, each of shape (n_tests, n_pairs).
 
     Args:
         rng: source of randomness.

@@ -1,4 +1,4 @@
-"""What is fetched and compiled of a workload before its first run, and for which levels (protocol/workload.md)."""
+"""What is fetched and compiled for a workload before its first run, and for which levels (protocol/workload.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class WorkloadPart(BaseModel):
 
 
 class Fetch(WorkloadPart):
-    """A file of a Maven repository, of which nothing but the one with this checksum is taken."""
+    """A file of a Maven repository, accepted only with this checksum."""
 
     artifact: Annotated[str, StringConstraints(pattern=rf"^{_PART}(:{_PART}){{2,4}}$", max_length=300)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -30,7 +30,7 @@ class Fetch(WorkloadPart):
 
     @property
     def name(self) -> str:
-        """The name by which templates know it: `{fetched.NAME}`."""
+        """The name in templates: `{fetched.NAME}`."""
         return self.artifact.split(":")[1]
 
     @property
@@ -40,7 +40,7 @@ class Fetch(WorkloadPart):
 
     @property
     def packaging(self) -> str:
-        """The kind of file."""
+        """The file type."""
         return (*self.artifact.split(":"), "jar")[3]
 
     @model_validator(mode="after")
@@ -51,7 +51,7 @@ class Fetch(WorkloadPart):
 
 
 class Build(WorkloadPart):
-    """What is built from sources, and fetched for that or beside it; `when` names the levels that need it."""
+    """A build from sources, and downloads for it or beside it; `when` names the levels that need it."""
 
     tool: Literal["javac", "cc", "cargo"] | None = None
     sources: list[Text] = []
@@ -62,7 +62,7 @@ class Build(WorkloadPart):
 
     @property
     def jars(self) -> list[Fetch]:
-        """What goes into the class path."""
+        """Files of the class path."""
         return [file for file in self.fetch if file.packaging == "jar"]
 
     @model_validator(mode="after")
@@ -75,7 +75,7 @@ class Build(WorkloadPart):
 
 
 def applies(when: Mapping[str, Sequence[Any]], values: Mapping[str, Any]) -> bool:
-    """Tell whether values have a level of each name.
+    """Return whether values have a listed level of each name.
 
     >>> applies({"server": ["jetty"]}, {"server": "jetty"}), applies({}, {}), applies({"server": ["jetty"]}, {})
     (True, True, False)
@@ -84,18 +84,19 @@ def applies(when: Mapping[str, Sequence[Any]], values: Mapping[str, Any]) -> boo
 
 
 def select_builds(
-    builds: Sequence[Build], values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+    builds: Sequence[Build], values: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]]
 ) -> list[Build]:
-    """Return the builds that some treatment needs; its levels go before values of the same name."""
+    """Return the builds that some configuration needs; its levels override values of the same name."""
     return [
         plan
         for plan in builds
-        if not plan.when or any(applies(plan.when, {**values, **treatment}) for treatment in treatments or [{}])
+        if not plan.when
+        or any(applies(plan.when, {**values, **configuration}) for configuration in configurations or [{}])
     ]
 
 
 def fetched_names(builds: Sequence[Build]) -> list[str]:
-    """Return what templates may be filled with because something is fetched.
+    """Return the names that downloads fill in templates.
 
     Raises:
         ValueError: two different files have one name.
@@ -108,7 +109,7 @@ def fetched_names(builds: Sequence[Build]) -> list[str]:
 
 
 def written_names(builds: Any) -> list[str]:
-    """Return the same of a document that may have mistakes: what is none is left out."""
+    """Return the same of an unchecked document, skipping what is malformed."""
     listed = builds if isinstance(builds, list) else []
     tables = [file for plan in listed if isinstance(plan, dict) for file in _tables(plan.get("fetch"))]
     artifacts = [file.get("artifact") for file in tables]
@@ -126,7 +127,7 @@ class ClassPath:
     entries: tuple[tuple[Mapping[str, Sequence[Any]], str], ...]
 
     def text_for(self, values: Mapping[str, Any]) -> str:
-        """Return it as a JVM reads it.
+        """Return the class path for these values, joined by colons.
 
         >>> path = ClassPath((({}, "/build"), ({"server": ["jetty"]}, "/jetty.jar")))
         >>> path.under({"server": "jdk"}), path.under({"server": "jetty"})

@@ -1,4 +1,4 @@
-"""The published studies as a catalogue: which studies put each to the test, and which claims none of them decides."""
+"""The catalogue of published studies: which studies test each, and which claims no study decides."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ StudyName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_l
 
 
 class CataloguedPart(StudyPart):
-    """A study that puts some claims to the test.
+    """A study that tests some claims.
 
     Attributes:
         study: the folder beside the catalogue that holds it.
@@ -37,7 +37,7 @@ class CataloguedPart(StudyPart):
 
 
 class OpenClaim(StudyPart):
-    """A claim that no study decides, and why."""
+    """A claim that no study decides, with the reason."""
 
     id: ClaimNumber
     sentence: Text
@@ -70,7 +70,7 @@ class PublishedStudy(StudyPart):
 
 
 class Catalogue(StudyPart):
-    """All of them."""
+    """All published studies."""
 
     version: Literal[1]
     studies: list[PublishedStudy] = Field(min_length=1, max_length=64)
@@ -78,7 +78,7 @@ class Catalogue(StudyPart):
 
 @dataclass(frozen=True)
 class OpenedCatalogue:
-    """A catalogue that was read.
+    """A catalogue with its studies loaded.
 
     Attributes:
         file: it.
@@ -92,17 +92,17 @@ class OpenedCatalogue:
 
     @property
     def parts(self) -> list[tuple[PublishedStudy, CataloguedPart]]:
-        """The parts of the wanted ones, in the order in which they run."""
+        """The parts of the selected studies, in the order in which they run."""
         return [(study, part) for study in self.studies for part in study.parts]
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is the one that ships."""
+        """Whether it is the built-in one."""
         return self.file == shipped_catalogue().resolve()
 
 
 def claim_number(claim: str) -> str:
-    """The number of the published claim that an id belongs to: a claim may be decided in several parts.
+    """Return the number of the published claim of an id: a claim may be decided in several parts.
 
     >>> claim_number("S0-4b"), claim_number("S0-4")
     ('S0-4', 'S0-4')
@@ -137,12 +137,12 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
 
 
 def claims_of(declared: Declared) -> list[PublishedClaim]:
-    """The claims that a study decides."""
+    """Return the claims that a study decides."""
     return list(declared.study.published.claims) if declared.study.published else []
 
 
 def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) -> Iterator[Problem]:
-    """Claims that are decided twice, or that no published study makes."""
+    """Find claims decided twice, or made by no published study."""
     listed = {claim for study in catalogue.studies for claim in study.claims}
     places: dict[str, str] = {}
     decided = [(claim.id, part) for part, study_declared in declared.items() for claim in claims_of(study_declared)]
@@ -156,7 +156,6 @@ def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) ->
 
 
 def _select_form(catalogue: Catalogue, quick: bool) -> Catalogue:
-    """The catalogue with the parts of one form."""
 
     def parts(study: PublishedStudy) -> list[CataloguedPart]:
         return [row if quick or row.full is None else row.model_copy(update={"study": row.full}) for row in study.parts]

@@ -1,4 +1,4 @@
-"""Processes that do not go together, found on the raw document: roles, order, ports and names of several of them."""
+"""Check processes on the raw document: roles, names, order, ports, and counts of copies."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,18 +28,13 @@ COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
 
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the processes of a workload or of a study's `[workload]`; what is no table is empty."""
+    """Return the process tables of a document; what is no table is empty."""
     listed = raw.get("process")
     return [item if isinstance(item, dict) else {} for item in listed] if isinstance(listed, list) else []
 
 
 def check_process_order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
-    """Find what is wrong between processes, in any that are valid or not.
-
-    Args:
-        processes: as they are written.
-        at: path of the list.
-    """
+    """Check roles, names, order and ports of processes, valid or not; `at` is the path of the list."""
     if not processes:
         return
     yield from _roles(processes, at)
@@ -49,7 +44,7 @@ def check_process_order(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> 
 
 
 def words_of(process: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the texts of a process that are templates, by the key that holds them; what is no text is left out."""
+    """Return the template texts of a process by key; what is no text is skipped."""
     argv, ready = process.get("argv"), table(dict(process), "ready")
     parameters = table(dict(process), "parameters").values() if "use" in process else ()
     texts = {"argv": argv if isinstance(argv, list) else (), "ready": map(ready.get, FORMS), "parameters": parameters}
@@ -57,7 +52,7 @@ def words_of(process: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def filled_at_start(processes: Sequence[Mapping[str, Any]], process: Mapping[str, Any]) -> set[str]:
-    """Return the names that are filled just before a run starts, for one of its processes."""
+    """Return the names filled for one of the processes just before a run."""
     own = {*own_names(process.get("role") == SERVICE, _has_ports(process))}
     after = _dependencies(processes)
     earlier = set(after) if process.get("role") == DRIVER else predecessors(str(process.get("name")), after)
@@ -133,7 +128,7 @@ def _ports(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mist
 
 
 def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
-    """Yield the numbers of ports that `ready` names."""
+    """Yield the port numbers in `ready`."""
     ready = table(dict(process), "ready")
     if type(port := ready.get("port")) is int:
         yield port
@@ -143,14 +138,14 @@ def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
 
 
 def count_factor(process: Mapping[str, Any], key: str = "copies") -> str | None:
-    """Return the name that counts copies of a process, its CPUs or its quota; None if it is a number."""
+    """Return the factor that counts copies, CPUs or the quota of a process; None for a number."""
     count = process.get(key)
     match = re.fullmatch(r"\{([^{}]+)\}", count) if isinstance(count, str) else None
     return match[1] if match else None
 
 
 def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: KeyPath) -> Iterator[Mistake]:
-    """Find services that are more together than a run can start.
+    """Check that copies of services are no more than a run can start.
 
     Args:
         processes: as they are written.
@@ -167,7 +162,7 @@ def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, i
 
 
 def _dependencies(processes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the services in order, each with those that it comes after."""
+    """Return the services in order, each with those it comes after."""
     services = (process for process in processes if process.get("role") == SERVICE)
     return {str(process.get("name")): _texts(process.get("after")) for process in services}
 
@@ -187,7 +182,7 @@ def _has_ports(process: Mapping[str, Any]) -> bool:
 def check_workload_processes(
     raw: Mapping[str, Any], at: KeyPath, filled: set[str], most: Mapping[str, int]
 ) -> Iterator[Mistake]:
-    """Find every mistake in the processes of a workload.toml.
+    """Check the processes of a workload.toml.
 
     Args:
         raw: the document, valid or not.
@@ -217,7 +212,7 @@ def check_workload_processes(
 def check_process_placeholders(
     processes: Sequence[Mapping[str, Any]], i: int, at: KeyPath, filled: Collection[str]
 ) -> Iterator[Mistake]:
-    """Find the names in the texts of one process that nothing fills, beside those of the run."""
+    """Check that the run fills every name in one process's texts."""
     own = filled_at_start(processes, processes[i])
     # Missing ports are told where they are to be declared.
     silent = {"port", "ports"} if processes[i].get("role") == SERVICE else set[str]()
@@ -230,7 +225,7 @@ def check_process_placeholders(
 def check_placeholders(
     words: Sequence[str], where: KeyPath, filled: set[str], silent: Collection[str] = ()
 ) -> Iterator[Mistake]:
-    """Find lone braces and names that nothing fills in the words of a template."""
+    """Check a template for lone braces and names that nothing fills."""
     for name, item in dict.fromkeys(placeholders(words)):
         if name is None:
             yield where, f'a lone brace in "{item}"', "{name}", "write {{ or }} for a brace"

@@ -1,4 +1,4 @@
-"""The file of published figures, checked before the first run: an analysis would only leave it out."""
+"""Check the file of published values before the first run: an analysis would only ignore it."""
 
 import csv
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ MAX_BYTES = 16 << 20
 
 
 def check_published_file(raw: dict[str, Any], folder: Path) -> Iterator[Mistake]:
-    """Find the mistakes in the published file that a study names: its name, its place, its columns.
+    """Check name, place and columns of the published file that a study names.
 
     Args:
         raw: the document of study.toml, valid or not.
@@ -56,7 +56,7 @@ def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Mista
 
 
 def _column_references(published: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """Columns that the study names, and where it does."""
+    """Yield columns that the study names, with their paths."""
     for key in ("match", "values", "ranges"):
         yield from ((("published", key, column), column) for column in table(published, key))
     for column, ends in table(published, "ranges").items():

@@ -1,4 +1,4 @@
-"""Figures and claims of a paper, on the raw document: what each claim names, and whether its parts fit together."""
+"""Check published values and claims on the raw document: names, and whether the parts of a claim fit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,11 +39,7 @@ OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
 
 
 def check_claims(raw: Raw) -> Iterator[Mistake]:
-    """Find every mistake in the claims of a paper that a study declares, and figures of a paper without a file.
-
-    Args:
-        raw: the document of study.toml, valid or not.
-    """
+    """Check the published claims of a study, and its published values."""
     published = table(raw, "published")
     if published:
         yield from _incomplete(published)
@@ -63,7 +59,6 @@ def check_claims(raw: Raw) -> Iterator[Mistake]:
 
 
 def _incomplete(published: Raw) -> Iterator[Mistake]:
-    """Find a file of which nothing is shown, and columns of no file."""
     if "file" in published:
         for key in ("match", "values"):
             if not table(published, key):
@@ -80,7 +75,7 @@ def _incomplete(published: Raw) -> Iterator[Mistake]:
 
 
 def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Find names that the study does not declare, and figures that its question does not offer."""
+    """Check names against the declared ones, and quantities against those the question offers."""
     responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
         for name, level in table(claim, key).items():
@@ -103,7 +98,6 @@ def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iter
 
 
 def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
-    """Find groups that no factor names, and factors of a group that are not varied."""
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     declared = {group for factor in factors.values() if isinstance(group := factor.get("group"), str) and group}
     groups = claim.get("groups")
@@ -118,14 +112,14 @@ def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
 
 
 def claimable_quantities(raw: Raw) -> list[str]:
-    """Name the figures that the study's question, and what answers without being asked, offer to claims."""
+    """Return the quantities that the study's question, and readings without one, offer to claims."""
     asked = raw.get("question", SWEEP)
     names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
     return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
 
 
 def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
-    """Whether a level is none that is planned and yet known: all CPUs, or between the levels of a surface."""
+    """Return whether an unplanned level is yet known: all CPUs, or between the levels of a surface."""
     factor = table(raw, "factors").get(name)
     if level == "all":
         return isinstance(factor, dict) and factor.get("control") == "cpus"
@@ -134,7 +128,7 @@ def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> b
 
 
 def _unread(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
-    """Find keys that a claim of its kind does not read."""
+    """Check for keys that a claim of its kind ignores."""
     kind = claim.get("kind")
     for key, kinds in READ_BY.items():
         if key in claim and isinstance(kind, str) and kind not in kinds:
@@ -168,7 +162,7 @@ def _range(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
-    """Find published numbers that are not one for each figure, and comparisons of fewer than two levels."""
+    """Check for one published number per value, and two or more levels to compare."""
     n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
     if kind in COMPARED and n is not None and n < 2:
         yield (*path, "levels"), f"{n} level", "two or more, which are compared", ""
@@ -182,7 +176,7 @@ def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _n_levels(raw: Raw, claim: Raw) -> int | None:
-    """How many levels the figures are along; None where that is wrong itself or needs a host."""
+    """Count the levels that values are along; None where these are wrong or need a host."""
     along, levels = claim.get("along"), claim.get("levels")
     if along is None:
         return 1

@@ -1,4 +1,4 @@
-"""What a question requires of its study, checked on the raw document together with the other mistakes."""
+"""Check what a question requires of its study, on the raw document."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ RawFactors = dict[str, dict[str, Any]]
 LIMITED = "within-limit"
 # The one question that has a default of every factor, and a plan by name.
 TUNED = "tunables"
-# Runs at which the rule can end a treatment at the earliest: it looks from eight on, and must pass twice in a row.
+# Runs at which the rule can end a configuration at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
 
 
 def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find every mistake that the study's question reports; for an unknown name, what a sweep reports."""
+    """Check the study by its question; by a sweep for an unknown name."""
     question = raw.get("question")
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     question_name = question if isinstance(question, str) and question in QUESTIONS else SWEEP
@@ -29,14 +29,12 @@ def check_question_rules(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _check_limits(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find limits that nothing goes by."""
     for name, response in table(raw, "responses").items():
         if isinstance(response, dict) and "limit" in response:
             yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
 
 
 def _check_tunables_keys(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find what other questions do not have: a baseline of several factors, a plan by name, groups of factors."""
     if (n := len(table(raw, "baseline"))) > 1:
         fix = f'take one, or ask question = "{TUNED}"'
         yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
@@ -48,7 +46,7 @@ def _check_tunables_keys(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
-    """Find keys of `protocol` that a search ignores: it decides itself how many runs there are, and where."""
+    """Check for keys of `protocol` that a search ignores: it decides runs itself."""
     for key in keys:
         if key in table(raw, "protocol"):
             fix = "remove it; budget_runs is a limit of runs"
@@ -56,7 +54,7 @@ def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
 
 
 def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Mistake]:
-    """Find why a study has no single factor of counts to search along.
+    """Check that a single factor of counts can be searched along.
 
     Args:
         factors: as declared.
@@ -72,7 +70,7 @@ def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | No
 
 
 def check_no_role(factors: RawFactors) -> Iterator[Mistake]:
-    """Find keys that only break-even uses."""
+    """Check for keys that only break-even uses."""
     for name, factor in factors.items():
         for key in ("role", "scale"):
             if key in factor:
@@ -80,7 +78,7 @@ def check_no_role(factors: RawFactors) -> Iterator[Mistake]:
 
 
 def check_precision_runs(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find a precision whose rule could never end the study. Its quick form may do without: it only tries the study."""
+    """Check that the rule of a precision can end the study; a quick form only tries it out."""
     protocol = table(raw, "protocol")
     runs = protocol.get("runs", Protocol.model_fields["runs"].default)
     if "precision" in protocol and type(runs) is int and 1 <= runs < FEWEST:
@@ -89,7 +87,7 @@ def check_precision_runs(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def has_several_levels(factor: dict[str, Any]) -> bool:
-    """Tell whether a factor may have more than one level."""
+    """Return whether a factor may have more than one level."""
     levels = levels_of(factor)
     return levels is None or len(levels) > 1  # text that needs a host may give several
 

@@ -1,4 +1,4 @@
-"""Mismatches of a study and its workload: names that nothing fills, factors without effect, values it refuses."""
+"""Check a study against its workload: unfilled names, factors without effect, refused values."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 
 @dataclass(frozen=True)
 class TakenNames:
-    """What a workload takes: names in its templates, and its parameters."""
+    """Names that a workload takes: those in its templates, and its parameters."""
 
     names: frozenset[str]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -36,12 +36,7 @@ class TakenNames:
 
 
 def check_workload_use(raw: dict[str, Any], folder: Folder) -> Iterator[Mistake]:
-    """Find every mistake that shows only together with the workload.
-
-    Args:
-        raw: the document of study.toml, valid or not.
-        folder: of the study.
-    """
+    """Check a study with a command or one workload; `folder` is that of the study."""
     workload, factors = table(raw, "workload"), table(raw, "factors")
     yield from _check_reserved_names(factors, table(raw, "protocol"))
     yield from _check_variables(factors, table(workload, "env"))
@@ -86,7 +81,7 @@ def _check_reserved_names(factors: Mapping[str, Any], protocol: Mapping[str, Any
 
 
 def _check_variables(factors: Mapping[str, Any], fixed: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Check the environment variables that factors set: each by one of them, none that the host or the study sets."""
+    """Check environment variables set by factors: one factor each, none set by host or study."""
     setters: dict[str, str] = {}
     for name, factor in factors.items():
         set_variable = environment_variable(factor.get("control")) if isinstance(factor, dict) else None
@@ -128,13 +123,13 @@ def check_program(
 
 
 def prepared_names(workload: Mapping[str, Any]) -> set[str]:
-    """Return the names that are filled in before and after each run: a factor may reach the program by a file."""
+    """Return names filled in before and after each run: a factor may reach the program by a file."""
     argvs = (argv for step in ("prepare", "cleanup") if is_command(argv := workload.get(step)))
     return {name for argv in argvs for name, _ in placeholders(argv) if name}
 
 
 def check_steps(workload: Mapping[str, Any], filled: set[str], folder: Folder) -> Iterator[Mistake]:
-    """Check the steps around the runs. No level is known when `setup` is carried out."""
+    """Check the steps around the runs; no level is known during `setup`."""
     for step in STEPS:
         if is_command(argv := workload.get(step)):
             yield from check_program(argv, ("workload", step), workload, folder)
@@ -150,7 +145,6 @@ def java_names(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
 
 
 def _fills(control: Any) -> str | None:
-    """Return the name by which a control hands its level over; None if it does so otherwise, or there is no control."""
     row = control_row(control) if isinstance(control, str) else None
     return row.fills if row else None
 
@@ -180,7 +174,7 @@ def check_parameters(
 def check_parameter_levels(
     raw: dict[str, Any], workload: Workload, when: Mapping[str, Any] | None = None
 ) -> Iterator[Mistake]:
-    """Find the levels that a workload does not take, among those `when` it is started."""
+    """Check for levels that a workload refuses, among those `when` it is started."""
     shorter, when = table(table(raw, "quick"), "factors"), when or {}
     for name, factor in table(raw, "factors").items():
         parameter = workload.parameters.get(name)
@@ -198,7 +192,7 @@ def check_parameter_levels(
 def check_idle_factors(
     factors: Mapping[str, Any], taken: TakenNames, counting: Collection[str | None]
 ) -> Iterator[Mistake]:
-    """Find factors that change nothing: their levels would be measured as if they were different treatments."""
+    """Check for factors without effect: their levels would pass for different configurations."""
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else ""
         fills = _fills(control)

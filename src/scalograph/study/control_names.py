@@ -1,4 +1,7 @@
-"""The controls that a factor may have, and what a study must know about each without a machine.
+"""The controls that a factor may name, and what a study knows of each without a machine.
+
+Rows are here because a study is checked on a lower floor than the controls, which are imported on first use. A new
+control is a file and a row; `scalograph.control.control` says what the file defines. A name `X:NAME` stands for many.
 
 The rows are here rather than beside the controls because a study names its controls and is checked by them on a lower
 floor. No control is imported before it is used. A further control is a file and a row; `scalograph.control.control`
@@ -13,7 +16,7 @@ from scalograph.study.fields import StudyPart
 
 
 class ControlRow(NamedTuple):
-    """A control.
+    """A control in the registry.
 
     Attributes:
         defined: "module:class".
@@ -67,7 +70,7 @@ CONTROLS: dict[str, ControlRow] = {
 
 
 def control_row(control: str) -> ControlRow | None:
-    """Return the row of a control as a study writes it; None if there is none.
+    """Return the row of a control as written in a study; None if there is none.
 
     >>> control_row("env:LD_PRELOAD") is CONTROLS["env:NAME"], control_row("env"), control_row("env:")
     (True, None, None)
@@ -77,7 +80,7 @@ def control_row(control: str) -> ControlRow | None:
 
 
 def expected_control_name(control: str) -> str | None:
-    """Return what NAME of a control must be, if it is none such; None otherwise.
+    """Return what NAME of a control must be where it is not; None otherwise.
 
     >>> expected_control_name("sysctl:vm.page-cluster"), expected_control_name("sysctl:../x")
     (None, 'the name of a kernel setting, such as vm.swappiness')
@@ -109,7 +112,7 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
 
 
 class Reset(StudyPart):
-    """What is done before each run: `sync` writes back what is dirty, `drop_caches` as the kernel's setting does."""
+    """Resets before each run: `sync` writes back dirty pages, `drop_caches` as the kernel's setting does."""
 
     sync: bool = False
     drop_caches: Literal[1, 2, 3] | None = None
@@ -119,7 +122,7 @@ NO_RESET = Reset()
 
 
 def refuse_condition(name: Any, value: Any) -> tuple[str, str] | None:
-    """Return what was found and expected of a condition that cannot be checked; None of one that can."""
+    """Return what was found and expected of a wrong condition; None for a valid one."""
     base, colon, of = str(name).partition(":")
     row = f"{base}:NAME" if colon else base
     if row not in CONDITIONS:

@@ -1,4 +1,4 @@
-"""Names in a study that are not declared, found on the raw document so that one mistake does not hide another."""
+"""Check references on the raw document, so that one mistake does not hide another."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ Mistake = tuple[KeyPath, str, str, str]
 
 
 class DeclaredLevels:
-    """The levels of a factor as it was written, spelled out once: a study may name thousands of them.
+    """The levels of a factor, resolved once: a study may name thousands.
 
     `listed` is None if they are wrong or need a host.
     """
@@ -28,11 +28,11 @@ class DeclaredLevels:
 
     @property
     def expected_text(self) -> str:
-        """The levels as a message names them."""
+        """The levels as named in a message."""
         return f'one of "{self._of_hosts}"' if self.listed is None else list_words(map(short_repr, self.listed))
 
     def has(self, level: Any) -> bool:
-        """Tell whether the level is one of them, also on some host; True if they are wrong themselves."""
+        """Return whether it is a level, on some host at least; True if the levels are wrong themselves."""
         if not isinstance(level, Level):
             return False
         if self.listed is None:
@@ -41,7 +41,7 @@ class DeclaredLevels:
         return somewhere or (isinstance(level, bool), level) in self._known
 
     def spans(self, level: Any) -> bool:
-        """Tell whether a number lies from the least to the greatest of several numbers."""
+        """Return whether a number lies between the smallest and largest of several numbers."""
         return type(level) in (int, float) and self._span is not None and self._span[0] <= level <= self._span[1]
 
 
@@ -54,7 +54,7 @@ def declared_levels(raw: dict[str, Any]) -> LevelsByFactor:
 
 
 def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find every reference to a factor, level or response that the study does not declare."""
+    """Check every reference to a factor, level or response."""
     factors, responses = declared_levels(raw), table(raw, "responses") or {"wall": {}, "cpu": {}}
     yield from _check_levels(raw, "baseline", factors)
     yield from _check_levels(raw, "reference", factors)
@@ -66,19 +66,19 @@ def check_references(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table of the document, empty if there is none or the key holds something else."""
+    """Return a table of the document; empty if it is missing or something else."""
     value = raw.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def unknown_name(path: KeyPath, what: str, name: object, names: Iterable[str]) -> Mistake:
-    """Report a name that is not among the known ones."""
+    """Report an undeclared name."""
     names = sorted(names)
     return path, f'{what} "{name}" is not declared', "one of " + (list_words(names) or "none"), suggest(name, names)
 
 
 def levels_of(factor: Any) -> list[Any] | None:
-    """Return the levels of a factor, None if they are wrong or need a host."""
+    """Return the levels of a factor; None if they are wrong or need a host."""
     levels = factor.get("levels") if isinstance(factor, dict) else None
     if isinstance(levels, str):
         try:
@@ -89,12 +89,12 @@ def levels_of(factor: Any) -> list[Any] | None:
 
 
 def has_level(factor: Any, level: Level) -> bool:
-    """Tell whether a factor has, or on some host may have, this level; True if its levels are wrong themselves."""
+    """Return whether a factor has this level on some host; True if its levels are wrong themselves."""
     return DeclaredLevels(factor).has(level)
 
 
 def check_level(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
+    """Check that a factor is declared and has this level."""
     if name not in factors:
         yield unknown_name(path, "factor", name, factors)
     elif refuse(level) is None and not factors[name].has(level):
@@ -103,13 +103,12 @@ def check_level(path: KeyPath, name: str, level: Any, factors: LevelsByFactor) -
 
 
 def _check_levels(raw: dict[str, Any], key: str, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Check a table factor -> level."""
     for name, level in table(raw, key).items():
         yield from check_level((key, name), name, level, factors)
 
 
 def is_unknown(name: Any, names: Collection[str]) -> bool:
-    """Tell whether a text is unknown; a value that is no text is a mistake of another kind, reported elsewhere."""
+    """Return whether a text is unknown; what is no text is reported elsewhere."""
     return isinstance(name, str) and name not in names
 
 
@@ -119,7 +118,7 @@ def _check_exclusions(items: Any, path: KeyPath, factors: LevelsByFactor) -> Ite
 
 
 def check_selection(item: Any, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
-    """Find factors and levels of a table factor -> list of levels that are not declared."""
+    """Check factors and levels of a table factor -> list of levels."""
     for name, levels in (item if isinstance(item, dict) else {}).items():
         for level in levels if isinstance(levels, list) and name in factors else []:
             yield from check_level((*path, name), name, level, factors)

@@ -1,4 +1,4 @@
-"""Stop 1 for a command: a study by its file or by the name of a shipped one, quick or in full length."""
+"""Load a study with its workload, by file or by built-in name, quick or in full."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,11 +45,7 @@ from scalograph.study.workload import BY_PROTOCOL, Parameter, Workload, load_wor
 
 
 def check_run_responses(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find every mistake in `from` and `unit` of the responses that read a window or a figure of the run.
-
-    Args:
-        raw: the document of study.toml, valid or not.
-    """
+    """Check `from` and `unit` of responses that read a window, a run or a process."""
     workload = table(raw, "workload")
     processes = {str(process.get("name")) for process in processes_of(workload)}
     is_known = "use" not in workload  # a used one may start several
@@ -67,7 +63,7 @@ def check_run_responses(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _unit(source: str) -> str | None:
-    """Return `s`, `bytes`, `%` or none; None for a figure that no run has."""
+    """Return `s`, `bytes`, `%` or none; None for a value that no run has."""
     room, _, name = source.partition(".")
     if room == "window":
         return "s"
@@ -100,12 +96,7 @@ WHOLE_RUN_CONTROLS = ("quota", "tasks", "isolation", "online")
 
 
 def check_process_use(raw: dict[str, Any], folder: Folder) -> Iterator[Mistake]:
-    """Find every mistake in `[[workload.process]]` that shows only together with factors, files and workloads.
-
-    Args:
-        raw: the document of study.toml, valid or not.
-        folder: of the study.
-    """
+    """Check `[[workload.process]]` together with factors, files and workloads; `folder` is that of the study."""
     workload, factors = table(raw, "workload"), table(raw, "factors")
     processes = processes_of(workload)
     if not processes or workload.get("command") is not None or workload.get("use") is not None:
@@ -180,7 +171,7 @@ def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Find what is set anew for each run, and so not for services that stay up."""
+    """Check for settings per run, which services that stay up cannot have."""
     expected = "none: services that stay up have it of the run that started them"
     for i, process in enumerate(processes):
         if "quota" in process:
@@ -193,7 +184,7 @@ def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mappin
 
 
 def _check_cpus_control(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Find a control of CPUs that holds for no process: all services have CPUs of their own."""
+    """Check for a control of CPUs without effect: all services have CPUs of their own."""
     services = [process for process in processes if process.get("role") == SERVICE]
     if services and all("cpus" in process for process in services):
         for name, factor in factors.items():
@@ -227,7 +218,7 @@ def declare(path: Path, quick: bool = False) -> Declared:
 
 
 def check(path: Path) -> Study:
-    """Load the study in a file or folder and check the files that it brings along.
+    """Load a study and check the files beside it.
 
     Raises:
         StudyError: with every mistake.
@@ -237,7 +228,6 @@ def check(path: Path) -> Study:
 
 
 def _check_surroundings(raw: dict[str, Any], folder: Path) -> list[Mistake]:
-    """Find the mistakes that show only together with a workload, or with what a run reports."""
     return [*check_workload_use(raw, folder), *check_process_use(raw, folder), *check_run_responses(raw)]
 
 
@@ -246,7 +236,7 @@ def _file(path: Path) -> Path:
 
 
 def declare_shipped(name: str, quick: bool = False) -> Declared:
-    """Load a study that ships.
+    """Load a built-in study.
 
     Raises:
         StudyError: the name is unknown; lists the known ones.

@@ -1,4 +1,4 @@
-"""Types of the values in a study, each with one message for one mistake."""
+"""Types of values in a study, with one message per mistake."""
 
 import re
 from typing import Annotated, Any
@@ -50,7 +50,7 @@ def _value(value: Any) -> Any:
 
 
 def _levels(levels: Any) -> Any:
-    """Check levels before pydantic does: it would report a mistake in a union once for each of its members."""
+    """Check levels before pydantic does: it would report a mistake in a union once for each member."""
     if isinstance(levels, str):
         spelled_out = parse_levels(levels, SOME_HOST)
         return levels if needs_host(levels) else spelled_out
@@ -79,7 +79,7 @@ FactorLevels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
 
 
 def _unit_validator(parse: Any) -> BeforeValidator:
-    """Parse text with a unit, as people write it; a journal carries the plain number (validation context "journal")."""
+    """Parse text with a unit; a journal has the plain number (validation context "journal")."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What must be equal for two runs to belong to one study, and how a difference is shown."""
+"""Decide whether runs belong to one study, and explain differences."""
 
 import errno
 import hashlib
@@ -21,7 +21,7 @@ from scalograph.study.toml_lines import format_path
 
 
 def parse_journaled_study(document: Any) -> Study:
-    """Make a study of what a journal holds.
+    """Parse the study of a journal.
 
     Args:
         document: the `study` of a `study` or `resume` event.
@@ -36,7 +36,7 @@ def parse_journaled_study(document: Any) -> Study:
 
 
 def _mistakes(study: Study) -> Iterator[Mistake]:
-    """Mistakes that no declared study has.
+    """Find mistakes that no declared study has.
 
     Levels are those of one host: what a study excludes, or quotes of a paper, may be none of them. The protocol may
     be that of a quick form, or of options.
@@ -54,7 +54,7 @@ def _mistakes(study: Study) -> Iterator[Mistake]:
 
 
 def _check_published_path(study: Study) -> Iterator[Mistake]:
-    """A published file that leads out of any folder; of a declared study its own folder is known."""
+    """Check that the published file leads out of no folder."""
     file = study.published.file if study.published else ""
     if PurePosixPath(file).is_absolute() or PurePosixPath(normpath(file)).parts[:1] == (pardir,):
         expected = "a file inside the study's folder"
@@ -62,7 +62,7 @@ def _check_published_path(study: Study) -> Iterator[Mistake]:
 
 
 def _drop_quantities(published: dict[str, Any]) -> dict[str, Any]:
-    """Another release may have offered other ones."""
+    """Drop quantities of claims: another release may have offered others."""
     claims = [{key: claim[key] for key in claim if key != "quantity"} for claim in published.get("claims", [])]
     return {**published, "claims": claims} if claims else published
 
@@ -72,8 +72,8 @@ MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 USED_KEYS = ("jvms", "program", "fetched", "prepared", "files", "kernels")
 # Each kernel keeps some of the memory to itself: where it is a factor, that is no other machine.
 KEPT_MEMORY = 1 / 32
-# Runs under another seed or of other treatments belong to another design: nothing makes both one study.
-NEVER = ("seed", "treatments")
+# Runs under another seed or of other configurations belong to another design: nothing makes both one study.
+NEVER = ("seed", "configurations")
 
 # A start that asks for further runs accepts by this name that they are more than before, and nothing else.
 MORE_RUNS = "--runs"
@@ -87,12 +87,12 @@ MAX_SOURCES = 100_000
 
 
 def dump_study(study: Study) -> dict[str, Any]:
-    """Return the study as a plain document: numbers with their units in the names."""
+    """Return the study as a plain document, with units in the names of numbers."""
     return study.model_dump(mode="json", by_alias=False)
 
 
 def study_hash(study: Study, sources: bytes = b"") -> str:
-    """Return the hash of what is asked: the study with its levels spelled out, and the workload's sources.
+    """Return the hash of the study with its levels resolved, and the workload's sources.
 
     What only shows the results (titles, groups of factors, tables, published figures, the quick form) may change
     between runs; so may budgets and what is done on a busy machine.
@@ -109,7 +109,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
 
 
 def hash_folder(folder: Path) -> bytes:
-    """Return the digest of the files of a workload, by path and content; files made by builds are not in it.
+    """Return the digest of a workload's files by path and content, without files made by builds.
 
     Raises:
         StudyError: one cannot be read, or they are more than the sources of a workload.
@@ -135,7 +135,7 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference between the journal's first event and this start. `key`: of the study, the machine or a use."""
+    """A difference between the journal's first event and this start; `key` is of study, machine or use."""
 
     key: str
     before: Any
@@ -147,15 +147,15 @@ class Difference:
         return "study_hash" if self.key.startswith("study.") else self.key
 
     def problem(self) -> Problem:
-        """Return the difference in words."""
+        """Return the difference as a problem with its remedy."""
         fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
-        if self.key == "treatments":
-            return Problem("resume: treatments", f"now {len(self.now)}, not the same or in another order", "", fix)
+        if self.key == "configurations":
+            return Problem("resume: configurations", f"now {len(self.now)}, not the same or in another order", "", fix)
         return Problem(f"resume: {self.key}", f"now {self.now!r}", f"{self.before!r} as in the journal", fix)
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
-    """Find what differs between the journal's first event and the one that this start would write.
+    """Return what differs between the journal's first event and the one this start would write.
 
     Raises:
         ProtocolError: the journal's event lacks a key that is compared.
@@ -163,7 +163,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
     with understood(before, 1):
         pairs = [
             *((key, before[key], now[key]) for key in ("seed", "study_hash")),
-            ("treatments", _treatments(before), _treatments(now)),
+            ("configurations", _configurations(before), _configurations(now)),
             *((key, before["machine"].get(key), now["machine"].get(key)) for key in MACHINE_KEYS),
             *((key, before["uses"].get(key), now["uses"].get(key)) for key in USED_KEYS),
         ]
@@ -175,14 +175,14 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
 
 
 def runs_difference(differing: Sequence[Difference]) -> Difference | None:
-    """Return the difference in the runs of each configuration, if nothing else of the study differs."""
+    """Return the difference in runs per configuration, if nothing else of the study differs."""
     keys = {difference.key for difference in differing if difference.name == "study_hash"}
     runs = next((difference for difference in differing if difference.key == "study.protocol.runs"), None)
     return runs if runs and keys == {"study_hash", runs.key} else None
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """Tell what to do if one of two events is of a study in full and the other of its quick form; None otherwise.
+    """Return the remedy if one event is of the full study and the other of its quick form.
 
     Raises:
         ProtocolError: the journal's event holds no study.
@@ -196,7 +196,7 @@ def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
 
 
 def refuse_differences(differing: list[Difference], accepted: list[str]) -> None:
-    """Stop a resume that would mix two studies.
+    """Refuse a resume that would mix two studies.
 
     Raises:
         StudyError: a difference was not accepted by name, or cannot be; one problem for each.
@@ -206,9 +206,9 @@ def refuse_differences(differing: list[Difference], accepted: list[str]) -> None
         raise StudyError([difference.problem() for difference in left])
 
 
-def _treatments(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
-    """Return each treatment as its levels in the order of the factors, which identify a run."""
-    return [list(treatment.items()) for treatment in event["design"]["treatments"]]
+def _configurations(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """Return each configuration as its levels in the order of the factors, which identify a run."""
+    return [list(configuration.items()) for configuration in event["design"]["configurations"]]
 
 
 def _content(value: Any) -> Any:
@@ -217,7 +217,7 @@ def _content(value: Any) -> Any:
 
 
 def _is_kept(difference: Difference) -> bool:
-    """Tell whether so little of the memory differs that a kernel may keep it: no module of memory is that small."""
+    """Return whether memory differs by no more than a kernel may keep: no module is that small."""
     a, b = difference.before, difference.now
     are_sizes = difference.key == "memory_bytes" and isinstance(a, int) and isinstance(b, int)
     return are_sizes and abs(a - b) <= KEPT_MEMORY * max(a, b)

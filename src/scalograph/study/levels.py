@@ -1,4 +1,4 @@
-"""The one grammar for levels: "1,2,8", "1:8", "1:512:*2", "1:all"."""
+"""The grammar of levels: "1,2,8", "1:8", "1:512:*2", "1:all"."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?", re.ASCII)
 
 
 class LevelsError(ValueError):
-    """Text that is not in the grammar, or asks for too much."""
+    """Text outside the grammar, or with too many levels."""
 
 
 def needs_host(text: str) -> bool:
-    """Tell whether the text can only be spelled out on a known host.
+    """Return whether the text can only be resolved on a known host.
 
     >>> needs_host("1:all"), needs_host("1,2")
     (True, False)
@@ -32,7 +32,7 @@ def needs_host(text: str) -> bool:
 
 
 def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
-    """Spell out levels.
+    """Parse levels.
 
     Args:
         text: in the grammar of protocol/study.md.
@@ -56,7 +56,7 @@ def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
 
 
 def is_possible_level(level: Level, text: str) -> bool:
-    """Tell whether there is a host on which a text that needs one holds this level.
+    """Return whether a text holds this level on some host.
 
     >>> is_possible_level(7, "1,all"), is_possible_level(0, "1:all"), is_possible_level(3, "1:all:*2")
     (True, False, False)
@@ -68,7 +68,7 @@ def is_possible_level(level: Level, text: str) -> bool:
 
 
 class _Span(NamedTuple):
-    """A range with an end, or both, that a host gives: None."""
+    """A range with one or both ends given by a host (None)."""
 
     first: int | None
     last: int | None
@@ -87,7 +87,7 @@ class _Span(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _host_levels(text: str) -> tuple[frozenset[tuple[bool, Level]], tuple[_Span, ...]]:
-    """Return the levels that a text holds on every host, and its first ranges that a host ends; none if it is wrong."""
+    """Return levels that a text holds on every host, and its first ranges that a host ends; none if it is wrong."""
     fixed: set[tuple[bool, Level]] = set()
     spans: list[_Span] = []
     try:
@@ -108,7 +108,7 @@ def _host_levels(text: str) -> tuple[frozenset[tuple[bool, Level]], tuple[_Span,
 
 
 def check_levels(levels: Sequence[Level]) -> None:
-    """Refuse what cannot be a factor: no level, a level that is no value, two that are alike, too many."""
+    """Refuse levels that no factor can have: none, invalid ones, duplicates, too many."""
     if not levels:
         raise LevelsError("found no level, expected at least one")
     if len(levels) > MAX_LEVELS:
@@ -117,7 +117,7 @@ def check_levels(levels: Sequence[Level]) -> None:
     for level in levels:
         if wrong := refuse(level):
             raise LevelsError(wrong)
-        # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one treatment.
+        # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one configuration.
         for key in {level, format_value(level)}:
             if key in seen:
                 raise LevelsError(_twice(seen[key], level))
@@ -188,32 +188,32 @@ def _any_base(text: str) -> int:
     return int(text, 0)
 
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One launch under one treatment: the experimental unit."""
+    """One launch under one configuration: the unit of replication."""
 
     run: str
     block: int
-    treatment: Treatment
+    configuration: Configuration
     replicate: int
     warmup: bool = False
 
 
 def read_run(event: Mapping[str, Any]) -> Run:
-    """Return the run that an `ask` or `run` event is about.
+    """Return the run of an `ask` or `run` event.
 
     Raises:
         KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
     """
-    run = Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
+    run = Run(event["run"], event["block"], event["configuration"], event["replicate"], event["warmup"])
     types = (str, int, dict, int, bool)
-    fields = (run.run, run.block, run.treatment, run.replicate, run.warmup)
+    fields = (run.run, run.block, run.configuration, run.replicate, run.warmup)
     for value, wanted in zip(fields, types, strict=True):
         if not isinstance(value, wanted):
             raise TypeError(f"{value!r:.80}, expected {wanted.__name__}")
-    if wrong := next(filter(None, map(refuse, (*run.treatment.values(), run.block, run.replicate))), None):
+    if wrong := next(filter(None, map(refuse, (*run.configuration.values(), run.block, run.replicate))), None):
         raise ValueError(wrong)
     return run

@@ -1,4 +1,4 @@
-"""study.toml to a `Study`, or every mistake at once with its line."""
+"""Load study.toml as a `Study`, or report every mistake at once with its line."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +40,7 @@ from scalograph.study.toml_lines import KeyPath, format_path, line_of, locate
 
 
 def check_counts(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find the mistakes in `copies = "{factor}"` and `cpus = "{factor}"`, in the study and in its quick form."""
+    """Check `copies = "{factor}"` and `cpus = "{factor}"`, also in the quick form."""
     workload = table(raw, "workload")
     processes, at = processes_of(workload), ("workload", "process")
     counters: list[tuple[KeyPath, str | None]] = [(("workload", "copies"), count_factor(workload))]
@@ -76,7 +76,7 @@ def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Mistak
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield every level of a factor with its place, those of the quick form too."""
+    """Yield every level of a factor with its path, also those of the quick form."""
     factor = table(table(raw, "factors"), name)
     shorter = table(table(raw, "quick"), "factors").get(name)
     places: list[tuple[KeyPath, Any]] = [(("factors", name, "levels"), factor.get("levels"))]
@@ -97,7 +97,7 @@ def _spelled_out(levels: Any) -> list[Any]:
 
 
 def check_settings(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find settings that are named wrongly, set by two factors, or set by a factor and declared as a condition."""
+    """Check settings: names, set by one factor only, not a condition too."""
     setters: dict[str, str] = {}
     for name, factor in table(raw, "factors").items():
         written = factor.get("control") if isinstance(factor, dict) else None
@@ -118,7 +118,7 @@ def check_settings(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _limit(control: str) -> str:
-    """Name the limit that a setting is of: some have two, in bytes and as a share, and each sets the other to 0."""
+    """Return the limit of a setting: some have two, in bytes and as a share, and each sets the other to 0."""
     for unit in ("_bytes", "_kbytes", "_ratio"):
         if control.startswith(("sysctl:vm.dirty_", "sysctl:vm.overcommit_")) and control.endswith(unit):
             return control.removesuffix(unit)
@@ -153,7 +153,7 @@ MOST_REPORTED = 100
 
 
 def check_sizes(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find lists and tables beyond `MOST`; with any of them nothing else of the study is looked at."""
+    """Check lists and tables against `MOST`; beyond it nothing else is checked."""
     for path, most in MOST.items():
         parent = raw
         for part in path[:-1]:
@@ -189,7 +189,7 @@ def _n_characters(words: list[Any]) -> int:
 
 
 def limit_mistakes(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Take the first mistakes of one kind, in messages of a readable length."""
+    """Return the first mistakes of one kind, with texts of readable length."""
     first = islice(mistakes, MOST_REPORTED)
     return [(path, truncate(what), truncate(expected), truncate(fix)) for path, what, expected, fix in first]
 
@@ -200,20 +200,12 @@ ExtraCheck = Callable[[Raw], Iterable[Mistake]]
 
 
 def load(file: Path, look: ExtraCheck = lambda raw: ()) -> Study:
-    """Read a study.
-
-    Args:
-        file: the study.
-        look: finds further mistakes, reported together with the others.
-
-    Raises:
-        StudyError: with every mistake found, in order of lines.
-    """
+    """Load a study; `look` checks further. Raises StudyError with every mistake, in order of lines."""
     return parse(_read(file), file.name, look)
 
 
 def parse(text: str, name: str = "study.toml", look: ExtraCheck = lambda raw: ()) -> Study:
-    """Parse a study from its text; `name` is used in the messages."""
+    """Parse a study from its text; `name` is used in messages."""
     raw = toml_text.parse(text, name)
     study, mistakes = None, list(check_sizes(raw))
     if not mistakes:
@@ -236,7 +228,7 @@ def _validate(raw: Raw) -> tuple[Study | None, list[Mistake]]:
 
 
 def _quick(raw: Raw, full: list[Mistake]) -> list[Mistake]:
-    """Find the mistakes that only the quick form has."""
+    """Find mistakes that only the quick form has."""
     _, mistakes = _validate(shorter_protocol(raw))
     changed = [mistake for mistake in mistakes if mistake[0][:1] == ("protocol",) and mistake not in full]
     changed += [

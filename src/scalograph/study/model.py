@@ -1,4 +1,4 @@
-"""The parts of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
+"""The study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def _is_none(value: object) -> bool:
 
 
 def _check_choice(value: Any, rows: Mapping[str, object]) -> Any:
-    """Refuse a name that a registry does not have, in pydantic's words for a choice."""
+    """Refuse a name that a registry lacks, in pydantic's words for a choice."""
     if isinstance(value, str) and value in rows:
         return value
     *names, last = map(repr, rows)
@@ -64,7 +64,7 @@ OkExits = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=
 
 
 class WorkloadUse(StudyPart):
-    """What is run: a workload that ships, a folder beside the study, a command, or several processes."""
+    """The workload: a built-in one, a folder beside the study, a command, or several processes."""
 
     use: Text | None = None
     command: Argv | None = None
@@ -99,7 +99,7 @@ class WorkloadUse(StudyPart):
 
 
 class Factor(StudyPart):
-    """A variable set on purpose. `levels` is text in the grammar as long as it needs a host to be spelled out."""
+    """A variable set on purpose; `levels` stays text while it needs a host to be resolved."""
 
     levels: FactorLevels
     control: Annotated[str, BeforeValidator(_known_control)] | None = None
@@ -113,13 +113,13 @@ class Factor(StudyPart):
 
     @property
     def kind(self) -> str:
-        """The sort of variable."""
+        """The kind of variable."""
         row = control_row(self.control) if self.control else None
         return self.declared_kind or (row.kind if row else "workload")
 
 
 class Response(StudyPart):
-    """What is read from each run; `pattern`, `pointer` or `reader` say where the figure is in the program's output."""
+    """A value read from each run; `pattern`, `pointer` or `reader` locate it in the program's output."""
 
     source: From = Field(alias="from")
     pattern: Pattern | None = None
@@ -134,7 +134,7 @@ class Response(StudyPart):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The keys that say where in the output it is."""
+        """The keys that locate it in the output."""
         return tuple(key for key in ("pattern", "pointer", "reader") if getattr(self, key) is not None)
 
     @property
@@ -156,7 +156,7 @@ class Response(StudyPart):
 
 
 class Protocol(StudyPart):
-    """How runs are made. Times are seconds."""
+    """How runs are made; times in seconds."""
 
     runs: Annotated[int, Field(ge=1, le=10_000)] = 5
     iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -181,7 +181,7 @@ class Protocol(StudyPart):
 
 
 class ReportTable(StudyPart):
-    """A table that the report shows: one response, rows by columns; or several, a column each."""
+    """A table of the report: one response, rows by columns; or several, one column each."""
 
     title: Text
     rows: Name
@@ -202,14 +202,14 @@ class ReportTable(StudyPart):
 
 
 class UnlikeRows(StudyPart):
-    """Rows of the published file that were built otherwise than what is measured: column -> what its cell says."""
+    """Published rows built otherwise than what is measured: column -> cell."""
 
     where: dict[str, Scalar] = Field(min_length=1)
     why: Annotated[Text, StringConstraints(min_length=1)]
 
 
 class Published(StudyPart):
-    """Figures of a paper to be shown beside the measured ones, and its claims, each of which is decided."""
+    """Values of a paper to show beside measured ones, and its claims."""
 
     file: Text = ""
     match: dict[str, Name] = {}
@@ -231,7 +231,7 @@ class Quick(StudyPart):
 
 
 class Study(StudyPart):
-    """What is asked, in one file."""
+    """A study: all of study.toml."""
 
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
@@ -258,12 +258,12 @@ class Study(StudyPart):
 
     @property
     def is_driven(self) -> bool:
-        """Whether a driver sends services what they do: it waits for them, and is no worker on their CPUs."""
+        """Whether a load generator drives services: it waits for them, and is no worker on their CPUs."""
         return any(process.role == "driver" for process in self.workload.process)
 
     @property
     def is_counted(self) -> bool:
-        """Whether counters of the kernel are kept of each run: a factor may move them, or a response reads one."""
+        """Whether kernel counters are saved with each run: a factor may move them, or a response reads one."""
         rows = (control_row(factor.control) for factor in self.factors.values() if factor.control)
         reads = any(response.source.startswith("kernel.") for response in self.responses.values())
         return reads or any(row.machine_wide for row in rows if row)
@@ -271,7 +271,7 @@ class Study(StudyPart):
     @field_validator("responses")
     @classmethod
     def _name_sources(cls, responses: dict[str, Response]) -> dict[str, Response]:
-        """Give each printed response the name under which a run keeps its value."""
+        """Name the source under which a run saves each printed response."""
         sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
         return {
             name: r.model_copy(update={"source": sources[name]}) if name in sources else r
@@ -280,7 +280,7 @@ class Study(StudyPart):
 
 
 def replace_claims(study: Study, claims: list[PublishedClaim]) -> Study:
-    """Return a study with these claims of a paper in place of its own."""
+    """Return a study with these published claims in place of its own."""
     published = (study.published or Published()).model_copy(update={"claims": claims})
     return study.model_copy(update={"published": published})
 
@@ -295,7 +295,7 @@ _ANY = "NAME"
 
 
 def study_schema() -> dict[str, Any]:
-    """Return the schema; without descriptions where the page was not installed."""
+    """Return the JSON Schema; without descriptions where the page was not installed."""
     schema = Study.model_json_schema()
     schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "study.toml"}
     page = next((file for file in _PAGES if file.is_file()), None)
@@ -306,7 +306,7 @@ def study_schema() -> dict[str, Any]:
 
 
 def _documented_keys(page: str) -> Iterator[tuple[list[str], str]]:
-    """Yield keys and what is said of them: `prepare`, `.cleanup` of one row have the same text."""
+    """Yield keys with their descriptions: `prepare`, `.cleanup` of one row share theirs."""
     for keys, meaning in _ROW.findall(page):
         first: list[str] = []
         for key in _KEY.findall(keys):
@@ -317,7 +317,7 @@ def _documented_keys(page: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _find_part(schema: Mapping[str, Any], part: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
-    """Find the part of a schema that a key means; None where the page tells of a key in words only."""
+    """Find the part of a schema that a key means; None where the page names a key in words only."""
     for name in path:
         table = _table(schema, part)
         any_name = next(iter(table.get("patternProperties", {}).values()), None)
@@ -329,7 +329,7 @@ def _find_part(schema: Mapping[str, Any], part: dict[str, Any], path: list[str])
 
 
 def _table(schema: Mapping[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """The table that a part refers to, alone or beside others such as null."""
+    """Return the table that a part refers to, alone or beside others such as null."""
     for option in (part, *part.get("anyOf", ())):
         if "$ref" in option:
             definition: dict[str, Any] = schema["$defs"][option["$ref"].rpartition("/")[2]]

@@ -1,4 +1,4 @@
-"""Where a figure is in a program's output: the first group of a pattern, or a JSON pointer."""
+"""Locate a value in a program's output: the first group of a pattern, or a JSON pointer."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,55}")
 
 
 def printed_name(name: str) -> str:
-    """Return the name under which a run keeps the printed figure of this response.
+    """Return the name under which a run saves this response's printed value.
 
     >>> printed_name("ops")
     'output_ops'

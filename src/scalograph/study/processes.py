@@ -1,4 +1,4 @@
-"""Processes of a run as they are declared: services, and the driver that sends them work (protocol/study.md)."""
+"""Declared processes of a run: services, and the driver that sends them work (protocol/study.md)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def _url(value: Any) -> Any:
 
 
 def _ports(value: Any) -> Any:
-    """Check a count, or the numbers of ports that a service has whatever it is told."""
+    """Check a count of ports, or fixed port numbers."""
     if type(value) is int and 0 <= value <= MAX_PORTS:
         return value
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_PORTS or not all(map(_is_port, value)):
@@ -76,19 +76,19 @@ class ReadyWhen(StudyPart):
         return self
 
     def template_form(self) -> tuple[str, str]:
-        """Return the form and what is to be filled in."""
+        """Return the form and its template."""
         return next((form, str(value)) for form in FORMS if (value := getattr(self, form)) is not None)
 
 
 class StopBy(StudyPart):
-    """How a service is ended: a signal, and a kill where that does not end it in time."""
+    """How a service is stopped: a signal, then a kill after the grace time."""
 
     signal: Literal["TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"] = "TERM"
     grace_s: Annotated[Duration, Field(le=3600)] = Field(default=5.0, alias="grace")
 
 
 class DeclaredProcess(StudyPart):
-    """One `[[process]]`: what is started, in how many copies, after which others, and when it is ready."""
+    """One `[[process]]`: what is started, copies, order, and when it is ready."""
 
     name: ProcessName
     role: Literal["service", "driver"]
@@ -108,7 +108,7 @@ class DeclaredProcess(StudyPart):
 
     @property
     def words(self) -> list[str]:
-        """Every text that is a template, but parameters."""
+        """Every template text except parameters."""
         ready = (str(value) for form in FORMS if self.ready and (value := getattr(self.ready, form)) is not None)
         return [*(self.argv or ()), *ready]
 
@@ -123,7 +123,7 @@ class DeclaredProcess(StudyPart):
 
 
 def value_of(written: Any, values: Mapping[str, Any]) -> Any:
-    """Return what is written, or the value of the name that stands for it.
+    """Return a value, or that of the name that stands for it.
 
     >>> value_of(0.5, {}), value_of("{n}", {"n": 3})
     (0.5, 3)
@@ -132,12 +132,11 @@ def value_of(written: Any, values: Mapping[str, Any]) -> Any:
 
 
 def number_of(count: int | str, values: Mapping[str, Any]) -> int:
-    """Return a count, or that of the name that stands for it."""
     return int(value_of(count, values))
 
 
 def sort_services(after: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Return names so that each comes after those that it names, else as they are; None where they go round in circles.
+    """Sort names so that each follows those it names; None for a cycle.
 
     >>> sort_services({"front": ["app"], "app": ["database"], "database": []}), sort_services({"a": ["b"], "b": ["a"]})
     (['database', 'app', 'front'], None)
@@ -164,7 +163,7 @@ def predecessors(name: str, after: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def own_names(is_service: bool, has_ports: bool) -> Iterator[str]:
-    """Yield the names that a run fills for a process, of itself."""
+    """Yield the names filled for a process by itself."""
     yield from OWN_NAMES
     if is_service:
         yield from COPY_NAMES
@@ -173,7 +172,7 @@ def own_names(is_service: bool, has_ports: bool) -> Iterator[str]:
 
 
 def service_names(services: Sequence[str]) -> Iterator[str]:
-    """Yield the names that a run fills for those that come after these services, which have ports."""
+    """Yield the names filled for processes that come after these services with ports."""
     yield from (f"{service}{ending}" for service in services for ending in ENDINGS)
 
 
@@ -181,13 +180,13 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 class Template(str):
-    """A value that is a template itself: it is filled before it is inserted."""
+    """A value that is a template itself: filled before it is inserted."""
 
     __slots__ = ()
 
 
 def placeholders(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """Yield every `{name}` with its item, in order; None for the name of a lone brace.
+    """Yield every `{name}` with its item, in order; None for a lone brace.
 
     >>> list(placeholders(["run", "-n{n}", "{{}}", "}"]))
     [('n', '-n{n}'), (None, '}')]
@@ -199,7 +198,7 @@ def placeholders(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 
 
 def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """Return an argv with every `{name}` replaced; `{{` and `}}` are braces. Inserted text is not expanded again.
+    """Return an argv with every `{name}` filled; `{{` and `}}` are braces. Inserted text is not expanded.
 
     Raises:
         StudyError: an unknown name, a lone brace, or a list inside an item.

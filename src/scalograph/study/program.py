@@ -1,4 +1,4 @@
-"""The program that a study starts: the argv template of its workload and what fills it."""
+"""The program of a study: argv templates of its processes, and the values that fill them."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ STEPS = ("setup", "prepare", "cleanup")
 
 @dataclass(frozen=True)
 class Service:
-    """How a service is waited for and ended: `ready` is a form and its template; `ports` a count, or fixed numbers."""
+    """How a service is awaited and stopped: `ready` is a form and its template; `ports` a count, or fixed numbers."""
 
     ready: tuple[str, str] | None = None
     ready_timeout_s: float = 60.0
@@ -34,7 +34,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Process:
-    """What a run starts: a template, how often, and a name and a role where a run has several.
+    """A process to start: template, copies, and name and role where a run has several.
 
     `service` is None of a driver, which starts at the gate. `cpus` counts CPUs that no other process has, `quota`
     CPU seconds in a second that it is granted. `values` are templates and names of its own. It is started under the
@@ -54,7 +54,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Used:
-    """A workload that a program uses, and its folder; `process` is the one that it starts, empty if it starts all."""
+    """A workload that a program uses; `process` is the one it starts, empty if it starts all."""
 
     workload: Workload
     home: Path
@@ -63,7 +63,7 @@ class Used:
 
 @dataclass(frozen=True)
 class Program:
-    """What a study starts, not yet built: processes in the order in which they start.
+    """The program of a study, not yet built: processes in starting order.
 
     `here` is the folder that relative paths start from, `steps` templates of the steps around the runs, by name
     (`STEPS`). `running` are names and process ids of services that run already.
@@ -80,12 +80,12 @@ class Program:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The words of all its processes, in order."""
+        """The words of all processes, in order."""
         return tuple(word for process in self.processes for word in process.argv)
 
     @property
     def commands(self) -> list[tuple[str, ...]]:
-        """The argv of each process that the study writes itself: no workload says what it needs."""
+        """The argv of each process written in the study: no workload says what it needs."""
         by_workloads = {used.process for used in self.used}
         return (
             []
@@ -95,16 +95,16 @@ class Program:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What is known without a treatment, values of single processes with it."""
+        """Values known without a configuration, single processes' values included."""
         return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
 
-    def processes_for(self, treatment: Mapping[str, Any]) -> tuple[Process, ...]:
-        """Return the processes that a treatment starts, in order."""
-        values = {**self.values, **treatment}
+    def processes_for(self, configuration: Mapping[str, Any]) -> tuple[Process, ...]:
+        """Return the processes that a configuration starts, in order."""
+        values = {**self.values, **configuration}
         return tuple(process for process in self.processes if applies(process.when, values))
 
     def read_by_services(self) -> set[str]:
-        """Return the names of factors on which the start of its services may depend; controls are not among them."""
+        """Return the factors on which the start of services may depend, without controls."""
         names = set[str]()
         for process in (each for each in self.processes if each.service):
             own = [value for value in process.values.values() if isinstance(value, Template)]
@@ -113,17 +113,17 @@ class Program:
             names |= {*process.values, *process.when, *(name for name, _ in placeholders(words) if name)}
         return names
 
-    def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
-        """Tell whether a treatment starts what uses a workload."""
+    def starts(self, used: Used, configuration: Mapping[str, Any]) -> bool:
+        """Return whether a configuration starts the process that uses a workload."""
         conditions = [process.when for process in self.processes if process.name == used.process and process.when]
-        return all(applies(when, {**self.values, **treatment}) for when in conditions)
+        return all(applies(when, {**self.values, **configuration}) for when in conditions)
 
-    def treatments_of(self, used: Used, treatments: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return the treatments that start what uses a workload."""
-        return [treatment for treatment in treatments if self.starts(used, treatment)]
+    def configurations_of(self, used: Used, configurations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the configurations that start what uses a workload."""
+        return [configuration for configuration in configurations if self.starts(used, configuration)]
 
     def values_of(self, used: Used) -> Mapping[str, Any]:
-        """Return what is known without a treatment to one of its workloads."""
+        """Return the values of one of its workloads known without a configuration."""
         own = (process.values for process in self.processes if process.name == used.process)
         return {**self.values, **next(own, {})}
 
@@ -152,7 +152,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
 
 
 def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
-    """Return the program of a study that says itself which processes are started.
+    """Return the program of a study that declares its processes.
 
     Raises:
         StudyError: the workload or a parameter of one is unknown, or a path leads outside the study's folder.
@@ -178,7 +178,7 @@ def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapp
 
 
 def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
-    """Return the workload of a process. Raises StudyError where it is unknown, or starts several processes itself."""
+    """Load the workload of a process. Raises StudyError where it is unknown, or starts several processes."""
     home = find_workload(str(declared.use), folder)
     workload = load_workload(home)
     if workload.process:
@@ -188,7 +188,7 @@ def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
 
 
 def _own_values(used: Used, declared: DeclaredProcess) -> dict[str, Any]:
-    """Return the parameters of a process's workload; text is a template of what is known when a run starts."""
+    """Return the parameters of a process's workload; text is a template filled at each run."""
     given = {name: Template(value) if isinstance(value, str) else value for name, value in declared.parameters.items()}
     return _parameters(used.workload, given) | {"here": str(used.home)}
 
@@ -196,7 +196,7 @@ def _own_values(used: Used, declared: DeclaredProcess) -> dict[str, Any]:
 def sort_processes(
     declared: Sequence[DeclaredProcess], locate: Callable[[Sequence[str]], Sequence[str]] = tuple
 ) -> tuple[Process, ...]:
-    """Return declared processes in the order in which they start: services by `after`, then the driver.
+    """Return declared processes in starting order: services by `after`, then the driver.
 
     Args:
         declared: the processes.
@@ -229,7 +229,7 @@ def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequen
 
 
 def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter that has a value without a treatment. Raises StudyError for an unknown one."""
+    """Return every parameter with a value without a configuration. Raises StudyError for an unknown one."""
     unknown = sorted(set(given) - set(workload.parameters))
     if unknown:
         where = f"workload.parameters.{unknown[0]}"
@@ -240,7 +240,7 @@ def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_workload(name: str, folder: Path) -> Path:
-    """Find a workload by name; a folder beside the study overrides a shipped one, so that a study can carry its own.
+    """Find a workload by name; a folder beside the study overrides a built-in one.
 
     Raises:
         StudyError: there is no workload of that name.
@@ -256,7 +256,7 @@ def find_workload(name: str, folder: Path) -> Path:
 
 
 def locate_program(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
-    """Return an argv template whose program is found from any folder. A caller's own programs may be anywhere.
+    """Return an argv template whose program is found from any folder; a caller's programs may be anywhere.
 
     Raises:
         StudyError: the program of a study leads outside its folder.
@@ -265,7 +265,7 @@ def locate_program(argv: Sequence[str], folder: Path, caller: bool, step: str = 
 
 
 def find_command(name: str, folder: Path, caller: bool = False, step: str = "command") -> str:
-    """Return a program's name: absolute, found on PATH, or a path that stays in the study's folder.
+    """Return a program as absolute path, name on PATH, or path inside the study's folder.
 
     Raises:
         StudyError: the path leads outside.

@@ -1,4 +1,4 @@
-"""A sentence of a paper, and how it is decided here: which figure, what the paper has for it, and where it holds."""
+"""A published claim, and how it is decided: the values, the paper's numbers, and the range where it holds."""
 
 from typing import Annotated, Literal
 
@@ -70,7 +70,7 @@ class PublishedClaim(StudyPart):
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The range in which a figure bears the claim out; None for an end that is open."""
+        """The range in which a value supports the claim; None for an open end."""
         if self.holds is None:
             return _HOLDS[self.kind]
         low, high = (None if isinstance(end, str) else end for end in self.holds)

@@ -1,4 +1,4 @@
-"""The shorter form of a study, as its `[quick]` table declares it."""
+"""The quick form of a study, declared in `[quick]`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from scalograph.study.model import Study
 
 
 def quick_form(study: Study) -> Study:
-    """Return the study with the changes of `quick` made.
+    """Return the quick form of a study.
 
     Raises:
         StudyError: the changed study is not valid.
@@ -33,7 +33,7 @@ def quick_form(study: Study) -> Study:
 
 
 def check_quick_baseline(raw: dict[str, Any]) -> Iterator[Mistake]:
-    """Find baselines that the quick form leaves out; without other levels, exclusions and tables only have less."""
+    """Check that the quick form keeps the baseline."""
     factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
     for name, level in table(raw, "baseline").items():
         if name not in shorter or not isinstance(factors.get(name), dict) or not has_level(factors[name], level):
@@ -44,12 +44,12 @@ def check_quick_baseline(raw: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the protocol of its quick form."""
+    """Return the raw document with the quick form's protocol."""
     return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
 
 
 def shorter_factors(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the levels of its quick form, and without a protocol."""
+    """Return the raw document with the quick form's levels, without a protocol."""
     factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
     changed = {
         name: {**factors[name], "levels": shorter[name]} for name in shorter if isinstance(factors.get(name), dict)

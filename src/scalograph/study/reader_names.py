@@ -1,4 +1,7 @@
-"""The formats of other instruments by name, and what a study must know of each without reading one.
+"""Formats of other tools by name, and what a study knows of each without reading one.
+
+Rows are here because a study names them for its program's output, and is checked on a lower floor. A new reader is a
+module in `exchange/readers`, imported on first use, and a row.
 
 The rows are here rather than beside the readers because a study names them for what its program prints, and is checked
 on a lower floor. A further reader is a module in `exchange/readers` and a row; it is imported when it is used.
@@ -8,7 +11,7 @@ from typing import NamedTuple
 
 
 class Reader(NamedTuple):
-    """A format: the instrument as people call it, and the module whose `read(file)` returns its benchmarks.
+    """A format: the tool, and the module whose `read(file)` returns its benchmarks.
 
     `read` executes nothing, limits its input, and raises StudyError with place, found and expected. `how` writes such
     a file; `to_output` says whether the instrument can print it, so that a study may read it from a run's output.

@@ -1,4 +1,4 @@
-"""What a response reads from a run's record: one observation for each iteration, or one for the run."""
+"""Read responses from a run's record: one observation per iteration, or one per run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,7 +27,7 @@ WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
 class Windows(Struct, frozen=True, gc=False):
-    """Iterations of a run in order, each over all of its copies: first start to last end.
+    """Iterations of a run in order, each over all copies: first start to last end.
 
     Attributes:
         wall_s: of each, in s.
@@ -41,7 +41,7 @@ class Windows(Struct, frozen=True, gc=False):
 
 
 def windows(record: Record) -> Windows:
-    """Put the iterations of all copies together; empty where the workload reported none."""
+    """Combine the iterations of all copies; empty where the workload reported none."""
     if len(record.iterations) == 1:  # most runs have one copy: no need to look for the first and the last
         (part,) = record.iterations
         if part.index == list(range(len(part.index))):
@@ -66,7 +66,7 @@ Observer = Callable[[Record, Windows], Sequence[float]]
 
 
 def observer(source: str, warmup: int) -> Observer:
-    """Make what reads the observations of one run that succeeded.
+    """Make the reader of one successful run's observations.
 
     Args:
         source: `from` of a response (protocol/study.md).
@@ -99,7 +99,7 @@ def observer(source: str, warmup: int) -> Observer:
 
 
 def observe(source: str, record: Record, windows: Windows, warmup: int) -> Sequence[float]:
-    """Read the observations of one run, as `observer` says."""
+    """Read the observations of one run, as `observer`."""
     return observer(source, warmup)(record, windows)
 
 
@@ -127,14 +127,14 @@ def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
 
 
 def primary_response(study: Study) -> str:
-    """Return the response that a study is about: the window's wall time, else the first that has a direction."""
+    """Return the primary response: the window's wall time, else the first with a direction."""
     wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
 
 
 def run_units() -> dict[str, str]:
-    """Return the names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
+    """Return the names after `run.` with their units: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
     ends = {"_ns": "s", "_bytes": "bytes"}
@@ -148,12 +148,12 @@ def run_units() -> dict[str, str]:
 
 
 def process_units() -> dict[str, str]:
-    """Return the figures that may follow `process.NAME.`, and the unit of each."""
+    """Return the names after `process.NAME.` with their units."""
     return {name: unit for name, (_, unit, _) in _OF_PROCESSES.items()}
 
 
 def _read_process_value(name: str, figure: str, record: Record, windows: Windows) -> float | None:
-    """Return a figure of all copies of a process; None where one of them does not have it."""
+    """Return a value over all copies of a process; None where one lacks it."""
     field, unit, together = _OF_PROCESSES[figure]
     values = [getattr(process, field) for process in record.processes if process.name == name]
     if not values or None in values:
@@ -164,7 +164,7 @@ def _read_process_value(name: str, figure: str, record: Record, windows: Windows
 
 
 def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> float | None:
-    """CPU time over the window of the driver, by the bins in it; over the whole run where they are few or none.
+    """Return CPU time over the driver's window by the bins in it; over the whole run where they are too few.
 
     A driver may warm services up before its window, and let the load rise.
     """
@@ -180,7 +180,7 @@ def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> flo
 
 
 def _fields(name: str) -> Sequence[tuple[str, float]]:
-    """Fields of a run's figures that may hold what is called so, and the factor to its unit."""
+    """Return the fields of a run that may hold a name, with the factors to its unit."""
     fields = ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0))
     return [(field, scale) for field, scale in fields if field in RunFigures.__struct_fields__]
 
@@ -207,7 +207,7 @@ def _busiest_cpu_share(record: Record, windows: Windows) -> float | None:
 
 
 def _startup(record: Record, windows: Windows) -> float | None:
-    """Return the seconds of starting and ending: process wall minus the time from first to last window."""
+    """Return seconds of starting and ending: process wall time minus first to last window."""
     if not windows.wall_s or record.run.wall_ns is None:
         return None
     first = min([min(part.start_ns) for part in record.iterations if part.start_ns])

@@ -1,4 +1,4 @@
-"""What a level, a parameter or a word of a command may be."""
+"""Valid levels, parameters and words of a command, and their texts."""
 
 import difflib
 import math
@@ -14,7 +14,7 @@ _LARGEST = 1 << 63
 
 
 def refuse(value: object) -> str | None:
-    """Return what was found and expected for a value that cannot be a level; None for a valid one."""
+    """Return what was found and expected of an invalid level; None for a valid one."""
     if not isinstance(value, bool | int | float | str):
         return f"found {short_repr(value)}, expected a number, text or a boolean"
     if isinstance(value, float) and not math.isfinite(value):
@@ -25,12 +25,12 @@ def refuse(value: object) -> str | None:
 
 
 def refuse_text(text: str) -> str | None:
-    """Return what was found and expected for a text with a NUL byte, which no program can be given; None otherwise."""
+    """Return what was found and expected of text with a NUL byte, which no program can be given."""
     return "found a NUL byte, expected text without one" if "\0" in text else None
 
 
 def is_same_level(a: object, b: object) -> bool:
-    """Tell whether two levels are equal: by value, but a boolean is no number.
+    """Return whether two levels are equal; a boolean is no number.
 
     >>> is_same_level(1, 1.0), is_same_level(1, True), is_same_level(1, "1")
     (True, False, False)
@@ -48,13 +48,13 @@ def format_value(value: object) -> str:
 
 
 def short_repr(value: object) -> str:
-    """Return a value shortened for a message."""
+    """Return a value's repr, shortened for a message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def truncate(text: str, most: int = 400) -> str:
-    """Return a text for a message, its end left out if it is long.
+    """Return text cut to a message's length.
 
     >>> truncate("abcdefgh", 6)
     'abc...'
@@ -63,7 +63,7 @@ def truncate(text: str, most: int = 400) -> str:
 
 
 def list_words(words: Iterable[str], most: int = 40) -> str:
-    """Return words in one line; of very many, the first and how many there are.
+    """Return words in one line; of very many, the first and their number.
 
     >>> list_words(["a", "b"]), list_words("abcdef", 3)
     ('a, b', 'a, b, c, ... (6 in all)')
@@ -77,13 +77,13 @@ MOST_NAMES, LONGEST_NAME = 256, 64
 
 
 def closest_name(name: object, valid: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant; of very many names, and for a very long one, none."""
+    """Return the name that was probably meant; None among very many, or for a very long one."""
     names = sorted(islice(valid, MOST_NAMES))
     return next(iter(difflib.get_close_matches(str(name)[:LONGEST_NAME], names, n=1)), None)
 
 
 def suggest(name: object, valid: Iterable[str]) -> str:
-    """Return the known name that was probably meant as a question, or an empty text.
+    """Return `did you mean "NAME"?`, or an empty text.
 
     >>> suggest("thread-scalin", ["fork-join", "thread-scaling"]), suggest("xyz", ["fork-join"])
     ('did you mean "thread-scaling"?', '')
@@ -95,7 +95,7 @@ def suggest(name: object, valid: Iterable[str]) -> str:
 def unknown_name_error(
     where: str, text: str, name: object, valid: Iterable[str], fix: str = "", empty: str = "none"
 ) -> StudyError:
-    """Return the error of a name that is none of the known ones.
+    """Return the error of an unknown name.
 
     Args:
         where: the option, or the place in a file.

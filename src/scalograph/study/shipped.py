@@ -1,4 +1,4 @@
-"""The shipped workloads and studies: in the installed package, else in the repository around it."""
+"""Built-in workloads and studies: in the installed package, else in the repository around it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def shipped_workload(name: str) -> Path:
-    """Return the folder of a shipped workload, such as `java-threads` or `sanity/pinning`.
+    """Return the folder of a built-in workload, such as `java-threads` or `sanity/pinning`.
 
     Raises:
         StudyError: there is none of that name; lists the existing ones.
@@ -18,11 +18,7 @@ def shipped_workload(name: str) -> Path:
 
 
 def shipped_study(name: str) -> Path:
-    """Return the folder of a shipped study.
-
-    Raises:
-        StudyError: there is none of that name; lists the existing ones.
-    """
+    """Return the folder of a built-in study; raises StudyError for an unknown name."""
     return _folder("studies", "study.toml", name)
 
 
@@ -32,12 +28,12 @@ def shipped_catalogue() -> Path:
 
 
 def shipped_workloads() -> list[str]:
-    """Return the sorted names of the shipped workloads; those of `sanity/` only test the path of a measurement."""
+    """Return the sorted names of built-in workloads, without those of `sanity/`."""
     return _names("workloads", "workload.toml")
 
 
 def shipped_studies() -> list[str]:
-    """Return the sorted names of the shipped studies."""
+    """Return the sorted names of built-in studies."""
     return _names("studies", "study.toml")
 
 
@@ -60,7 +56,7 @@ def _home(room: str) -> Path:
 
 
 def inside(folder: Path, name: str, where: str, what: str = "a file inside the study's folder") -> Path:
-    """Return the path that `name` means, links followed.
+    """Return the path of `name` inside a folder, links resolved.
 
     Args:
         folder: of the study.

@@ -1,4 +1,4 @@
-"""The line of each key in a TOML text; tomllib gives values without positions."""
+"""The line of each key of a TOML text; tomllib gives values without positions."""
 
 from scalograph.study.toml_text import blank_strings
 
@@ -6,7 +6,7 @@ KeyPath = tuple[str | int, ...]
 
 
 def locate(text: str) -> dict[KeyPath, int]:
-    """Return the lines (from 1) of all tables and keys, by path; items of an array of tables carry their index.
+    """Return the line (from 1) of every table and key, by path; items of an array of tables have their index.
 
     A key inside an inline table has the line of the table.
 
@@ -31,7 +31,7 @@ def locate(text: str) -> dict[KeyPath, int]:
 
 
 def format_path(path: KeyPath) -> str:
-    """Return a path as a message names it.
+    """Return a path as named in a message.
 
     >>> format_path(("exclude", 0, "threads"))
     'exclude[0].threads'
@@ -58,7 +58,7 @@ def _table(line: str, written: str, counts: dict[KeyPath, int]) -> KeyPath:
 
 
 def _names(key: str, written: str) -> KeyPath:
-    """Return the parts of a key: where they end is seen without strings, how they are spelled in the text."""
+    """Return the parts of a key: split where strings are blanked, taken from the original text."""
     names, start = list[str](), 0
     for part in key.split("."):
         name = written[start : start + len(part)].strip()

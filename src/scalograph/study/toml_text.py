@@ -1,4 +1,4 @@
-"""TOML that anybody may have written: one pass over its text bounds what the parser then meets.
+"""Parse untrusted TOML: one pass over its text bounds what the parser then meets.
 
 The parser of the standard library recurses into what is nested, takes time that grows with the square of the parts of a
 key, and some microseconds for each value; numbers of thousands of digits can be read, but not be shown. The limits are
@@ -37,7 +37,7 @@ _SEE = "see toml.io for the syntax"
 
 
 def parse(text: str, where: str) -> dict[str, Any]:
-    """Parse a declaration, after a look at its size.
+    """Parse TOML after checking its size.
 
     Args:
         text: TOML.
@@ -55,7 +55,7 @@ def parse(text: str, where: str) -> dict[str, Any]:
 
 
 def blank_strings(text: str) -> str:
-    """Return the text with each character of a string replaced by an apostrophe, of a comment by a blank; lines stay.
+    """Replace characters of strings by apostrophes and of comments by blanks; lines stay.
 
     >>> blank_strings('a = "b=1" # c')
     "a = '''''    "
@@ -71,7 +71,6 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _check_limits(text: str, where: str) -> Problem | None:
-    """Find what is beyond a limit."""
     if (n := text.count("\n")) > MAX_LINES:
         return Problem(where, f"{n} lines", f"at most {MAX_LINES}", "leave out what is empty")
     opaque = _OPAQUE.finditer(text) if len(text) > MAX_TEXT else ()

@@ -1,4 +1,4 @@
-"""A workload: a folder with workload.toml, and the argv template that a treatment fills (protocol/workload.md)."""
+"""A workload: a folder with workload.toml and an argv template that a configuration fills (protocol/workload.md)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -45,7 +45,7 @@ class Parameter(WorkloadPart):
         return self
 
     def refuse(self, value: Any) -> str | None:
-        """Return what was expected instead, or None for a valid value."""
+        """Return what was expected of an invalid value; None for a valid one."""
         if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
             return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
         if self.choices is not None and value not in self.choices:
@@ -58,12 +58,12 @@ class Parameter(WorkloadPart):
 
 
 def _several(tables: Any) -> Any:
-    """One `[build]` is a list of one `[[build]]`."""
+    """Return a single `[build]` as a list."""
     return [tables] if isinstance(tables, dict) else tables
 
 
 class Prepare(WorkloadPart):
-    """What is fetched or made once before the first run: a program fills a folder of the cache."""
+    """A step before the first run: a program fills a folder of the cache."""
 
     argv: list[Text] = Field(min_length=1)
     folder: Text
@@ -71,7 +71,7 @@ class Prepare(WorkloadPart):
 
 
 class Requirement(WorkloadPart):
-    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why.
+    """A combination that needs more of the host than others, or that the program cannot do: `refuse` says why.
 
     It is one where all parameters of `when` have one of these values, and any of `given` another one than its default.
     """
@@ -157,7 +157,6 @@ def load_workload(folder: Path) -> Workload:
 
 
 def _check_processes(raw: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Find what is wrong between its processes, and in their templates."""
     parameters = raw.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     most = {name: table.get("max", 1) for name, table in parameters.items() if isinstance(table, dict)}
@@ -183,7 +182,7 @@ def _problem(where: str, detail: Any) -> Problem:
 
 
 def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> ValuesRefusal:
-    """Return a function that tells why this host cannot run a treatment, or None.
+    """Return a function that explains why this host cannot run a configuration, or returns None.
 
     Args:
         workload: with its `requires`.
@@ -191,7 +190,8 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         facts: with the JVMs; the first is the default.
 
     Returns:
-        The function; `java` in its treatment, a name that no factor may have, is the JVM that runs it, by name or path.
+        The function; `java` in its configuration, a name that no factor may have, is the JVM that runs it, by name or
+        path.
 
     Raises:
         StudyError: the workload does not take a value; the returned function raises it too.
@@ -200,13 +200,13 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
     jvms = {name: jvm for jvm in reversed(facts.jvms) for name in (jvm.java, jvm.name)}
     jvms |= {"default": facts.jvms[0]} if facts.jvms else {}
 
-    def refusal(treatment: Mapping[str, Any]) -> str | None:
-        _refuse_values(workload, treatment, "factors")
-        together = {**values, **treatment}
+    def refusal(configuration: Mapping[str, Any]) -> str | None:
+        _refuse_values(workload, configuration, "factors")
+        together = {**values, **configuration}
         asked = [r for r in workload.requires if _applies(r, workload, together)]
         if reason := next((r.refuse for r in asked if r.refuse), ""):
             return reason
-        jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
+        jvm = jvms.get(str(configuration.get("java", "default"))) if asked else None
         needed = max((r.java_release or 0 for r in asked), default=0)
         if jvm is None or jvm.release >= needed:
             return None

@@ -1,4 +1,4 @@
-"""A cache of what can be made again, in folders that are named by their sources and are complete or absent."""
+"""Cache of compiled workloads and JVM facts, in folders named by their sources that are complete or absent."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ _HALF_FILLED = re.compile(r"\.[^/]+")
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that keeps what can be made again. Raises HostError for a user who has no home folder."""
+    """Return the folder of what can be built again. Raises HostError for a user without a home folder."""
     base = environ.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says to ignore a path that is not absolute.
     return (Path(base) if base.startswith("/") else _home() / ".cache") / "scalograph"
@@ -31,7 +31,7 @@ def _home() -> Path:
 
 
 def cache_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
-    """Return a name for a cached folder: equal for equal files, by path and content, and equal further parts."""
+    """Hash files, by path and content, and further parts into the name of a cached folder."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() + b"\0")
@@ -46,17 +46,10 @@ def cache_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
 
 @contextmanager
 def fill_atomically(target: Path, room: str) -> Iterator[Path]:
-    """Yield a folder to be filled that becomes the target at the end, so that it is never seen half filled.
+    """Yield a staging folder that becomes the target at the end, so that it is never seen half filled.
 
     If two are filled at once, the later is dropped; one whose filling raises leaves nothing behind, and what a killed
-    start left half filled beside it is removed.
-
-    Args:
-        target: the folder to make; its parents are made too.
-        room: what needs space there, in words.
-
-    Raises:
-        HostError: the folder cannot be made there.
+    session left half filled beside it is removed. `room` names what needs space, for the message of the HostError.
     """
     with ExitStack() as held:
         try:

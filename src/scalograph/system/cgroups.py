@@ -1,4 +1,4 @@
-"""The cgroup v2 tree: where it is mounted, and leaves of our own in it."""
+"""The cgroup trees of both versions: where they are mounted, and leaves of our own in them."""
 
 import errno
 import os
@@ -32,7 +32,7 @@ def cgroup2_mount(root: Path = Path("/")) -> Path | None:
 
 
 def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
-    """Find where the whole hierarchy of a controller is mounted as cgroup v1: cgroup v2 cannot have it then.
+    """Find where a controller is mounted as cgroup v1, as a whole hierarchy: cgroup v2 cannot have it then.
 
     In a container that sees only a part of it, our path in it differs from the one that the kernel reports.
     """
@@ -43,7 +43,7 @@ def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
 
 
 def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
-    """Yield of each line of /proc/self/mountinfo its fields up to the place, the file system's type and its options."""
+    """Yield the fields up to the mount point, the file system type and its options of each line of /proc/self/mountinfo."""
     try:
         text = (root / "proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
@@ -56,7 +56,7 @@ def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
 
 
 def _is_place(path: str) -> bool:
-    """Tell whether a path leads down: that of another machine may lead anywhere."""
+    """Return whether a path leads only down: one of another machine may lead anywhere."""
     return "\0" not in path and ".." not in path.split("/")
 
 
@@ -73,23 +73,19 @@ def read(file: Path) -> str | None:
 
 
 class CgroupTree:
-    """The hierarchy below one mount. Makes and removes only folders that `LEAF` names, directly below the mount."""
+    """One mounted hierarchy. Makes and removes only folders that `LEAF` names, directly below the mount."""
 
     def __init__(self, mount: Path, root: Path = Path("/"), controller: str = "cpuset") -> None:
         self.mount, self._root, self._controller = mount, root, controller
 
     def leaf(self, name: str) -> Path:
-        """Return the folder of a leaf.
-
-        Raises:
-            ValueError: the name is not one of ours.
-        """
+        """Return the folder of a leaf. Raises ValueError for a name that is not ours."""
         if not LEAF.fullmatch(name):
             raise ValueError(f"{name!r} is no leaf of ours")
         return self.mount / name
 
     def write(self, file: Path, text: str) -> None:
-        """Write the text in a single write, as the kernel requires. Raises OSError."""
+        """Write text in a single write, as the kernel requires. Raises OSError."""
         fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             os.write(fd, text.encode())
@@ -97,7 +93,7 @@ class CgroupTree:
             os.close(fd)
 
     def is_delegated(self) -> bool:
-        """Tell whether leaves below the mount have the controller's files."""
+        """Return whether leaves below the mount have the controller's files."""
         return self._controller in (read(self.mount / "cgroup.subtree_control") or "").split()
 
     def delegate(self, on: bool) -> None:
@@ -105,12 +101,12 @@ class CgroupTree:
         self.write(self.mount / "cgroup.subtree_control", f"{'+' if on else '-'}{self._controller}")
 
     def used_by_others(self) -> bool:
-        """Tell whether a cgroup below the mount, other than our leaves, delegates the controller or has limits."""
+        """Return whether a cgroup below the mount, other than our leaves, delegates the controller or has limits."""
         others = (folder for folder in self.mount.iterdir() if folder.is_dir() and not LEAF.fullmatch(folder.name))
         return any(_uses(folder, self._controller) for folder in others)
 
     def has_leaf(self, name: str) -> bool:
-        """Tell whether the leaf exists."""
+        """Return whether the leaf exists."""
         return self.leaf(name).exists()
 
     def make_leaf(self, name: str) -> Path:
@@ -120,11 +116,11 @@ class CgroupTree:
         return folder
 
     def remove_leaf(self, name: str) -> None:
-        """Kill what is left in a leaf and remove it with all below. Raises OSError if that fails."""
+        """Kill the processes in a leaf and remove it with all below. Raises OSError."""
         self.remove(self.leaf(name))
 
     def remove(self, folder: Path) -> None:
-        """Do so with a leaf wherever it is. Raises OSError if that fails."""
+        """Kill the processes in any folder of a leaf and remove it with all below. Raises OSError."""
         if not folder.is_symlink():
             with suppress(OSError):  # not a partition, or no longer one
                 # Exclusive CPUs return at once; after the removal alone they would return some time later.
@@ -160,11 +156,9 @@ class CgroupTree:
 
     @contextmanager
     def enter(self, folder: Path) -> Iterator[None]:
-        """Move this process, and what it starts meanwhile, to another cgroup and back; no process of others is moved.
+        """Move this process, and what it starts meanwhile, to another cgroup and back; no other process is moved.
 
-        Raises:
-            OSError: the kernel refuses the move.
-            HostError: the kernel refuses the way back.
+        Raises OSError if the kernel refuses the move, HostError if it refuses the way back.
         """
         before = self.own_folder()
         self.write(folder / "cgroup.procs", str(os.getpid()))
@@ -174,7 +168,7 @@ class CgroupTree:
             self._go_back(before or self.mount)
 
     def _go_back(self, folder: Path) -> None:
-        """Move into a cgroup; if it is gone or no longer holds processes, into the next one above."""
+        """Move into a cgroup; if it is gone or holds no processes any more, into the next one above."""
         homes = [home for home in (folder, *folder.parents) if home.is_relative_to(self.mount)]
         for home in homes:
             try:
@@ -207,7 +201,7 @@ def _threads() -> list[int]:
 
 
 def list_processes(folder: Path) -> list[int]:
-    """Return the processes of a cgroup and of all below."""
+    """List the processes of a cgroup and of all below."""
     return [int(pid) for path, _, _ in os.walk(folder) for pid in (read(Path(path) / "cgroup.procs") or "").split()]
 
 
@@ -229,7 +223,7 @@ CPU_TIME, TASKS = "cpu", "pids"
 
 
 class V1Tree(CgroupTree):
-    """The v1 hierarchy of one controller: all its folders have the controller's files, nothing is delegated."""
+    """The v1 hierarchy of one controller: all folders have its files, nothing is delegated."""
 
     def is_delegated(self) -> bool:
         """Return True: v1 has no delegation."""
@@ -248,7 +242,7 @@ class V1Tree(CgroupTree):
 
 
 def controller_tree(controller: str, root: Path = Path("/")) -> CgroupTree | None:
-    """Find where a cgroup can be given a limit of this controller; None if no visible hierarchy has it."""
+    """Find the hierarchy in which a cgroup can get a limit of this controller; None if no visible one has it."""
     first, second = v1_mount(controller, root), cgroup2_mount(root)
     if first is not None:
         return V1Tree(root / first.lstrip("/"), root, controller)
@@ -258,5 +252,5 @@ def controller_tree(controller: str, root: Path = Path("/")) -> CgroupTree | Non
 
 
 def cpu_tree(root: Path = Path("/")) -> CgroupTree | None:
-    """Find where a cgroup can be given a quota; None if no visible hierarchy has the controller."""
+    """Find the hierarchy in which a cgroup can get a CPU quota; None if no visible one has the controller."""
     return controller_tree(CPU_TIME, root)

@@ -1,4 +1,4 @@
-"""The JVMs of this machine: JAVA_HOME, PATH, /usr/lib/jvm, and the paths of levels."""
+"""The JVMs of a machine: JAVA_HOME, PATH, /usr/lib/jvm, and the paths of levels."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def find_jvms(
 ) -> tuple[Jvm, ...]:
     """Find JVMs in order of preference: JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
 
-    A launcher that does not answer is omitted. Answers are kept in the folder `cache` until the launcher changes.
+    A launcher that does not answer is omitted. Answers are cached in the folder `cache` until the launcher changes.
     """
     jvms: list[Jvm] = []
     seen: set[Path] = set()
@@ -59,7 +59,7 @@ def ask_jvms(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]
 
 
 def parse_jvms(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
-    """Return the JVMs of another machine by what was said there: path, whether a compiler is beside it, and text."""
+    """Parse the JVMs of another machine from answers: path, whether a compiler lies beside it, printed properties."""
     jvms: list[Jvm] = []
     for path, has_compiler, output in answers:
         properties = _parse_properties(output)
@@ -70,7 +70,7 @@ def parse_jvms(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
 
 
 def assume_jvms(paths: Sequence[str]) -> tuple[Jvm, ...]:
-    """Return the programs at these paths without starting them: each is assumed to be a JVM of the latest release."""
+    """Return the programs at these paths as JVMs of the latest release, without starting them."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
     return tuple(
         Jvm(name=str(java), java=str(java), release=LATEST, build="assumed") for java in launchers if _is_program(java)
@@ -123,7 +123,7 @@ def _name(properties: Mapping[str, str], taken: set[str]) -> str:
 
 
 def _read_properties(java: Path, cache: Path | None) -> Mapping[str, str]:
-    """Return what the launcher reports about itself; empty if it is of no use. A failure is never kept."""
+    """Return the properties that a launcher prints; empty if it is of no use. A failure is never cached."""
     kept = cache / f"{_identity(java)}.json" if cache else None
     if properties := _read_cached(kept):
         return properties
@@ -177,7 +177,6 @@ def _ask(java: Path) -> dict[str, str]:
 
 
 def _parse_properties(output: str) -> dict[str, str]:
-    """Return what a launcher said of itself, as far as it is of use here."""
     properties = dict(_PROPERTY.findall(output))
     wanted = ("java.version", "java.runtime.version", "java.vendor")
     return {name: properties[name] for name in wanted if name in properties}

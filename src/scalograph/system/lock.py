@@ -1,4 +1,4 @@
-"""One start of a user at a time, the machine's lock as advice for all users, and how long to wait for either."""
+"""Locks: one session of a user at a time, the machine's lock as advice for all users, and a limited wait for either."""
 
 import errno
 import fcntl
@@ -21,10 +21,12 @@ _PROC_LOCKS = Path("/proc/locks")
 
 
 class SpoiledLockError(HostError):
-    """Something else lies where the machine's lock belongs, so other users' measurements are not seen."""
+    """Something else lies where the machine's lock belongs, so measurements of other users are not seen."""
 
     def __init__(self, file: Path, obstacle: str) -> None:
-        super().__init__(str(file), obstacle, "a plain file", "remove it: until then nobody sees who else measures here")
+        super().__init__(
+            str(file), obstacle, "a plain file", "remove it: until then nobody sees who else measures here"
+        )
 
 
 class Holder(NamedTuple):
@@ -44,16 +46,15 @@ class Holder(NamedTuple):
 
 
 def shared_lock_file(folders: Sequence[Path] = FOLDERS) -> Path | None:
-    """Return the file that all users lock; None if the machine has no place for it."""
+    """Return the file that all users lock; None if the machine has no folder for it."""
     return next((folder / NAME for folder in folders if _is_open_to_all(folder)), None)
 
 
 def try_shared_lock(file: Path) -> int | None:
     """Lock the file and return its descriptor; None if another process has it.
 
-    Raises:
-        SpoiledLockError: it is a link, no plain file, or not readable. It is not followed, and not waited upon.
-        OSError: it cannot be made or locked.
+    Raises SpoiledLockError for a link, no plain file or one that is not readable, which is neither followed nor waited
+    for; OSError if it cannot be made or locked.
     """
     fd = _open_lock(file)
     try:
@@ -68,7 +69,7 @@ def try_shared_lock(file: Path) -> int | None:
 
 
 def find_holder(file: Path) -> Holder | None:
-    """Return who has locked the file; None if the kernel does not tell us, as in another container."""
+    """Find who has locked the file; None if the kernel does not report it, as in another container."""
     try:
         status, lines = file.stat(), _PROC_LOCKS.read_text(encoding="ascii").splitlines()
         inode = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
@@ -117,14 +118,14 @@ _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another d
 
 
 class LockLease:
-    """A limited wait for other starts to end; `tell` gets what a person should know of them."""
+    """A limited wait for other sessions to end, in seconds; `tell` gets messages for people."""
 
     def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
         self._until = time.monotonic() + wait_s
         self._wait_s, self._told, self.tell = wait_s, False, tell
 
     def wait(self, who: str) -> bool:
-        """Wait a moment for `who` to end, and tell whether there is time for it."""
+        """Wait a moment for `who` to end, and return whether there is time left for it."""
         if (left := self._until - time.monotonic()) <= 0:
             return False
         # A wait below a second needs no message.
@@ -146,10 +147,9 @@ def take_user_lock(folder: PrivateDir, turn: LockLease) -> int:
 
 
 def take_shared_lock(file: Path | None, turn: LockLease) -> int | None:
-    """Take the lock of the machine; None if there is no place for one, or if it could not be had, which is told.
+    """Take the lock of the machine; None, with a message, if there is none or another user keeps it.
 
-    Raises:
-        HostError: this user's own process keeps it beyond the time limit, from another folder of changes.
+    Raises HostError if this user's own process keeps it beyond the time limit, from another folder of changes.
     """
     try:
         while file and (lock := try_shared_lock(file)) is None:

@@ -1,4 +1,4 @@
-"""What is to be known of a machine beside its CPUs: caches, clock, system, compiler, disk. Never a guess."""
+"""Facts of a machine beside its CPUs: caches, clock, distribution, compiler, disk, memory counters. Never a guess."""
 
 import os
 import re
@@ -17,7 +17,7 @@ TIMEOUT_S = 5
 
 
 def cache_sizes(root: Path) -> dict[str, int]:
-    """Return the caches of the first CPU in bytes: {"L1d_bytes": 49152, ...}; empty where sizes are not told."""
+    """Return the caches of the first CPU in bytes: {"L1d_bytes": 49152, ...}; empty where sizes are not reported."""
     sizes: dict[str, int] = {}
     for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
@@ -27,7 +27,7 @@ def cache_sizes(root: Path) -> dict[str, int]:
 
 
 def clock_mhz(cpuinfo: dict[str, str]) -> float | None:
-    """Return the clock of the first CPU at that moment, MHz; None where /proc/cpuinfo has none, as on ARM."""
+    """Return the current clock of the first CPU in MHz; None where /proc/cpuinfo has none, as on ARM."""
     text = cpuinfo.get("cpu MHz", cpuinfo.get("clock", "")).removesuffix("MHz")
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
@@ -38,13 +38,13 @@ def architecture(root: Path) -> str | None:
 
 
 def distribution(root: Path) -> str | None:
-    """Return the name and version of the system as /etc/os-release has it."""
+    """Return the name and version of the distribution, by /etc/os-release."""
     named = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text(root / "etc/os-release"), re.MULTILINE)
     return named[1].strip() if named else None
 
 
 def disk_rotational(root: Path) -> bool | None:
-    """Tell whether the disk of / has plates that turn; None where / lies on no disk of its own."""
+    """Return whether the disk of / has rotating plates; None where / lies on no disk of its own."""
     mounts = (line.split() for line in _text(root / "proc/self/mountinfo").splitlines())
     devices = [words[2] for words in mounts if len(words) > 4 and words[4] == "/"]
     if not devices or not re.fullmatch(r"\d+:\d+", devices[-1]):
@@ -55,7 +55,7 @@ def disk_rotational(root: Path) -> bool | None:
 
 
 def compiler() -> str | None:
-    """Return the first line that the C compiler says of itself; None where there is none."""
+    """Return the first line that the C compiler prints of its version; None where there is none."""
     program = shutil.which("cc")
     if program is None:
         return None
@@ -86,7 +86,7 @@ _MAX_BYTES, _COUNT = 64 << 10, re.compile("[0-9]{1,20}")
 
 
 def read_counters(root: Path = Path("/")) -> dict[str, int] | None:
-    """Return counters and limits; those that this kernel does not have are absent, None if it tells none."""
+    """Read counters and limits of /proc/vmstat; those of other kernels are absent, None if it has none."""
     try:
         lines = [line.split() for line in read_below(root, "proc/vmstat", _MAX_BYTES).splitlines()]
     except OSError:

@@ -1,4 +1,4 @@
-"""A folder of our own that no other user can write to, with files that survive a crash intact."""
+"""Folders of our own: one that no other user can write to, with files that survive a crash, and locked temporary ones."""
 
 import fcntl
 import os
@@ -29,7 +29,7 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Tell whether the folder is ours: a plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
+    """Return whether the folder is ours: a plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
     try:
         status = folder.stat()
     except OSError:
@@ -38,17 +38,16 @@ def _is_ours(folder: Path) -> bool:
 
 
 def describe_irregular(status: os.stat_result) -> str | None:
-    """Say what this is if it is no plain file with one name; None if it is one."""
+    """Describe a file that is no plain one with one name; None if it is one."""
     if stat.S_ISREG(status.st_mode):
         return "a file with several names" if status.st_nlink > 1 else None
     return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
 
 
 class PrivateDir:
-    """A folder opened once and checked; every file is reached through its descriptor, so that no link leads elsewhere.
+    """A folder opened once and checked; files are reached through its descriptor, so that no link leads elsewhere.
 
-    Raises:
-        HostError: it cannot be made, is a link, belongs to another user, or is open to others.
+    Raises HostError if it cannot be made, is a link, belongs to another user, or is open to others.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,9 +79,8 @@ class PrivateDir:
     def open(self, name: str, flags: int) -> int:
         """Open a regular file of ours.
 
-        Raises:
-            HostError: it is a link or no plain file, belongs to another user, or is writable by others.
-            FileNotFoundError: there is none, and the flags do not create it.
+        Raises HostError for a link, no plain file, another user's file or one that others may write; FileNotFoundError if
+        there is none, and the flags do not create it.
         """
         where = str(self.path / name)
         flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -103,7 +101,7 @@ class PrivateDir:
         return fd
 
     def _refused(self, name: str, error: OSError) -> str:
-        """Say what stands there instead of a file, which explains more than the kernel's answer."""
+        """Describe what stands there instead of a file, which explains more than the kernel's answer."""
         try:
             obstacle = describe_irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
         except OSError:
@@ -164,7 +162,7 @@ _LOOK = "look at it, then remove it"
 
 
 def _remedy() -> str:
-    """Tell how to avoid what another user has put in the way and only that user can remove."""
+    """Return how to avoid what another user has put in the way and only that user can remove."""
     return _LOOK if os.geteuid() == 0 else f"{_LOOK}, or set XDG_RUNTIME_DIR to a folder of your own"
 
 
@@ -174,12 +172,10 @@ _RANDOM = re.compile(r"-[a-z0-9_]{8}")
 
 @contextmanager
 def locked_tempdir(parent: Path, name: str) -> Iterator[Path]:
-    """Make a fresh folder `parent`/`name`-RANDOM, and remove it with all that is in it unless it was renamed.
+    """Make a fresh folder `parent`/`name`-RANDOM, and remove it with its content unless it was renamed.
 
-    Its lock ends with us however we end, and tells `sweep` whether we live, from another container too.
-
-    Raises:
-        OSError: it cannot be made.
+    Its lock ends with us however we end, and shows `sweep_tempdirs` whether we live, from another container too.
+    Raises OSError if it cannot be made.
     """
     folder, lock = _make_locked(parent, name)
     try:
@@ -190,11 +186,9 @@ def locked_tempdir(parent: Path, name: str) -> Iterator[Path]:
 
 
 def sweep_tempdirs(parent: Path, name: re.Pattern[str]) -> None:
-    """Remove the folders in `parent` that a `held_folder` left whose owner is dead.
+    """Remove the folders that a `locked_tempdir` of a dead owner left in `parent`, a folder of our own.
 
-    Args:
-        parent: a folder of our own; there may be none.
-        name: what such a folder is called before its RANDOM.
+    `name` matches what such a folder is named before its RANDOM.
     """
     try:
         entries = [*parent.iterdir()]
@@ -221,7 +215,6 @@ def remove_tree(folder: Path) -> None:
 
 
 def _make_locked(parent: Path, name: str) -> tuple[Path, int]:
-    """A folder, and the descriptor that holds its lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
         with suppress(FileNotFoundError):  # swept before it was locked

@@ -1,4 +1,4 @@
-"""Is the machine quiet now? A short look while no run of ours is active."""
+"""Samples of the load on our CPUs, taken while no run of ours is active."""
 
 import os
 import re
@@ -24,11 +24,11 @@ Ticks = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True)
 class LoadSample:
-    """Shares of one look, of each CPU that we may use.
+    """Shares of one sample, for each CPU that we may use.
 
     Attributes:
-        busy: what others and the hypervisor had of it together.
-        stolen: what the hypervisor had of that; none where it is empty.
+        busy: used by other processes and the hypervisor together.
+        stolen: the hypervisor's part of it; empty where it is unknown.
     """
 
     busy: Mapping[int, float]
@@ -36,7 +36,7 @@ class LoadSample:
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody had a CPU for a tenth of the look."""
+        """Whether nobody had a CPU for a tenth of the sample."""
         return max(self.busy.values(), default=0.0) < BUSY
 
     def __str__(self) -> str:
@@ -55,13 +55,7 @@ def _describe_shares(who: str, shares: Mapping[int, float]) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """What our CPUs had done at a moment, and what of it we had.
-
-    Attributes:
-        ticks: of each CPU that we may use (`_ticks`).
-        own_s: CPU time of this process and of its children that have ended.
-        at_s: of the monotonic clock.
-    """
+    """Ticks of our CPUs (`_ticks`) at `at_s` of the monotonic clock, and CPU seconds of this process and its ended children."""
 
     ticks: Ticks
     own_s: float
@@ -73,18 +67,15 @@ _start_readings: list[Reading] = []
 
 
 def remember_start(root: Path = Path("/")) -> None:
-    """Remember how the machine is as a command begins: its first look may reach back to here."""
+    """Read the load as a command begins: its first sample may reach back to here."""
     _start_readings[:] = [_reading(root)]
 
 
 def sample_load(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> LoadSample:
-    """Look for at most `LOOK_S` seconds at the CPUs that this process may use.
+    """Sample the CPUs that this process may use, for at most `SAMPLE_S` seconds.
 
     A command that has begun a moment ago, and had the CPUs to itself since, need not wait for the time that has passed.
-
-    Args:
-        sleep: how to wait; tests pass time by hand.
-        root: where /proc is.
+    `sleep` waits; tests pass time by hand.
     """
     if _start_readings and (start := _startup_sample(_start_readings.pop(), sleep, root)):
         return start
@@ -97,7 +88,7 @@ def sample_load(sleep: Callable[[float], None] = time.sleep, root: Path = Path("
 
 
 def parse_load(first: str, second: str, cpus: Iterable[int], passed_s: float) -> LoadSample:
-    """Return the look at another machine, where we do nothing: two texts of its /proc/stat, so many seconds apart."""
+    """Return the load of another machine, where we do nothing, from two texts of its /proc/stat `passed_s` seconds apart."""
     texts = ((first, 0.0), (second, passed_s))
     before, after = (Reading(_parse_ticks(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
     return _load_sample(before, after, passed_s)
@@ -116,7 +107,7 @@ def _load_sample(before: Reading, after: Reading, passed_s: float) -> LoadSample
 
 
 def _startup_sample(before: Reading, sleep: Callable[[float], None], root: Path) -> LoadSample | None:
-    """Return the look that a start of ours was; None where others had more than half of what makes one CPU busy.
+    """Return the sample that our startup was; None where others had more than half of what makes one CPU busy.
 
     Where we ran is not known, so that what we used is taken from the sum of all CPUs.
     """
@@ -148,7 +139,11 @@ def _ticks(root: Path) -> Ticks:
 def _parse_ticks(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
     mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
     rows = ((words[0], words[1:9]) for words in map(str.split, lines) if words and words[0] in mine)
-    return {mine[name]: _sum_ticks(fields) for name, fields in rows if len(fields) == 8 and all(map(_COUNT.fullmatch, fields))}
+    return {
+        mine[name]: _sum_ticks(fields)
+        for name, fields in rows
+        if len(fields) == 8 and all(map(_COUNT.fullmatch, fields))
+    }
 
 
 def _sum_ticks(fields: list[str]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Leaves of earlier runs: a probe that is killed together with its guard can neither end its run nor remove its own."""
+"""Remove leaves of earlier runs: a probe that is killed together with its guard can neither end its run nor remove its own."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from scalograph.system.cgroups import (LEAF, CgroupTree, cgroup2_mount, list_processes, read)
+from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, list_processes, read
 
 # A probe makes its leaf a moment before it forks into it.
 MIN_AGE_S = 60.0
@@ -19,7 +19,7 @@ _PROBES_OWN = re.compile(r"scalograph-[0-9a-f]{2,15}")
 
 
 def remove_stale_cgroups(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S) -> list[str]:
-    """Remove leaves that surely belong to no probe, with what still runs in them, and list them.
+    """Remove leaves that surely belong to no probe, kill what still runs in them, and list them.
 
     They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
     user; nobody holds their lock; and their probe is gone. Those without a process at any depth are older than
@@ -31,12 +31,7 @@ def remove_stale_cgroups(tree: CgroupTree, root: Path = Path("/"), min_age_s: fl
 
 
 def end_orphaned_run(probe: int, root: Path = Path("/")) -> None:
-    """End the run of a probe that was killed, if its guard was killed too, or was not yet there.
-
-    Args:
-        probe: number of its process, which was a child of ours.
-        root: where /proc is.
-    """
+    """End the run of a killed probe, a child of ours, if its guard was killed too, or was not yet there."""
     if (mount := cgroup2_mount(root)) is None:
         return
     tree = CgroupTree(mount, root)
@@ -76,7 +71,7 @@ def _is_stale(leaf: Path, min_age_s: float) -> bool:
 
 
 def _is_locked(leaf: Path) -> bool:
-    """Tell whether a probe lives that has locked it: of another name than ours, say, or in a container."""
+    """Return whether a probe lives that has locked it: of another name than ours, say, or in a container."""
     try:
         fd = os.open(leaf, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -93,7 +88,7 @@ def _is_locked(leaf: Path) -> bool:
 
 
 def _all_seen(leaf: Path) -> bool:
-    """Tell whether every process in it has a number here: one outside our PID namespace reads as 0."""
+    """Return whether every process in it has a number here: one outside our PID namespace reads as 0."""
     pids = list_processes(leaf)
     return bool(pids) and 0 not in pids
 
@@ -104,14 +99,14 @@ def _running_probes(root: Path) -> tuple[str, ...]:
 
 
 def _is_probe(folder: Path) -> bool:
-    """Tell whether it is one that runs: nobody waits for a dead one below a container's first process."""
+    """Return whether it is a live probe: nobody waits for a dead one below a container's first process."""
     if read(folder / "comm") != _PROBE:
         return False
     return (read(folder / "stat") or "").rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
 
 
 def _clear(leaf: Path, tree: CgroupTree) -> str | None:
-    """Clear a leaf and tell what was left in it; None if it stays, which a later start tries again."""
+    """Clear a leaf and describe what was left in it; None if it stays, which a later session tries again."""
     if not (n := len(list_processes(leaf))):
         return f"cgroup {leaf.name}, left empty: removed" if _remove_empty(leaf) else None
     try:
@@ -122,7 +117,7 @@ def _clear(leaf: Path, tree: CgroupTree) -> str | None:
 
 
 def _remove_empty(leaf: Path) -> bool:
-    """Remove an empty leaf and tell whether it is gone. The kernel refuses where there is a process after all."""
+    """Remove an empty leaf and return whether it is gone. The kernel refuses where there is a process after all."""
     with suppress(OSError):
         for folder, _, _ in os.walk(leaf, topdown=False):
             Path(folder).rmdir()

@@ -1,4 +1,4 @@
-"""Processes that a step or a compiler of an earlier start left: it was killed, and could not end them itself."""
+"""Kill processes left by a session that died: a step or a compiler that it could not end itself."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from scalograph.system.cgroups import read
 
 
 class Owner(BaseModel):
-    """A process, distinguished from a later one with its number."""
+    """A process, distinguished from a later one with its number by its start, in ticks since boot."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -25,12 +25,12 @@ class Owner(BaseModel):
         return cls(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
 
     def is_alive(self, root: Path) -> bool:
-        """Tell whether the process still exists, and is no later process with its number."""
+        """Return whether the process still exists, and is no later process with its number."""
         return _start_ticks(self.pid, root) == self.start_ticks
 
 
 def boot_id(root: Path) -> str:
-    """Return the kernel's name for the time since the last boot."""
+    """Return the kernel's id of the time since the last boot."""
     return read(root / "proc/sys/kernel/random/boot_id") or "unknown"
 
 
@@ -46,13 +46,13 @@ _WAIT_S = 1.0
 
 
 def owner_variables(root: Path = Path("/")) -> dict[str, str]:
-    """Return the variable of the environment by which what this start started outside its runs is known."""
+    """Return the environment variable that marks what this session starts outside its runs."""
     owner = Owner.current(root)
     return {MARK: f"{owner.pid}.{owner.start_ticks}"}
 
 
 def kill_stale_processes(root: Path = Path("/")) -> list[str]:
-    """Kill the processes whose mark names a dead start, and list them. The machine must be locked."""
+    """Kill the processes whose mark names a dead session, and list them. The machine must be locked."""
     messages, until = dict[int, str](), time.monotonic() + _WAIT_S
     while pids := [pid for pid in _find_stale(root) if _kill(pid)]:
         messages |= {pid: f"process {pid}, left by a step: ended" for pid in pids}
@@ -70,7 +70,7 @@ def _find_stale(root: Path) -> Iterator[int]:
 
 
 def _is_stale(folder: Path, root: Path) -> bool:
-    """Tell whether it is our user's, carries a mark, and its start is dead."""
+    """Return whether it is our user's, carries a mark, and its session is dead."""
     try:
         if folder.stat().st_uid != os.geteuid():
             return False
@@ -85,7 +85,7 @@ def _is_stale(folder: Path, root: Path) -> bool:
 
 
 def _namespace(folder: Path) -> str:
-    """Return what tells which process numbers it counts in: in a container the same one is another process."""
+    """Return the PID namespace that it counts in: in a container the same number is another process."""
     try:
         return str((folder / "ns/pid").readlink())
     except OSError:

@@ -15,9 +15,7 @@ _NO_CPU, _NUMBER = 1 << 20, re.compile("-?[0-9]{1,15}")
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> tuple[CpuFact, ...]:
     """Return the logical CPUs that may be used, in order of their numbers.
 
-    Args:
-        root: where /proc and /sys are; a recorded tree in tests.
-        allowed: CPU numbers; None takes those that this process may use.
+    `root` may be a recorded tree; `allowed` None takes the CPUs that this process may use.
     """
     home = root / "sys/devices/system/cpu"
     numbers = sorted(_usable(root) if allowed is None else allowed)
@@ -75,10 +73,7 @@ def _cache(folder: Path, level: int) -> int | None:
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """Return the numbers of a kernel CPU list.
-
-    Raises:
-        ValueError: the text is no CPU list, or one of more CPUs than a record has room for.
+    """Parse a kernel CPU list. Raises ValueError for other text, or more CPUs than a record has room for.
 
     >>> parse_cpu_list("0-2,8")
     [0, 1, 2, 8]
@@ -96,7 +91,6 @@ def parse_cpu_list(text: str) -> list[int]:
 
 
 def _parse_or_empty(text: str) -> list[int]:
-    """Return the CPUs of a list; none if it is no list."""
     try:
         return parse_cpu_list(text)
     except ValueError:
@@ -104,7 +98,7 @@ def _parse_or_empty(text: str) -> list[int]:
 
 
 def _least_cpu(file: Path) -> int | None:
-    """Return the lowest CPU of a list that may hold all CPUs of a large machine, for each of which this is asked."""
+    """Return the lowest CPU of a list that may hold all CPUs of a large machine, and is read for each of them."""
     try:
         parts = filter(None, (_text(file) or "").split(","))
         least = min((int(part.partition("-")[0]) for part in parts), default=None)

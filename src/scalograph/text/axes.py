@@ -140,14 +140,14 @@ class Factors:
     def __getitem__(self, name: str) -> Levels:
         return self.known.setdefault(name, Levels(name, one_line(name), "", []))
 
-    def treatment(self, levels: dict[str, Level]) -> str:
-        """Say a treatment in words."""
+    def configuration(self, levels: dict[str, Level]) -> str:
+        """Say a configuration in words."""
         parts = [f"{self[name].title}: {escape_controls(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 
     def group(self, levels: dict[str, Level]) -> str:
         """Say in words by what a group differs from others: factors of one level are left out."""
-        return self.treatment({name: level for name, level in levels.items() if len(self[name].levels) > 1})
+        return self.configuration({name: level for name, level in levels.items() if len(self[name].levels) > 1})
 
 
 def _levels(factor: FactorDoc) -> Levels:

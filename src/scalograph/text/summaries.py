@@ -12,7 +12,7 @@ from scalograph.text.quantities import count_noun, cpus
 from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
-VERDICTS = {"contaminated": "disturbed", "undecided": "unverified"}  # as people read them
+VERDICTS = {"disturbed": "disturbed", "unverified": "unverified"}  # as people read them
 # What a name of a CPU has beside its name.
 _MARKS = re.compile(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@", re.IGNORECASE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -22,11 +22,14 @@ WORK = {"total": "the same total work at every level", "per-worker": "the same w
 def runs(doc: RunsDoc) -> str:
     """Say how many runs there were and what became of them.
 
-    >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2, verdicts={"clean": 8}))
+    >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, configurations=2, verdicts={"clean": 8}))
     '9 of 10 runs done, 2 configurations, 1 failed, 8 clean'
     """
     again = f" and {doc.n_repeated:,} repeated" if doc.n_repeated else ""
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{count_noun(doc.treatments, 'configuration')}"]
+    parts = [
+        f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}",
+        f"{count_noun(doc.configurations, 'configuration')}",
+    ]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
     parts += [
         f"{count:,} {VERDICTS.get(verdict, verdict)}"
@@ -40,7 +43,7 @@ def period(doc: RunsDoc) -> str:
     """Say when the runs were done, to the minute.
 
     >>> times = {"started": "2024-06-11T09:14:02Z", "ended": "2024-06-11T10:12:44Z"}
-    >>> period(RunsDoc(n_asked=1, n_done=1, n_failed=0, treatments=1, **times))
+    >>> period(RunsDoc(n_asked=1, n_done=1, n_failed=0, configurations=1, **times))
     '2024-06-11 09:14 to 10:12 UTC'
     """
     start, end = (_minute(text) for text in (doc.started, doc.ended))
@@ -147,7 +150,7 @@ def _machine(doc: Mapping[str, Any]) -> list[str]:
 def _run_count(findings: Findings) -> str:
     """Say how many runs there were, and how long they took; of a search not what it might have run."""
     doc, log = findings.runs, findings.log
-    n, of = doc.n_done + doc.n_repeated, len(log.treatments) if log else doc.treatments
+    n, of = doc.n_done + doc.n_repeated, len(log.configurations) if log else doc.configurations
     across = f"{count_noun(of, 'configuration')}{DOT}" if of <= n else ""
     try:
         ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]

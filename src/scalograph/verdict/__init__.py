@@ -1,1 +1,1 @@
-"""The verdict of each run: clean, contaminated, undecided, impossible, failed; with the cause and its amount."""
+"""The verdict of each run: clean, disturbed, undecided, impossible, failed; with the cause and its amount."""

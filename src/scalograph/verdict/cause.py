@@ -13,9 +13,10 @@ TICK_NS = 10_000_000
 # CPU time may exceed the available time by this factor: the clocks within a kernel differ slightly.
 PLAY = 1.05
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
-COUNTED = ("clean", "undecided")
-# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
-REPEATED = ("contaminated", "impossible")
+COUNTED = ("clean", "unverified")
+# More was measured than the configuration. A failed run would fail again, and nothing says that an undecided one is
+# bad.
+REPEATED = ("disturbed", "invalid")
 
 
 @dataclass(frozen=True, slots=True)

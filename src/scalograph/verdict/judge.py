@@ -215,7 +215,7 @@ def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
 
 
 class Judgment(Struct, frozen=True):
-    """Verdict of one run: clean, contaminated, undecided, impossible or failed; with causes and their amounts."""
+    """Verdict of one run: clean, disturbed, undecided, impossible or failed; with causes and their amounts."""
 
     verdict: str
     causes: list[Cause] = []
@@ -251,10 +251,10 @@ def requirements(study: Study) -> Requirements:
 def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
-    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: its record
-    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `contaminated`: a neighbor or
+    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `invalid`: its record
+    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: a neighbor or
     the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of its CPUs for 2 % of its time,
-    or a cause of `held_up` applies. `undecided`: no measurement could tell (the cause gives the bound, if there is
+    or a cause of `held_up` applies. `unverified`: no measurement could tell (the cause gives the bound, if there is
     one), or the windows cover little of the run (`is_sparse`).
 
     Args:
@@ -267,24 +267,24 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     if asked and is_surely_clean(record, asked.iterations):
         return _CLEAN
     if record.guest and not record.guest.has_times:
-        return Judgment("undecided", [Cause("functional", None, "", FUNCTIONAL)])
+        return Judgment("unverified", [Cause("functional", None, "", FUNCTIONAL)])
     if asked and (wrong := _iteration_error(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if away := find_cpu_escape(record) or find_quota_escape(record):
         return Judgment("failed", [away])
     if too_much := find_contradictions(record, n_cpus(record)):
-        return Judgment("impossible", too_much)
+        return Judgment("invalid", too_much)
     if is_untouched(run):
         return _CLEAN
     if causes := _find_disturbances(record):
         if asked and asked.windows and is_sparse(record) and are_small(causes):
-            return Judgment("undecided", as_bounds(record, causes))
-        return Judgment("contaminated", causes)
+            return Judgment("unverified", as_bounds(record, causes))
+        return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
-        return Judgment("undecided", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
+        return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
     plain = _judge_by_busy_time(record) if lacks_records(run) else Judgment("clean")
     if plain.verdict == "clean" and (unclear := _possible_disturbances(record)):
-        return Judgment("undecided", unclear)
+        return Judgment("unverified", unclear)
     return plain
 
 
@@ -329,7 +329,7 @@ def _is_whole(part: Iterations, copy: CopyEvent, n: int) -> bool:
 
 
 def _silent_copies(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
-    """Find copies of a command that reported nothing while others did: half of a treatment is another treatment."""
+    """Find copies of a command that reported nothing while others did: half of a configuration is another configuration."""
     commands = {copy.command for copy in copies if copy.copy_index in reported}
     return [copy.copy_index for copy in copies if copy.command in commands and copy.copy_index not in reported]
 
@@ -338,13 +338,13 @@ def _judge_by_busy_time(record: Record) -> Judgment:
     """Judge a run without switch records: the busy time of the CPUs bounds what neighbors had; enough from 2 s on."""
     run, reason = record.run, _missing_records_reason(record)
     if (used := busy(run)) is None:
-        return Judgment("undecided", [Cause("no switch records", None, "", reason)])
+        return Judgment("unverified", [Cause("no switch records", None, "", reason)])
     wall, most = run.wall_ns or 0, max(0, used - (run.cpu_ns or 0)) + BUSY_TICKS * n_cpus(record) * TICK_NS
     if wall >= BUSY_NS and not is_blamed(most, run):
         return Judgment("clean")
     bound = most / wanted_time(run, most)
     text = f"{reason}; others used the CPUs for less than {percent_at_most(bound)} of the CPU time that it wanted"
-    return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text)])
+    return Judgment("unverified", [Cause("no switch records", bound, "of wanted, at most", text)])
 
 
 def _missing_records_reason(record: Record) -> str:

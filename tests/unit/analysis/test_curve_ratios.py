@@ -14,7 +14,7 @@ def test_memory_grows_with_the_runs_and_not_with_their_square() -> None:
         a, b = ([BlockedLogs(0.03 * rng.standard_normal(n), range(n)) for n in sizes] for _ in range(2))
         tracemalloc.start()
         try:
-            assert curve_ratios(a, b).treatments[0].df > 1000
+            assert curve_ratios(a, b).configurations[0].df > 1000
             assert tracemalloc.get_traced_memory()[1] < 30e6
         finally:
             tracemalloc.stop()

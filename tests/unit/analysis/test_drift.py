@@ -10,15 +10,17 @@ from scalograph.analysis import drift as module
 from scalograph.analysis.drift import FEWEST_BLOCKS, Drift, drift
 
 
-def study(seed: int, n_treatments: int = 6, n_blocks: int = 10, phi: float = 0.0, shared: float = 0.02) -> np.ndarray:
+def study(
+    seed: int, n_configurations: int = 6, n_blocks: int = 10, phi: float = 0.0, shared: float = 0.02
+) -> np.ndarray:
     """Times with noise of 1 %, and blocks that share an AR(1) of sd `shared`."""
     rng = np.random.default_rng(seed)
     steps = rng.normal(size=n_blocks)
     block = np.zeros(n_blocks)
     for i in range(n_blocks):
         block[i] = steps[i] if i == 0 else phi * block[i - 1] + np.sqrt(1 - phi**2) * steps[i]
-    level = rng.uniform(1, 5, (n_treatments, 1))
-    return level * np.exp(shared * block + 0.01 * rng.normal(size=(n_treatments, n_blocks)))
+    level = rng.uniform(1, 5, (n_configurations, 1))
+    return level * np.exp(shared * block + 0.01 * rng.normal(size=(n_configurations, n_blocks)))
 
 
 def judged(scores: np.ndarray, seed: int = 0) -> Drift:
@@ -36,7 +38,7 @@ def test_false_alarms_are_as_rare_as_claimed(shared: float) -> None:
 
 
 def test_a_slow_drift_is_found_and_sized() -> None:
-    """A treatment's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8."""
+    """A configuration's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8."""
     found = [judged(study(i, n_blocks=30, phi=0.9), i) for i in range(40)]
     assert sum(f.p < 0.01 for f in found) >= 34
     assert np.median([f.correlation for f in found]) == pytest.approx(0.6, abs=0.15)
@@ -63,7 +65,7 @@ def test_few_blocks_and_equal_scores_tell_nothing() -> None:
 
 @pytest.mark.parametrize("phi", [0.0, 0.9], ids=["still", "drifting"])
 def test_many_blocks_are_judged_as_by_random_orders(monkeypatch: pytest.MonkeyPatch, phi: float) -> None:
-    scores = study(6, n_treatments=3, n_blocks=400, phi=phi, shared=0.004)
+    scores = study(6, n_configurations=3, n_blocks=400, phi=phi, shared=0.004)
     drawn = judged(scores)
     monkeypatch.setattr(module, "MOST_DRAWN", 100)
     reckoned = judged(scores)
@@ -73,7 +75,7 @@ def test_many_blocks_are_judged_as_by_random_orders(monkeypatch: pytest.MonkeyPa
 
 def test_memory_grows_with_the_runs_and_not_with_their_square() -> None:
     """A cell for each two of 20,000 blocks would be 3 GB."""
-    scores = study(1, n_treatments=2, n_blocks=20_000)
+    scores = study(1, n_configurations=2, n_blocks=20_000)
     tracemalloc.start()
     try:
         assert drift(scores) is not None

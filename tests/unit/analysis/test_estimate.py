@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from scalograph.analysis.estimate import (Estimate, exp, finite, need_runs, unknown_estimate)
+from scalograph.analysis.estimate import Estimate, exp, finite, need_runs, unknown_estimate
 from scalograph.analysis.quantiles import t_quantile
 
 

@@ -1,4 +1,4 @@
-"""Interval of one treatment: textbook figures, want of data, and what must not change it."""
+"""Interval of one configuration: textbook figures, want of data, and what must not change it."""
 
 import math
 

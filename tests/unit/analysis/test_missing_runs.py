@@ -10,7 +10,7 @@ LEVEL = 0.01
 
 
 def study(chance: dict[int, float], seed: int, n_blocks: int = 20, busy: float = 0.0) -> list[Attempt]:
-    """Blocks in which each treatment loses its run with its own chance; in busy blocks each does with 80 %."""
+    """Blocks in which each configuration loses its run with its own chance; in busy blocks each does with 80 %."""
     rng = np.random.default_rng(seed)
     made = []
     for block in range(n_blocks):
@@ -43,7 +43,7 @@ def test_long_runs_that_are_lost_more_often_are_found() -> None:
     assert (short, long) == pytest.approx((0.14, 0.5), abs=0.05)
 
 
-def test_one_treatment_that_is_lost_more_often_is_no_trend() -> None:
+def test_one_configuration_that_is_lost_more_often_is_no_trend() -> None:
     chance = {**dict.fromkeys(LENGTH, 0.05), 4: 0.7}
     judged = [found(study(chance, i), i) for i in range(20)]
     assert sum(f.p_equal < LEVEL for f in judged) >= 18
@@ -63,7 +63,7 @@ def test_a_busy_block_is_no_unfairness() -> None:
     assert (found(made).p_equal, found(made).p_trend) == (1.0, 1.0)
 
 
-def test_treatments_of_a_busy_hour_are_held_against_their_own_hour() -> None:
+def test_configurations_of_a_busy_hour_are_held_against_their_own_hour() -> None:
     busy = [Attempt(block, n, (block + n) % 2 == 0) for block in range(20) for n in (1, 2)]
     quiet = [Attempt(block, n, False) for block in range(20, 40) for n in (3, 4)]
     assert found(busy + quiet).spread == (0.0, 0.5)
@@ -76,7 +76,7 @@ def test_the_seed_decides() -> None:
     assert found(made, 5).p_equal == pytest.approx(found(made, 6).p_equal, abs=0.06)
 
 
-def test_nothing_lost_and_a_single_treatment_say_nothing() -> None:
+def test_nothing_lost_and_a_single_configuration_say_nothing() -> None:
     assert fairness(study(dict.fromkeys(LENGTH, 0.0), 1), LENGTH) is None
     assert fairness([Attempt(0, 1, True), Attempt(1, 1, False)], LENGTH) is None
     assert fairness([], LENGTH) is None

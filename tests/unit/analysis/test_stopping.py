@@ -43,7 +43,9 @@ def test_an_interval_as_narrow_as_asked_is_no_failure_whatever_ended_its_runs() 
     rule, scores = Stopping(0.01, 16), [1.0, 1.001] * 3
     (told, *_) = [w for w in rule.estimate(scores).warnings if "asked" in w]
     assert told == "+-0.057 % reached after 6 runs, as narrow as asked (+-1 %); no rule ended them"
-    assert not rule.misses_precision(scores) and rule.misses_precision([1.0, 1.1] * 5) and not rule.misses_precision([1.0])
+    assert (
+        not rule.misses_precision(scores) and rule.misses_precision([1.0, 1.1] * 5) and not rule.misses_precision([1.0])
+    )
 
 
 def test_a_study_may_ask_for_as_few_runs_as_can_end_it() -> None:

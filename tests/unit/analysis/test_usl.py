@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.usl import fit_usl
-from scalograph.analysis.usl_predict import Boundary, fitted_throughput, predict, largest_prediction
+from scalograph.analysis.usl_predict import Boundary, fitted_throughput, largest_prediction, predict
 
 from ..flags import texts
 

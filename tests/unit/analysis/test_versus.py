@@ -5,7 +5,7 @@ import pytest
 
 from scalograph.analysis.comparisons import compare
 from scalograph.analysis.modes import common_step, find_modes, rounding
-from scalograph.analysis.versus import classify_ratio, versus, detectable_effect
+from scalograph.analysis.versus import classify_ratio, detectable_effect, versus
 from scalograph.simulate.two_studies import KINDS, Kind, blocks, session
 
 CASES = 120

@@ -64,14 +64,14 @@ def test_the_answer_is_taken_from_the_pairs(
     """Blocks differ by half; the two versions of each are measured in it."""
     asked = AbOptions(a="./old.sh", b="./new.sh", summary=tmp_path / "told.md")
     options = CommandOptions(command=["{version}"])
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    configurations = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     runs = [
-        (treatment, recorded(block * factor, block * factor, neighbor_s=block / 2 if i < disturbed else 0.0))
+        (configuration, recorded(block * factor, block * factor, neighbor_s=block / 2 if i < disturbed else 0.0))
         for i, block in enumerate((1.0, 1.4, 0.8, 1.2, 0.9, 1.5, 1.1, 1.3, 1.0, 1.2))
-        for treatment, factor in zip(treatments, (1.0, new * (1 + i % 3 / 1000)), strict=True)
+        for configuration, factor in zip(configurations, (1.0, new * (1 + i % 3 / 1000)), strict=True)
     ]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "told.md").read_text()
@@ -79,16 +79,16 @@ def test_the_answer_is_taken_from_the_pairs(
 
 @pytest.mark.parametrize(("spread", "short"), [(0.001, 0), (0.2, 2)])
 def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, spread: float, short: int) -> None:
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    configurations = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
     asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"])
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     runs = [
-        (treatment, recorded(block * factor, block * factor))
+        (configuration, recorded(block * factor, block * factor))
         for i in range(24)
         for block in (1.0 + 0.3 * (i % 4),)
-        for treatment, factor in zip(treatments, (1.0, 1.1 + spread * (i % 3)), strict=True)
+        for configuration, factor in zip(configurations, (1.0, 1.1 + spread * (i % 3)), strict=True)
     ]
-    file = write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    file = write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [40, 40]})
     head, *lines = map(json.loads, file.read_text().splitlines())
     lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
@@ -99,26 +99,26 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
 def test_a_version_that_never_succeeds_is_told_and_ends_in_4(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], failed: tuple[int, ...], words: str
 ) -> None:
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    configurations = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
     asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
     broken = recorded(status="failed", reason="exit code 1")
-    runs = [(t, broken if i in failed else recorded()) for _ in range(4) for i, t in enumerate(treatments)]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4, 4]})
-    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    runs = [(t, broken if i in failed else recorded()) for _ in range(4) for i, t in enumerate(configurations)]
+    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4, 4]})
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.CONFIGURATION_FAILED
     told = json.loads(capsys.readouterr().out)
     assert told["answer"] == "not measurable" and words in told["why"] and told["claim"]["sentences"][0].count(words)
 
 
 def test_one_document_has_the_ratios_and_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    configurations = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
     asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
     text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
-    runs = [(t, recorded(1 + i % 3 / 100)) for i in range(6) for t in treatments]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [6, 6]})
+    runs = [(t, recorded(1 + i % 3 / 100)) for i in range(6) for t in configurations]
+    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [6, 6]})
     _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options)
     told = json.loads(capsys.readouterr().out)
-    assert told["answer"] == "same" and len(told["treatments"]) == 1 and told["results"] == str(tmp_path)
+    assert told["answer"] == "same" and len(told["configurations"]) == 1 and told["results"] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_on_a_busy_machine_cpu_times_are_compared_and_say_nothing_of_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], by: float, code: Exit, answer: str, told: str
 ) -> None:
     """A version that waits longer needs no more CPU time: only where it needs more is it slower."""
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    configurations = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
     asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
     text = study_text(_study(asked, options)).replace("[protocol]", '[protocol]\nwhen_busy = "cpu-time"')
     runs = [
-        (treatment, recorded(2.0 + 0.3 * (i % 3), factor * (1 + i % 3 / 1000), neighbor_s=1.0))
+        (configuration, recorded(2.0 + 0.3 * (i % 3), factor * (1 + i % 3 / 1000), neighbor_s=1.0))
         for i in range(12)
-        for treatment, factor in zip(treatments, (1.0, by), strict=True)
+        for configuration, factor in zip(configurations, (1.0, by), strict=True)
     ]
     text += '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
+    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [12, 12]})
     assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     document = json.loads(capsys.readouterr().out)
     sentences = document["claim"]["sentences"]
@@ -155,15 +155,15 @@ def test_a_version_that_failed_with_some_threads_is_not_the_same(
 ) -> None:
     asked = AbOptions(a="./old.sh", b="./new.sh", threads="1,2")
     options = CommandOptions(command=["{version}", "{threads}"])
-    treatments = [{"threads": n, "version": v} for n in (1, 2) for v in ("./old.sh", "./new.sh")]
+    configurations = [{"threads": n, "version": v} for n in (1, 2) for v in ("./old.sh", "./new.sh")]
     text = study_text(_study(asked, options))
     runs = [
-        (t, recorded(status="failed", reason="exit code 1") if t == treatments[3] else recorded(1.0 + i % 3 / 1000))
+        (t, recorded(status="failed", reason="exit code 1") if t == configurations[3] else recorded(1.0 + i % 3 / 1000))
         for i in range(10)
-        for t in treatments
+        for t in configurations
     ]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [10] * 4})
-    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.TREATMENT_FAILED
+    write(tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [10] * 4})
+    assert _print_answer(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.CONFIGURATION_FAILED
     told = " ".join(capsys.readouterr().out.split())
     assert "failed in 10 of 10 runs" in told and "The same" not in told
 

@@ -13,17 +13,17 @@ from scalograph.errors import Exit
 from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
 
 from ...golden.command import scalograph
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 
 
 def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) -> str:
-    """Six treatments of six runs; `disturbed` of each had a neighbor."""
+    """Six configurations of six runs; `disturbed` of each had a neighbor."""
     made: list[tuple[Mapping[str, Any], Any]] = []
-    for treatment in TREATMENTS:
+    for configuration in CONFIGURATIONS:
         for run in range(6):
-            wall = slower * (1 + run % 3 / 200) / int(treatment["threads"])
-            made.append((treatment, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0)))
+            wall = slower * (1 + run % 3 / 200) / int(configuration["threads"])
+            made.append((configuration, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0)))
     (folder / name).mkdir()
     write(folder / name / "journal.jsonl", made)
     return name
@@ -51,7 +51,7 @@ def test_one_document_for_machines(tmp_path: Path) -> None:
     sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
     told = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)
     (found,) = told["results"]
-    assert told["answer"] == found["answer"] == "slower" and len(found["treatments"]) == len(TREATMENTS)
+    assert told["answer"] == found["answer"] == "slower" and len(found["configurations"]) == len(CONFIGURATIONS)
     assert found["shift"]["value"] == pytest.approx(1.2)
 
 

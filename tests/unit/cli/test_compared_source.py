@@ -60,7 +60,7 @@ def test_forks_of_jmh_are_runs_and_its_modes_are_chosen(tmp_path: Path) -> None:
         scalograph(["compare", "jmh:a.json", "b.json", "--response", "thrpt", "--json"], tmp_path).printed
     )
     assert rates["answer"] == "faster" and rates["results"][0]["unit"] == "1/s"
-    assert [one["levels"] for one in rates["results"][0]["treatments"]][1]["n"] == 10
+    assert [one["levels"] for one in rates["results"][0]["configurations"]][1]["n"] == 10
     refused = scalograph(["compare", "a.json", "b.json", "--response", "wall"], tmp_path)
     assert refused.code == Exit.STUDY and "one of ss, thrpt" in refused.printed
 
@@ -87,7 +87,7 @@ def test_our_results_stand_beside_a_file_whose_params_are_their_factors(tmp_path
     hyperfine(tmp_path / "theirs.json", "./prog", {1: 1.5, 2: 0.75, 4: 0.375}, SCORES[:6])
     asked = ["compare", "ours", "theirs.json", "--where", "lock=cas", "--json"]
     told = json.loads(scalograph(asked, tmp_path).printed)
-    assert told["answer"] == "slower" and len(told["results"][0]["treatments"]) == 3
+    assert told["answer"] == "slower" and len(told["results"][0]["configurations"]) == 3
     assert scalograph(["export", "ours", "--to", "ours.csv"], tmp_path).code == 0
     assert scalograph(["compare", "ours", "ours.csv"], tmp_path).code == Exit.DONE
 

@@ -9,7 +9,7 @@ import pytest
 from scalograph.errors import Exit
 
 from ...golden.command import scalograph
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 from .test_compare import journal
 
@@ -76,12 +76,12 @@ GOOD, BROKEN = (0.02, 0), (0.0006, 127)
 @pytest.mark.parametrize(
     ("new", "more", "code", "told"),
     [
-        ({"prog": BROKEN}, (), Exit.TREATMENT_FAILED, "prog failed in 10 of 10 runs, other is missing."),
-        ({"prog": BROKEN, "other": GOOD}, (), Exit.TREATMENT_FAILED, "prog failed in 10 of 10 runs."),
-        ({"other": GOOD}, (), Exit.TREATMENT_FAILED, "Cannot be said: in new.json prog is missing."),
-        ({"other": (0.01, 0)}, (), Exit.TREATMENT_FAILED, "Cannot be said: in new.json prog is missing."),
-        ({"other": (0.04, 0)}, (), Exit.TREATMENT_FAILED, "In new.json prog is missing."),
-        ({"other": GOOD}, ("--allow-unmeasurable",), Exit.TREATMENT_FAILED, "prog is missing."),
+        ({"prog": BROKEN}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs, other is missing."),
+        ({"prog": BROKEN, "other": GOOD}, (), Exit.CONFIGURATION_FAILED, "prog failed in 10 of 10 runs."),
+        ({"other": GOOD}, (), Exit.CONFIGURATION_FAILED, "Cannot be said: in new.json prog is missing."),
+        ({"other": (0.01, 0)}, (), Exit.CONFIGURATION_FAILED, "Cannot be said: in new.json prog is missing."),
+        ({"other": (0.04, 0)}, (), Exit.CONFIGURATION_FAILED, "In new.json prog is missing."),
+        ({"other": GOOD}, ("--allow-unmeasurable",), Exit.CONFIGURATION_FAILED, "prog is missing."),
         ({"other": GOOD}, ("--allow-missing", "prog"), Exit.DONE, "1 configuration may be missing, and is."),
         ({"other": (0.04, 0)}, ("--allow-missing", "prog"), Exit.SLOWER, "new.json is slower"),
         ({"prog": GOOD, "other": GOOD}, (), Exit.DONE, "The same"),
@@ -96,7 +96,7 @@ def test_what_failed_or_is_missing_fails_the_build(
     said = scalograph(["gate", "new.json", "--against", "old.json", "--summary", "s.md", *more], tmp_path)
     assert said.code == code, said.printed
     assert told in " ".join(" ".join(said.printed.splitlines()[:6]).split())
-    if code == Exit.TREATMENT_FAILED:
+    if code == Exit.CONFIGURATION_FAILED:
         assert said.printed.splitlines()[-1] == "gate    failed or missing: failed (exit code 4)"
         assert (tmp_path / "s.md").read_text().startswith("### failed or missing: ")
 
@@ -106,8 +106,8 @@ def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_
         (tmp_path / name).mkdir()
         made = [
             (t, recorded(status="failed", reason="exit code 1") if lost and name == "failed" else recorded(1 + i / 100))
-            for t in TREATMENTS
-            for lost in (t == TREATMENTS[3],)
+            for t in CONFIGURATIONS
+            for lost in (t == CONFIGURATIONS[3],)
             if not (lost and name == "fewer")
             for i in range(6)
         ]
@@ -115,9 +115,9 @@ def test_a_configuration_of_ours_that_failed_or_was_not_run_fails_the_build(tmp_
     for name, told in (("failed", "failed in 6 of 6 runs."), ("fewer", "is missing.")):
         asked = ["gate", name, "--against", "kept", "--margin", "50%"]
         said = scalograph(asked, tmp_path)
-        assert said.code == Exit.TREATMENT_FAILED
+        assert said.code == Exit.CONFIGURATION_FAILED
         assert f"Cannot be said: in {name} threads=2 lock=cas {told}" in " ".join(said.printed.split())
         assert scalograph([*asked, "--allow-missing", "threads=2 lock=cas"], tmp_path).code == Exit.DONE
         compared = scalograph(["compare", "kept", name, "--margin", "50%"], tmp_path)
-        assert compared.code == (Exit.TREATMENT_FAILED if name == "failed" else Exit.NOT_MEASURABLE)
+        assert compared.code == (Exit.CONFIGURATION_FAILED if name == "failed" else Exit.NOT_MEASURABLE)
         assert "The same" not in compared.printed

@@ -12,7 +12,7 @@ from scalograph.exchange.readers.registry import read
 from scalograph.protocol.findings import Claim
 
 from ..exchange.made import RECORDED, result, written
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 
 
@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) 
 
 
 def results(folder: Path) -> Path:
-    made = [(treatment, recorded(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
+    made = [(configuration, recorded(0.5 + r / 100)) for configuration in CONFIGURATIONS for r in range(3)]
     write(folder / "journal.jsonl", made)
     return folder
 
@@ -90,7 +90,7 @@ def test_a_command_that_failed_is_named_first_and_is_no_answer(
     told = " ".join(" ".join(capsys.readouterr().out.splitlines()[:5]).split())
     assert "b: 510" in told and "Failed, and so without a figure: broken (3 of 3 runs)." in told
     file.write_text(json.dumps({"results": [broken]}))
-    assert _code(["import", "hyperfine", str(file), "--json"]) == Exit.TREATMENT_FAILED
+    assert _code(["import", "hyperfine", str(file), "--json"]) == Exit.CONFIGURATION_FAILED
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]
     assert (one["n_failed"], one["n_forks"], one["p50"], one["estimate"]["value"]) == (3, 0, None, None)
 

@@ -152,12 +152,12 @@ def test_a_pilot_is_not_resumed(study: Path) -> None:
         command(study, resume=True)
 
 
-def test_treatments_that_fail_are_no_proposal(
+def test_configurations_that_fail_are_no_proposal(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "run_declared", run_declared("failed"))
     code, document = piloted(study, capsys)
-    assert code == Exit.TREATMENT_FAILED
+    assert code == Exit.CONFIGURATION_FAILED
     assert (document["offers"], document["toml"]) == ([], None)
     left_out, few = document["warnings"]
     assert left_out == "10 of 10 runs were disturbed or failed and are left out"

@@ -51,7 +51,7 @@ def conduct(
     n = 0
     while n < most and (run := planner.ask()):
         shown.run_started(run, planner.n_left)
-        record = {"score": scores(int(run.treatment["threads"]), run.block)}
+        record = {"score": scores(int(run.configuration["threads"]), run.block)}
         planner.tell(run, record, judgment.verdict)
         shown.run_finished(run, record, judgment)
         n += 1
@@ -107,7 +107,7 @@ def test_a_line_counts_what_went_wrong(monkeypatch: pytest.MonkeyPatch, capsys: 
     made = planned(2)
     planner = GridPlanner(made)
     with plain(made, planner) as shown:
-        conduct(shown, planner, takes, Judgment("contaminated", []), most=1)
+        conduct(shown, planner, takes, Judgment("disturbed", []), most=1)
         conduct(shown, planner, takes, Judgment("failed", []), most=2)
     assert said(capsys)[-1] == "run 3 of 6, about 1 min 30 s left, 1 disturbed, 2 failed"
 
@@ -181,7 +181,7 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(
     assert said(capsys) == []
 
 
-def test_all_treatments_that_become_precise_at_once_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_configurations_that_become_precise_at_once_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     text = ONE_FACTOR.replace("runs = 3", "runs = 16").replace('"1,2,4"', '"1,2,3,4,5,6"')
     made = design(parse(text), HOST)
     with plain(made, planner := sequential(made)) as shown:
@@ -207,7 +207,7 @@ def test_the_live_line_shows_the_run_and_what_is_left(terminal: StringIO, capsys
     made = design(parse(text), HOST)
     planner = GridPlanner(made)
     with plain(made, planner) as shown:
-        for _ in made.treatments:
+        for _ in made.configurations:
             run = planner.ask()
             assert run is not None and shown._live is not None
             shown.run_started(run, planner.n_left)

@@ -1,11 +1,11 @@
-"""Controls by name, and all controls of a treatment together."""
+"""Controls by name, and all controls of a configuration together."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from scalograph.control.apply import apply, hold, find_wrong_masks, configuration_refusals
+from scalograph.control.apply import apply, configuration_refusals, find_wrong_masks, hold
 from scalograph.control.control import Launch, LevelError, find_control
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
@@ -62,9 +62,9 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 
 def test_count_and_placement_make_the_mask_whatever_their_order(host: HostFacts) -> None:
-    treatment = {"f_cpus": 2, "f_placement": "scatter"}
+    configuration = {"f_cpus": 2, "f_placement": "scatter"}
     for made in (study(cpus="[2]", placement='["scatter"]'), study(placement='["scatter"]', cpus="[2]")):
-        assert apply(made, treatment, Launch(), host).cpus == (0, 8)
+        assert apply(made, configuration, Launch(), host).cpus == (0, 8)
     assert apply(study(cpus="[2]"), {"f_cpus": 2}, Launch(), host).cpus == (0, 16)
 
 
@@ -85,14 +85,14 @@ def test_without_controls_nothing_changes(host: HostFacts) -> None:
 
 def test_all_controls_together(host: HostFacts) -> None:
     made = study(cpus="[1]", policy='["rr:3"]', nice="[5]", jvm_options='["-Xint"]', isolation='["shared"]')
-    treatment = {"f_cpus": 1, "f_policy": "rr:3", "f_nice": 5, "f_jvm_options": "-Xint", "f_isolation": "shared"}
-    launch = apply(made, treatment, Launch(values={"x": 1}), host)
+    configuration = {"f_cpus": 1, "f_policy": "rr:3", "f_nice": 5, "f_jvm_options": "-Xint", "f_isolation": "shared"}
+    launch = apply(made, configuration, Launch(values={"x": 1}), host)
     assert (launch.cpus, launch.policy, launch.priority, launch.nice, launch.exclusive) == ((0,), "rr", 3, 5, False)
     assert launch.values == {"x": 1, "jvm_options": ["-Xint"]}
 
 
 @pytest.mark.parametrize(
-    ("treatment", "said"),
+    ("configuration", "said"),
     [
         ({"f_cpus": 17, "f_placement": "one-per-core"}, "17 CPUs placed one-per-core, expected 1 to 16 on this host"),
         ({"f_cpus": 32, "f_isolation": "exclusive"}, "32 exclusive CPUs of 32, expected one left for the rest"),
@@ -100,13 +100,13 @@ def test_all_controls_together(host: HostFacts) -> None:
     ],
 )
 def test_levels_that_do_not_go_together_are_refused_before_a_run(
-    host: HostFacts, treatment: dict[str, int | str], said: str
+    host: HostFacts, configuration: dict[str, int | str], said: str
 ) -> None:
     levels = {"cpus": "[1]", "placement": '["compact"]', "isolation": '["shared"]'}
-    made = study(**{name: level for name, level in levels.items() if f"f_{name}" in treatment})
+    made = study(**{name: level for name, level in levels.items() if f"f_{name}" in configuration})
     with pytest.raises(LevelError, match=said):
-        apply(made, treatment, Launch(), host)
-    told = configuration_refusals(made, host)(treatment)
+        apply(made, configuration, Launch(), host)
+    told = configuration_refusals(made, host)(configuration)
     assert told is not None and told.startswith(said)
 
 
@@ -116,8 +116,8 @@ def test_what_can_be_set_is_not_refused(host: HostFacts) -> None:
 
 
 def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
-    made, treatment = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
-    launches = [apply(made, treatment, Launch(), host)]
+    made, configuration = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
+    launches = [apply(made, configuration, Launch(), host)]
     assert find_wrong_masks(launches, record((0, 8), (8, 0))) == []
     assert find_wrong_masks(launches, record((0, 8), (0, 1))) == ["cpus: asked for 0,8 (scatter), in force were 0-1"]
     named = [replace(launches[0], name="app")]

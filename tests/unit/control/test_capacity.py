@@ -9,7 +9,7 @@ import pytest
 
 import scalograph
 from scalograph.control.apply import apply
-from scalograph.control.capacity import QuotaControl, cpu_quota, limit_cpu_time, find_quota_refusal
+from scalograph.control.capacity import QuotaControl, cpu_quota, find_quota_refusal, limit_cpu_time
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError

@@ -42,7 +42,7 @@ def planned(folder: Path, levels: str) -> Plan:
 
 def test_each_level_is_in_the_environment_of_its_run(tmp_path: Path) -> None:
     made = planned(tmp_path, '[false, "", "four", 4, 0.5]')
-    found = [launches(made, treatment)[0].env for treatment in made.design.treatments]
+    found = [launches(made, configuration)[0].env for configuration in made.design.configurations]
     assert [env.get("SWITCH") for env in found] == [None, "", "four", "4", "0.5"]
     assert all(env["OTHER"] == "kept" for env in found)
     assert made.design.study.factors["switch"].kind == "tunable"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import LevelError, find_control
-from scalograph.control.ext_scheduler import (SCHEDULER, SHIPS, SchedulerControl, current_scheduler, find_schedulers)
+from scalograph.control.ext_scheduler import SCHEDULER, SHIPS, SchedulerControl, current_scheduler, find_schedulers
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError

@@ -10,7 +10,13 @@ import pytest
 
 import scalograph
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.isolation import (IsolationControl, Refusal, reserve_cpus, find_isolation_refusal, find_write_refusal)
+from scalograph.control.isolation import (
+    IsolationControl,
+    Refusal,
+    find_isolation_refusal,
+    find_write_refusal,
+    reserve_cpus,
+)
 from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts

@@ -54,7 +54,11 @@ def test_what_is_no_kernel_is_refused(level: str) -> None:
 def test_only_what_is_offered_is_a_level() -> None:
     facts = GUESTS.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
     assert find_control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
-    assert find_control("kernel").resolve(["rt@sid", "6.12-cloud", "all"], facts) == ["rt@sid", "6.12-cloud", "6.1-cloud"]
+    assert find_control("kernel").resolve(["rt@sid", "6.12-cloud", "all"], facts) == [
+        "rt@sid",
+        "6.12-cloud",
+        "6.1-cloud",
+    ]
     assert find_control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
     assert find_control("kernel").resolve(["rt@sid"], facts) == ["rt@sid"]
     for level in ("rt", "5.10-cloud"):

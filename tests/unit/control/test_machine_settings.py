@@ -14,7 +14,7 @@ import pytest
 import scalograph
 from scalograph.control import kernel_files
 from scalograph.control.consent import Consent, refuse_unnamed
-from scalograph.control.control import (HeldSetting, Launch, Level, LevelError, find_control)
+from scalograph.control.control import HeldSetting, Launch, Level, LevelError, find_control
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.store import CHANGES, Store, lock_machine
@@ -137,7 +137,10 @@ def test_two_units_of_one_limit_are_restored_from_either_side(machine: Path) -> 
         assert (machine / "proc/sys/vm/dirty_bytes").read_text() == "0\n"
     assert content(machine) == before
     (machine / "proc/sys/vm/dirty_bytes").write_text("0\n")
-    with pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"), made("sysctl:vm.dirty_bytes").apply_settings(9, FACTS):
+    with (
+        pytest.raises(HostError, match=r"vm\.dirty_ratio is 0 too"),
+        made("sysctl:vm.dirty_bytes").apply_settings(9, FACTS),
+    ):
         pass
 
 

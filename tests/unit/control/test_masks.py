@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.isolation import _mask, find_mask_at_risk, find_isolation_refusal
+from scalograph.control.isolation import _mask, find_isolation_refusal, find_mask_at_risk
 
 from .paper import machine
 from .trees import write

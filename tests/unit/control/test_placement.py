@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.placement import PLACEMENTS, PlacementControl, count_available, choose_cpus
+from scalograph.control.placement import PLACEMENTS, PlacementControl, choose_cpus, count_available
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.system.topology import read_topology
 

@@ -10,7 +10,18 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.control.control import Launch, Level, LevelError
-from scalograph.control.scheduler import (EXT, NEGATIVE_NICE, REAL_TIME, NiceControl, PolicyControl, attempt, find_furthest, find_granted_scheduling, parse_policy, why_no_ext)
+from scalograph.control.scheduler import (
+    EXT,
+    NEGATIVE_NICE,
+    REAL_TIME,
+    NiceControl,
+    PolicyControl,
+    attempt,
+    find_furthest,
+    find_granted_scheduling,
+    parse_policy,
+    why_no_ext,
+)
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Changed, Record
 

@@ -11,7 +11,7 @@ import pytest
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.store import CHANGES, Store
-from scalograph.control.tasks import TasksControl, limit_tasks, find_tasks_refusal
+from scalograph.control.tasks import TasksControl, find_tasks_refusal, limit_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, expected_seconds, seconds_per_treatment
+from scalograph.design.planner import Design, expected_seconds, seconds_per_configuration
 from scalograph.design.resolve import assumed_host, design
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
@@ -32,10 +32,10 @@ def runs_of(made: Design) -> list[Run]:
     return runs
 
 
-def test_each_block_holds_every_treatment_once_and_baselines_more_often() -> None:
+def test_each_block_holds_every_configuration_once_and_baselines_more_often() -> None:
     made = design(parse(VALID.replace('"1,2,4"', '"1,2,4,8,16"')), HOST)
     for block in range(3):
-        counts = Counter(tuple(run.treatment.values()) for run in runs_of(made) if run.block == block)
+        counts = Counter(tuple(run.configuration.values()) for run in runs_of(made) if run.block == block)
         assert len(counts) == 10
         assert {key: n for key, n in counts.items() if n > 1} == {(1, "none"): 2, (1, "cas"): 2}
     assert len(runs_of(made)) == made.n_runs == 36
@@ -46,7 +46,7 @@ def test_the_order_is_the_seeds_and_differs_between_blocks() -> None:
     other = runs_of(design(parse(VALID.replace("seed = 0", "seed = 1")), HOST))
     assert first == again
     assert first != other
-    orders = [tuple(str(r.treatment) for r in first if r.block == block) for block in range(3)]
+    orders = [tuple(str(r.configuration) for r in first if r.block == block) for block in range(3)]
     assert len(set(orders)) > 1
 
 
@@ -54,7 +54,7 @@ def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> 
     far = HOST.model_copy(update={"reached": "ssh", "offered_kernels": ("6.1-far", "6.12-far")})
     kernels = '[factors.kernel]\nlevels = ["all"]\ncontrol = "kernel"\n\n[protocol]'
     made = design(parse(VALID.replace("[protocol]", kernels).replace("runs = 3", "runs = 8")), far)
-    blocks = [[run.treatment for run in runs_of(made) if run.block == block] for block in range(8)]
+    blocks = [[run.configuration for run in runs_of(made) if run.block == block] for block in range(8)]
     firsts = [[level for level, _ in groupby(one["kernel"] for one in block)] for block in blocks]
     assert {tuple(first) for first in firsts} == {("6.1-far", "6.12-far"), ("6.12-far", "6.1-far")}
     assert len({str(block) for block in blocks}) == 8 and len({str(sorted(map(str, block))) for block in blocks}) == 1
@@ -64,7 +64,7 @@ def test_a_block_has_the_runs_of_a_kernel_that_is_booted_beside_each_other() -> 
 def test_kernels_are_planned_without_a_look_at_a_machine(levels: list[str]) -> None:
     kernels = f'[factors.kernel]\nlevels = {levels}\ncontrol = "kernel"\n\n[protocol]'
     study = parse(VALID.replace("[protocol]", kernels))
-    assert {one["kernel"] for one in design(study, assumed_host(study, 4)).treatments} == set(levels)
+    assert {one["kernel"] for one in design(study, assumed_host(study, 4)).configurations} == set(levels)
 
 
 def test_what_is_neither_a_kernel_of_guests_nor_a_release_is_refused_without_a_machine_too() -> None:
@@ -77,24 +77,24 @@ def test_declared_order_is_as_written() -> None:
     made = design(
         parse(VALID.replace("runs = 3", 'runs = 3\norder = "declared"').replace("[baseline]\nthreads = 1", "")), HOST
     )
-    assert [run.treatment["threads"] for run in runs_of(made)][:6] == [1, 1, 2, 2, 4, 4]
+    assert [run.configuration["threads"] for run in runs_of(made)][:6] == [1, 1, 2, 2, 4, 4]
 
 
 def test_names_of_runs_are_unique_and_replicates_count_up() -> None:
     runs = runs_of(design(parse(VALID), HOST))
     assert len({run.run for run in runs}) == len(runs)
-    replicates = [run.replicate for run in runs if run.treatment == {"threads": 2, "lock": "cas"}]
+    replicates = [run.replicate for run in runs if run.configuration == {"threads": 2, "lock": "cas"}]
     assert replicates == [0, 1, 2]
 
 
 def test_exclusions_need_every_entry_to_match() -> None:
     made = design(parse(VALID + '[[exclude]]\nthreads = [2, 4]\nlock = ["cas"]\n'), HOST)
-    assert [tuple(t.values()) for t in made.treatments] == [(1, "none"), (1, "cas"), (2, "none"), (4, "none")]
+    assert [tuple(t.values()) for t in made.configurations] == [(1, "none"), (1, "cas"), (2, "none"), (4, "none")]
 
 
-def test_a_refused_treatment_is_dropped_by_name() -> None:
+def test_a_refused_configuration_is_dropped_by_name() -> None:
     made = design(parse(VALID), HOST, lambda t: "cas needs more" if t["lock"] == "cas" else None)
-    assert len(made.treatments) == 3
+    assert len(made.configurations) == 3
     assert made.dropped == ("3 configurations not planned: cas needs more",)
     with pytest.raises(StudyError, match="no configuration is left"):
         design(parse(VALID), HOST, lambda t: "nothing works")
@@ -131,7 +131,7 @@ def test_told_in_any_order_it_asks_for_what_is_left_in_order(done: list[int]) ->
 def test_time_is_unknown_until_something_was_timed() -> None:
     made = design(parse(VALID), HOST)
     assert expected_seconds(made, {}) is None
-    known = seconds_per_treatment([({"threads": 1, "lock": "none"}, 2.0), ({"lock": "none", "threads": 1}, 4.0)])
+    known = seconds_per_configuration([({"threads": 1, "lock": "none"}, 2.0), ({"lock": "none", "threads": 1}, 4.0)])
     assert expected_seconds(made, known) == pytest.approx(3.0 * made.n_runs)
 
 
@@ -166,7 +166,7 @@ def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
     # A factor of one level was declared so: nothing is refused.
     assert design(
         parse(text.replace("LEVELS", '["compact"]').replace('if_granted = ["siblings"]', "")), HOST
-    ).treatments
+    ).configurations
     assert design(parse(text.replace("LEVELS", '["compact", "siblings", "scatter"]')), HOST).dropped
 
 
@@ -196,17 +196,17 @@ def test_a_jvm_that_is_too_old_is_found_whatever_the_factor_is_called(name: str,
     made = design(study, host, refusals(workload, {}, host))
     assert made.dropped == ("3 configurations not planned: lock = cas needs Java 21 or later, the JVM 17 is 17",)
     without = design(parse(VALID), host, refusals(workload, {}, host))
-    assert len(without.treatments) == 3, "the default JVM is the first"
+    assert len(without.configurations) == 3, "the default JVM is the first"
 
 
 def test_a_baseline_that_this_host_does_not_have() -> None:
     text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n[factors.lock]')
     with pytest.raises(StudyError, match=r"baseline.cpus: level 7 is not among the levels of cpus on this host, .* 4;"):
         design(parse(text.replace("threads = 1", "cpus = 7")), HOST)
-    assert design(parse(text.replace("threads = 1", "cpus = 4")), HOST).treatments
+    assert design(parse(text.replace("threads = 1", "cpus = 4")), HOST).configurations
 
 
-def test_a_baseline_without_a_treatment_is_said() -> None:
+def test_a_baseline_without_a_configuration_is_said() -> None:
     made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
     assert made.dropped == ("no configuration with the baseline threads = 1 is planned: no speedups",)
 

@@ -23,7 +23,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
 cpus = tuple(CpuFact(cpu=n, core=n // 2, l2=n // 4, l3=n // 32, node=n // 512, package=n // 1024) for n in range(4096))
 made = design(parse(sys.stdin.read()), HostFacts(cpus=cpus, smt=True))
-print(len(made.treatments), *made.dropped, sep="|")
+print(len(made.configurations), *made.dropped, sep="|")
 """
 CONTROLLED = """
 [factors.cpus]
@@ -51,7 +51,7 @@ def test_a_plan_for_4096_cpus_looks_at_each_once() -> None:
     assert len(dropped) == 2048 and dropped[0].startswith("1 configuration not planned: 2049 CPUs placed one-per-core")
 
 
-def test_thousands_of_exclusions_cost_each_treatment_one_look() -> None:
+def test_thousands_of_exclusions_cost_each_configuration_one_look() -> None:
     names = [f"n{i}" for i in range(5)]
     factors = "".join(f'[factors.{name}]\nlevels = "1:10"\n' for name in names)
     exclude = "".join(

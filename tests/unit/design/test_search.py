@@ -33,10 +33,14 @@ def planned(text: str = TEXT) -> Design:
 
 def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
     made = planned(text)
-    study, treatments = made.study, count_levels(made.treatments, "threads")
-    course = EffectiveCourse([*treatments], study.seed, rounds)
+    study, configurations = made.study, count_levels(made.configurations, "threads")
+    course = EffectiveCourse([*configurations], study.seed, rounds)
     search = Search(
-        "threads", {n: (t,) for n, t in treatments.items()}, first_levels([*treatments], study.seed), course, most
+        "threads",
+        {n: (t,) for n, t in configurations.items()},
+        first_levels([*configurations], study.seed),
+        course,
+        most,
     )
     waits = study.protocol.wait_quiet_s > 0
     return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
@@ -48,7 +52,7 @@ def found(made: SearchPlanner) -> Effective | Bisection:
 
 
 def threads(run: Run) -> int:
-    return int(str(run.treatment["threads"]))
+    return int(str(run.configuration["threads"]))
 
 
 def conducted(made: SearchPlanner, time: Time, verdict: Callable[[Run], str] = lambda run: "clean") -> list[Finished]:
@@ -107,7 +111,7 @@ def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
     told = conducted(
         made,
         lambda k: 1 / min(k, 5),
-        lambda run: "contaminated" if run.run in disturbed else "clean",
+        lambda run: "disturbed" if run.run in disturbed else "clean",
     )
     names = [run.run for run, _, _ in told]
     assert names[1:3] == ["e0001", "e0001r1"]
@@ -119,7 +123,7 @@ def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
 def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
     made = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
     bad = {"e0000", "e0000r1"}
-    told = conducted(made, capped(5), lambda run: "contaminated" if run.run in bad else "clean")
+    told = conducted(made, capped(5), lambda run: "disturbed" if run.run in bad else "clean")
     assert [run.run for run, _, _ in told[:3]] == ["e0000", "e0000r1", "e0001"]
     assert len({threads(run) for run, _, _ in told[:3]}) == 1
 
@@ -127,7 +131,7 @@ def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
 def test_a_busy_machine_ends_it_with_a_note() -> None:
     made, notes = planner(), []
     while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "contaminated"))
+        notes.append(made.tell(run, {"score": 1.0}, "disturbed"))
     assert made.stop_reason == "busy"
     told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
     assert len(notes) == 8 and notes[-1] == told
@@ -136,8 +140,8 @@ def test_a_busy_machine_ends_it_with_a_note() -> None:
 def test_runs_that_cannot_be_end_it_and_are_no_busy_machine() -> None:
     made, notes = planner(), []
     while run := made.ask():
-        notes.append(made.tell(run, {"score": 1.0}, "impossible"))
-    assert made.stop_reason == "impossible"
+        notes.append(made.tell(run, {"score": 1.0}, "invalid"))
+    assert made.stop_reason == "invalid"
     assert notes[-1] == "not measurable: 8 of 8 runs cannot be as recorded"
 
 
@@ -149,14 +153,14 @@ def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_sam
             told.append((run, {"score": 1 / min(threads(run), 5)}, verdict))
             made.tell(*told[-1])
 
-    go_on("contaminated")
+    go_on("disturbed")
     assert made.stop_reason and len(told) == 8
     made.resume()
     # Seven more are no reason to give up, and then it is quiet.
     for _ in range(7):
         run = made.ask()
         assert run is not None
-        told.append((run, {"score": 1.0}, "contaminated"))
+        told.append((run, {"score": 1.0}, "disturbed"))
         made.tell(*told[-1])
     again = planner()
     for finished in told[:8]:
@@ -177,7 +181,7 @@ def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
     for _ in range(13):
         run = waiting.ask()
         assert run is not None
-        told.append((run, {"score": 1.0}, "contaminated"))
+        told.append((run, {"score": 1.0}, "disturbed"))
         waiting.tell(*told[-1])
     other = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
     for finished in told:
@@ -192,7 +196,7 @@ def test_a_replay_follows_the_blocks_of_the_journal() -> None:
     made = planner()
     run = made.ask()
     assert run is not None
-    made.tell(Run(run.run, 7, run.treatment, 0), {"score": 1.0}, "clean")
+    made.tell(Run(run.run, 7, run.configuration, 0), {"score": 1.0}, "clean")
     following = made.ask()
     assert following is not None and following.block == 8
 
@@ -239,7 +243,7 @@ def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:
 
 def test_it_ends_at_the_most_runs() -> None:
     rough = planner(most=9)
-    told = conducted(rough, lambda k: 1 / min(k, 11), lambda run: "undecided" if run.block else "clean")
+    told = conducted(rough, lambda k: 1 / min(k, 11), lambda run: "unverified" if run.block else "clean")
     assert len(told) <= 9 < MOST
 
 

@@ -1,4 +1,4 @@
-"""Treatments that are known well enough are asked for no more."""
+"""Configurations that are known well enough are asked for no more."""
 
 from collections import Counter
 
@@ -22,17 +22,17 @@ def planned(text: str = TEXT) -> Design:
 
 
 def counts(noise: dict[int, float], verdict: str = "clean", text: str = TEXT) -> Counter[int]:
-    """Runs by threads, where each treatment has a noise of its own."""
+    """Runs by threads, where each configuration has a noise of its own."""
     rng, made = np.random.default_rng(3), Counter[int]()
     planner = SequentialPlanner(planned(text), Stopping(0.01, 16), lambda record: record["score"])
     while run := planner.ask():
-        n = int(run.treatment["threads"])
+        n = int(run.configuration["threads"])
         made[n] += 1
         planner.tell(run, {"score": float(np.exp(noise[n] * rng.standard_normal()))}, verdict)
     return made
 
 
-def test_still_treatments_stop_early_and_noisy_ones_go_on() -> None:
+def test_still_configurations_stop_early_and_noisy_ones_go_on() -> None:
     made = counts({1: 0.001, 2: 0.001, 4: 0.2})
     assert made[2] == 9
     assert made[4] == 40
@@ -45,7 +45,7 @@ def test_the_baseline_goes_on_with_the_last_of_the_others() -> None:
 
 
 def test_scores_of_disturbed_runs_decide_nothing() -> None:
-    assert counts({1: 0.001, 2: 0.001, 4: 0.001}, "contaminated") == {1: 40, 2: 40, 4: 40}
+    assert counts({1: 0.001, 2: 0.001, 4: 0.001}, "disturbed") == {1: 40, 2: 40, 4: 40}
 
 
 def test_a_replay_decides_the_same() -> None:
@@ -72,7 +72,7 @@ def test_versions_end_by_their_ratios_over_the_reference() -> None:
     planner = SequentialPlanner(planned(VERSIONS), Stopping(0.01, 16), lambda record: record["score"])
     slow, noise = {b: float(np.exp(0.3 * blocks.standard_normal())) for b in range(40)}, {1: 0.001, 2: 0.001, 4: 0.1}
     while run := planner.ask():
-        n = int(run.treatment["threads"])
+        n = int(run.configuration["threads"])
         made[n] += 1
         planner.tell(run, {"score": slow[run.block] * float(np.exp(noise[n] * rng.standard_normal()))}, "clean")
     assert made[2] == 9 and made[4] == made[1] == 40

@@ -1,4 +1,4 @@
-"""A benchmark finds its treatment, and the word for their ratio follows from the interval alone."""
+"""A benchmark finds its configuration, and the word for their ratio follows from the interval alone."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from scalograph.exchange.readers.jmh import read
 from scalograph.findings import table
 from scalograph.findings.table import Table
 
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 from ..study.example import VALID
 from .made import result, written
@@ -22,8 +22,8 @@ CAS = {"threads": "2", "lock": "cas"}
 
 
 def study(folder: Path, text: str = VALID, runs: int = 4) -> Table:
-    """Six treatments; with `threads` they take 1/threads seconds, and runs differ by some percent."""
-    made = [(t, recorded((1 + r / 100) / int(t["threads"]))) for t in TREATMENTS for r in range(runs)]
+    """Six configurations; with `threads` they take 1/threads seconds, and runs differ by some percent."""
+    made = [(t, recorded((1 + r / 100) / int(t["threads"]))) for t in CONFIGURATIONS for r in range(runs)]
     return table.load(write(folder / "journal.jsonl", made, text))
 
 
@@ -36,9 +36,9 @@ def held(
     return found
 
 
-def test_the_treatment_is_the_one_whose_levels_the_params_name(tmp_path: Path) -> None:
+def test_the_configuration_is_the_one_whose_levels_the_params_name(tmp_path: Path) -> None:
     found = held(tmp_path, [0.50, 0.51, 0.505, 0.51, 0.52], {**CAS, "size": "7"})
-    assert found.treatment == {"threads": 2, "lock": "cas"} and found.unmatched_params == {"size": "7"}
+    assert found.configuration == {"threads": 2, "lock": "cas"} and found.unmatched_params == {"size": "7"}
     assert (found.figures.n_forks, found.n_runs, found.label) == (5, 4, "agree")
     assert found.study and found.study.value == pytest.approx(0.5075, rel=1e-3)
     assert sentences([found])[0].startswith("Sum.run threads=2 lock=cas size=7: agree within ")
@@ -61,7 +61,7 @@ def test_two_levels_of_a_factor_are_one_too_many(tmp_path: Path) -> None:
 
 def test_what_is_asked_for_may_not_contradict_the_benchmark(tmp_path: Path) -> None:
     found = match(study(tmp_path), CAS, {"threads": "4"})
-    assert (found.treatment, found.why) == (None, "it has threads = 2, and --where asks for threads = 4")
+    assert (found.configuration, found.why) == (None, "it has threads = 2, and --where asks for threads = 4")
 
 
 def test_few_forks_say_nothing(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_factor_that_jmh_lacks_must_be_named(tmp_path: Path) -> None:
     read_ = study(tmp_path)
     with pytest.raises(StudyError, match=r"no level for lock, expected one: lock has none, cas; add .* --where lock="):
         match(read_, {"threads": "2"}, {})
-    assert match(read_, {"threads": "2"}, parse_where(["lock=none"], read_)).treatment == TREATMENTS[2]
+    assert match(read_, {"threads": "2"}, parse_where(["lock=none"], read_)).configuration == CONFIGURATIONS[2]
 
 
 @pytest.mark.parametrize("text", ["lock", "lock=mutex", "size=1", "=", "threads=3"])
@@ -116,10 +116,10 @@ def test_what_the_study_does_not_have_cannot_be_asked_for(tmp_path: Path, text: 
         parse_where([text], study(tmp_path))
 
 
-def test_a_benchmark_without_a_treatment_is_told_and_the_others_compared(tmp_path: Path) -> None:
+def test_a_benchmark_without_a_configuration_is_told_and_the_others_compared(tmp_path: Path) -> None:
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
     found = compare_with_study(read(file), study(tmp_path), {}, "JMH")
-    assert found[1].treatment is None
+    assert found[1].configuration is None
     assert "not compared: no configuration of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a configuration"):
         compare_with_study(read(file)[1:], study(tmp_path), {}, "JMH")
@@ -131,7 +131,7 @@ def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> Non
     assert match(read_, {**CAS, "units": "60"}, {}).unmatched == {}
     assert match(read_, {**CAS, "units": "61"}, {}).why == "the study fixes units to 60, not 61"
     filled = match(read_, {"workers": "4", "lock": "cas"}, {})
-    assert filled.treatment == {"threads": 4, "lock": "cas"} and filled.unmatched == {}
+    assert filled.configuration == {"threads": 4, "lock": "cas"} and filled.unmatched == {}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None
 
 
 def test_disturbed_runs_are_said(tmp_path: Path) -> None:
-    made = [(TREATMENTS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
+    made = [(CONFIGURATIONS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
     read_ = table.load(write(tmp_path / "journal.jsonl", made))
     (found,) = compare_with_study(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)

@@ -10,7 +10,7 @@ from scalograph.exchange.readers.registry import read
 from scalograph.findings import table
 from scalograph.findings.sample import samples_by_configuration
 
-from ..findings.test_table import TREATMENTS
+from ..findings.test_table import CONFIGURATIONS
 from ..findings.test_table import write as write_journal
 from ..records import recorded
 from ..study.example import VALID
@@ -25,8 +25,8 @@ def frame(tmp_path: Path, text: str = TWICE) -> pl.DataFrame:
 def columns(tmp_path: Path, text: str = TWICE) -> Columns:
     iterations = [(0.0, 1.0, 7), (2.0, 1.5, 7)]
     runs = [
-        (TREATMENTS[0], recorded(2.0, iterations=iterations)),
-        (TREATMENTS[1], recorded(status="failed", reason="x")),
+        (CONFIGURATIONS[0], recorded(2.0, iterations=iterations)),
+        (CONFIGURATIONS[1], recorded(status="failed", reason="x")),
     ]
     return observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
 
@@ -67,7 +67,7 @@ def test_a_factor_may_be_called_like_a_column(tmp_path: Path) -> None:
     text = VALID.replace("[factors.lock]", "[factors.run]").replace("lock", "run")
     grid = [{"threads": 1, "run": "none"}]
     file = write_journal(
-        tmp_path / "journal.jsonl", [(grid[0], recorded())], text, design={"treatments": grid, "runs": [3]}
+        tmp_path / "journal.jsonl", [(grid[0], recorded())], text, design={"configurations": grid, "runs": [3]}
     )
     made = observations(table.load(file))
     assert made["factor.run"] == ["none", "none"] and made["run"] == ["r0", "r0"]
@@ -82,9 +82,9 @@ def test_another_ending_and_a_missing_folder(tmp_path: Path) -> None:
 
 def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
-    treatments = [{"threads": 1, "lock": level} for level in (0.5, 2)]
-    runs = [(treatment, recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for treatment in treatments]
-    design = {"treatments": treatments, "runs": [3, 3]}
+    configurations = [{"threads": 1, "lock": level} for level in (0.5, 2)]
+    runs = [(configuration, recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for configuration in configurations]
+    design = {"configurations": configurations, "runs": [3, 3]}
     made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text, design=design)))
     assert [type(level) for level in made["lock"]] == [float] * len(made["lock"]) and set(made["lock"]) == {0.5, 2.0}
 
@@ -104,18 +104,20 @@ def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> 
     text = VALID.replace('levels = ["none", "cas"]', 'levels = ["+XX", "cas"]').replace("lock", "run")
     text += '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
     text += '\n[responses.kept]\nfrom = "value.kept"\nunit = "bytes"\nbetter = "none"\n'
-    treatments = [{"threads": n, "run": lock} for n in (1, 2) for lock in ("+XX", "cas")]
+    configurations = [{"threads": n, "run": lock} for n in (1, 2) for lock in ("+XX", "cas")]
     runs = [
-        (treatment, recorded(2.0 + i / 10, neighbor_s=1.5 if i == 3 else 0.0, values={"kept": [1000 + i]}))
+        (configuration, recorded(2.0 + i / 10, neighbor_s=1.5 if i == 3 else 0.0, values={"kept": [1000 + i]}))
         for i in range(4)
-        for treatment in treatments
+        for configuration in configurations
     ]
-    journal = write_journal(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4] * 4})
+    journal = write_journal(
+        tmp_path / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4] * 4}
+    )
     loaded = table.load(journal)
     write(observations(loaded), tmp_path / "out.csv")
     imported = read("csv", tmp_path / "out.csv")
     walls = [one for one in imported if one.name == "wall"]
-    assert [dict(one.params) for one in walls] == [{k: str(x) for k, x in t.items()} for t in treatments]
+    assert [dict(one.params) for one in walls] == [{k: str(x) for k, x in t.items()} for t in configurations]
     assert [scores(one) for one in walls] == [
         sample.scores("wall") for sample in samples_by_configuration(loaded).values()
     ]
@@ -123,7 +125,7 @@ def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> 
 
 
 def test_where_all_runs_were_disturbed_that_is_told(tmp_path: Path) -> None:
-    (tmp_path / "out.csv").write_text("run,verdict,value,unit\na,contaminated,1,s\nb,clean,2,s\nc,impossible,3,s\n")
+    (tmp_path / "out.csv").write_text("run,verdict,value,unit\na,disturbed,1,s\nb,clean,2,s\nc,impossible,3,s\n")
     (one,) = read("csv", tmp_path / "out.csv")
     assert scores(one) == [1.0, 2.0, 3.0] and one.notes == ("rests on disturbed runs: 2 of 3",)
 

@@ -63,7 +63,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_figure(tmp_path: Path, reader:
     assert not claim.answered and claim.sentences == ["Cannot be said: no run succeeded."]
     assert failed_sentence([one]).startswith(f"Failed, and so without a figure: {one.name}")
     source = benchmark_source([one], "an instrument", "new")
-    assert source.treatments == () and [lost.runs for lost in source.failed] == [one.failed]
+    assert source.configurations == () and [lost.runs for lost in source.failed] == [one.failed]
     with pytest.raises(ValueError, match="failed, expected one that succeeded"):
         printed_score(text, reader, None, one.unit)
 

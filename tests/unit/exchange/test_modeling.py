@@ -13,26 +13,26 @@ from scalograph.exchange.modeling import extra_p, law_points
 from scalograph.findings import table
 from scalograph.report.screen import screen
 
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    made = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in TREATMENTS]
+    made = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
     return write(tmp_path / "journal.jsonl", made).parent
 
 
 def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path) -> None:
     lines = [json.loads(line) for line in extra_p(table.load(results / "journal.jsonl")).splitlines()]
-    assert {line["callpath"] for line in lines} == {f"lock={t['lock']}" for t in TREATMENTS}
+    assert {line["callpath"] for line in lines} == {f"lock={t['lock']}" for t in CONFIGURATIONS}
     assert {line["metric"] for line in lines} == {"wall", "cpu"} and set(lines[0]["params"]) == {"threads"}
     assert lines[0]["value"] == pytest.approx(2.0)
 
 
 def test_a_study_without_numbers_has_no_parameter(results: Path) -> None:
     loaded = table.load(results / "journal.jsonl")
-    loaded.treatments = [{"threads": "one", "lock": "cas"}, {"threads": True, "lock": "cas"}]
+    loaded.configurations = [{"threads": "one", "lock": "cas"}, {"threads": True, "lock": "cas"}]
     with pytest.raises(StudyError, match="no factor with numbers"):
         extra_p(loaded)
 

@@ -133,7 +133,7 @@ def test_what_we_export_is_such_a_table(tmp_path: Path) -> None:
 
 
 def test_a_disturbed_run_is_one_of_its_benchmark(tmp_path: Path) -> None:
-    judged = {"a": "clean", "b": "contaminated"}
+    judged = {"a": "clean", "b": "disturbed"}
     rows = [f"{name},{run},{verdict},2,s" for name, verdict in judged.items() for run in (1, 2, 3)]
     every = read("csv", given(tmp_path, "\n".join(["benchmark,run,verdict,value,unit", *rows])))
     assert [(one.name, one.disturbed, len(one.forks)) for one in every] == [("a", (0, 3), 3), ("b", (3, 3), 3)]

@@ -22,14 +22,14 @@ ONE_FACTOR = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
 
 
 def loaded(folder: Path, made: Made, text: str) -> Table:
-    """The table of a journal whose treatments are those of its runs."""
-    treatments = [dict(found) for found in {tuple(t.items()): t for t, _ in made}.values()]
-    n_asked = [sum(t == wanted for t, _ in made) for wanted in treatments]
+    """The table of a journal whose configurations are those of its runs."""
+    configurations = [dict(found) for found in {tuple(t.items()): t for t, _ in made}.values()]
+    n_asked = [sum(t == wanted for t, _ in made) for wanted in configurations]
     runs = [(dict(t), found) for t, found in made]
-    design = {"treatments": treatments, "runs": n_asked}
+    design = {"configurations": configurations, "runs": n_asked}
     read = table.load(write(folder / "journal.jsonl", runs, text, design=design))
-    # Each treatment runs once in a block.
-    read.rows[:] = [structs.replace(row, block=index // len(treatments)) for index, row in enumerate(read.rows)]
+    # Each configuration runs once in a block.
+    read.rows[:] = [structs.replace(row, block=index // len(configurations)) for index, row in enumerate(read.rows)]
     return read
 
 

@@ -58,7 +58,7 @@ def test_first_runs_of_the_study_that_read_are_a_doubt_with_its_cure(tmp_path: P
     assert texts(at(found, 4).flags) == []
 
 
-def test_a_treatment_with_files_of_its_own_is_flagged(tmp_path: Path) -> None:
+def test_a_configuration_with_files_of_its_own_is_flagged(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({2: blocks(50)}), ONE_FACTOR.replace("runs = 3", "runs = 3\nwarmup_runs = 2"))
     assert doubts(found) == []
     assert any(cause.startswith("1 of 3 configurations had cold first runs") for cause in found.trust.causes)

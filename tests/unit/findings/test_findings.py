@@ -13,7 +13,7 @@ from ..flags import texts
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, loaded
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 # Seconds by (threads, lock): `none` scales, `cas` collapses.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
@@ -24,7 +24,7 @@ def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [
         (t, recorded(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes))
         for j in JITTER
-        for t in TREATMENTS
+        for t in CONFIGURATIONS
     ]
 
 
@@ -54,10 +54,10 @@ def test_the_answer_says_what_scales_and_what_collapses(tmp_path: Path) -> None:
 
 def test_contaminated_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> None:
     made = runs()
-    slow = (TREATMENTS[0], recorded(9.0, neighbor_s=4.0))
+    slow = (CONFIGURATIONS[0], recorded(9.0, neighbor_s=4.0))
     shown = point(of(tmp_path, [*made, slow]), "none", 1)
     assert shown.responses["wall"].estimate.value == pytest.approx(1.0, rel=0.01)
-    assert shown.responses["wall"].verdicts.count("contaminated") == 1
+    assert shown.responses["wall"].verdicts.count("disturbed") == 1
     assert 9.0 in shown.responses["wall"].scores
     assert texts(shown.flags) == ["1 of 4 runs disturbed, left out"]
 
@@ -71,8 +71,8 @@ def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) 
     assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
 
 
-def test_failed_runs_are_counted_and_a_treatment_without_success_is_empty(tmp_path: Path) -> None:
-    made = [(t, recorded(status="failed", reason="exit code 3") if t == TREATMENTS[0] else r) for t, r in runs()]
+def test_failed_runs_are_counted_and_a_configuration_without_success_is_empty(tmp_path: Path) -> None:
+    made = [(t, recorded(status="failed", reason="exit code 3") if t == CONFIGURATIONS[0] else r) for t, r in runs()]
     found = of(tmp_path, made)
     assert (found.runs.n_failed, found.runs.n_empty, found.runs.failures) == (3, 1, {"exit code 3": 3})
     assert found.trust.level == "doubt"
@@ -92,8 +92,8 @@ def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
 
 
 def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
-    made = [({**TREATMENTS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 1_900_000_000, 20)]
-    found = of(tmp_path, [*made, (TREATMENTS[0], recorded(1.0))])
+    made = [({**CONFIGURATIONS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 1_900_000_000, 20)]
+    found = of(tmp_path, [*made, (CONFIGURATIONS[0], recorded(1.0))])
     assert texts(point(found, "none", 1).flags) == [
         "the work differs between runs: 9 to 1,900,000,000 units", "1 of 4 runs did not count their work",
     ]  # fmt: skip
@@ -107,7 +107,7 @@ def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None
 
 
 def test_work_that_differs_is_residue(tmp_path: Path) -> None:
-    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in CONFIGURATIONS]
     assert of(tmp_path, made).residue == [
         "work: 1,000 to 4,000 units counted, though the study declares it the same in all configurations"
     ]
@@ -126,7 +126,7 @@ argv = ["driver", "{threads}"]
 
 
 def test_what_a_driver_sends_is_no_residue(tmp_path: Path) -> None:
-    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 1000 * t["threads"])])) for _ in JITTER for t in CONFIGURATIONS]
     start, end = VALID.index("[workload]"), VALID.index("[factors")
     assert of(tmp_path, made, VALID[:start] + DRIVEN + VALID[end:]).residue == []
 
@@ -146,7 +146,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
     made = [
         (t, recorded(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
     ]
-    file = write(tmp_path / "journal.jsonl", made, text, design={"treatments": grid, "runs": [3] * 6})
+    file = write(tmp_path / "journal.jsonl", made, text, design={"configurations": grid, "runs": [3] * 6})
     (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][:2] == [2, 1]
     assert shown.rows[0][2].value == pytest.approx(1.5)

@@ -8,11 +8,11 @@ from scalograph.findings.row import Row
 
 from ..records import recorded
 from ..study.example import VALID
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 
 def row_of(folder: Path, found: dict[str, Any], text: str = VALID) -> Row:
-    (row,) = table.load(write(folder / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    (row,) = table.load(write(folder / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     return row
 
 

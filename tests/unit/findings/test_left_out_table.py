@@ -1,4 +1,4 @@
-"""Results with and without the disturbed runs, and whether treatments lost them alike."""
+"""Results with and without the disturbed runs, and whether configurations lost them alike."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_clean_study_has_no_such_table(tmp_path: Path) -> None:
     assert all(table.id != "excluded" for table in found_in(tmp_path, study({}), ONE_FACTOR).tables)
 
 
-def test_each_treatment_says_what_leaving_out_did(tmp_path: Path) -> None:
+def test_each_configuration_says_what_leaving_out_did(tmp_path: Path) -> None:
     shown = table_of(found_in(tmp_path, study({1: 0.25, 2: 0.5}), ONE_FACTOR))
     assert shown.title == "With and without the disturbed runs"
     assert [row[0] for row in shown.rows] == [2, 1], "the most moved first, none for what lost nothing"
@@ -97,7 +97,7 @@ def test_what_is_unfair_in_another_way_is_a_doubt_too(tmp_path: Path, lost: dict
     assert f"{told} as optimistic" in causes
 
 
-def test_the_time_that_a_disturbance_cost_makes_no_treatment_a_long_one(tmp_path: Path) -> None:
+def test_the_time_that_a_disturbance_cost_makes_no_configuration_a_long_one(tmp_path: Path) -> None:
     made = []
     for block in range(MANY):
         for n, wall in ((1, 0.9), (2, 1.0), (4, 1.1)):
@@ -127,7 +127,7 @@ def test_runs_that_were_made_again_do_not_count_for_the_shares(tmp_path: Path) -
     again: list[Any] = [
         replace(row, run=f"{row.run}r{i}", is_planned=False, verdict="clean", causes=())
         for row in read.rows
-        if row.verdict == "contaminated"
+        if row.verdict == "disturbed"
         for i in (1, 2, 3)
     ]
     read.rows.extend(again)

@@ -55,9 +55,9 @@ def test_a_baseline_that_waits_is_told_and_still_believed(tmp_path: Path) -> Non
 def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) -> None:
     text = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]', '[factors.lock]\nlevels = "1,2"\ncontrol = "cpus"')
     made = [
-        ({**treatment, "lock": n_cpus}, found)
+        ({**configuration, "lock": n_cpus}, found)
         for n_cpus, cpu in ((1, 1.0), (2, 1.5))
-        for treatment, found in study({1: (cpu, cpu, 60), 2: (cpu, cpu, 60)}, n_cpus)
+        for configuration, found in study({1: (cpu, cpu, 60), 2: (cpu, cpu, 60)}, n_cpus)
     ]
     found = found_in(tmp_path, made, text)
     flags = {curve.group["lock"]: texts(curve.points[0].flags) for curve in found.curves}

@@ -16,7 +16,7 @@ from .made import found_in, loaded
 
 # Seconds by (threads, lock): `none` halves with each doubling, `cas` doubles.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
-TREATMENTS = [{"threads": n, "lock": lock} for n, lock in TRUTH]
+CONFIGURATIONS = [{"threads": n, "lock": lock} for n, lock in TRUTH]
 CLAIM = '[[published.claims]]\nid = "a-0"\nsentence = "b"\n'
 # Four blocks, each with its own pace: what runs of a block share is in no comparison of them.
 PACES = (0.8, 1.0, 1.25, 1.1)
@@ -34,7 +34,7 @@ def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: st
             ),
         )
         for i, pace in enumerate(paces)
-        for j, t in enumerate(TREATMENTS)
+        for j, t in enumerate(CONFIGURATIONS)
     ]
     declared = "\n".join(CLAIM.replace("a-0", f"a-{n}") + claim for n, claim in enumerate(claims))
     found = found_in(folder, made, f"{text}\n{declared}").published_claims
@@ -101,7 +101,7 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("here", ["x86_64", "sparc64", None])
 def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None:
     claim = f'{CLAIM}kind="flat"\nwhere={{lock="none"}}\nalong="threads"\nlevels=[1, 2]\n'
-    made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS]
+    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS]
     read = loaded(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
     read.machine = {**read.machine, "architecture": here}
     (one,) = findings(read, tmp_path).published_claims
@@ -112,7 +112,7 @@ def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None
 
 def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
-    made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS if t["threads"] != 4]
+    made = [(t, recorded(1.0)) for _ in PACES for t in CONFIGURATIONS if t["threads"] != 4]
     read = loaded(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
     read.study = quick_form(read.study)
     (one,) = findings(read, tmp_path).published_claims
@@ -162,7 +162,7 @@ def test_a_claim_that_rests_on_disturbed_runs_in_part_says_so(tmp_path: Path) ->
     made = [
         (t, recorded(pace * TRUTH[t["threads"], t["lock"]], 1.0, neighbor_s=neighbor_s, **EIGHT))
         for pace, neighbor_s in ((1.0, 2.0), (1.01, 0.0))
-        for t in TREATMENTS
+        for t in CONFIGURATIONS
     ]
     (found,) = found_in(tmp_path, made, f"{VALID}\n{claim}").published_claims
     assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")

@@ -10,22 +10,24 @@ from scalograph.protocol.findings import RunLog
 from scalograph.questions.assemble import findings
 
 from ..records import recorded
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 
 def journal(folder: Path) -> Path:
-    """Three runs of one treatment, the second disturbed, and one of another that failed."""
+    """Three runs of one configuration, the second disturbed, and one of another that failed."""
     walls = [(1.0, {}), (2.5, {"neighbor_s": 1.0}), (1.2, {})]
-    runs = [(TREATMENTS[0], recorded(wall, **more)) for wall, more in walls]
-    return write(folder / "journal.jsonl", [*runs, (TREATMENTS[1], recorded(status="failed", reason="exit code 1"))])
+    runs = [(CONFIGURATIONS[0], recorded(wall, **more)) for wall, more in walls]
+    return write(
+        folder / "journal.jsonl", [*runs, (CONFIGURATIONS[1], recorded(status="failed", reason="exit code 1"))]
+    )
 
 
 def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path) -> None:
     log = findings(table.load(journal(tmp_path))).log
     assert log is not None
-    assert log.run == ["r0", "r1", "r2", "r3"] and log.treatments == TREATMENTS[:2]
-    assert log.treatment == [0, 0, 0, 1]
-    assert log.verdict == ["clean", "contaminated", "clean", "failed"]
+    assert log.run == ["r0", "r1", "r2", "r3"] and log.configurations == CONFIGURATIONS[:2]
+    assert log.configuration == [0, 0, 0, 1]
+    assert log.verdict == ["clean", "disturbed", "clean", "failed"]
     assert log.counted == [True, False, True, False]
     assert log.relative == [pytest.approx(value) for value in (1.0 / 1.1, 2.5 / 1.1, 1.2 / 1.1)] + [None]
     assert log.cause[0] == "" and log.cause[1] == "neighbor" and log.amount[1] == pytest.approx(0.5)
@@ -49,10 +51,16 @@ def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
     assert found.log is None and any("list of runs" in text for text in found.warnings)
 
 
-@pytest.mark.parametrize("broken", [{"status": []}, {"treatment": [1]}, {"treatment": [-1]}])
+@pytest.mark.parametrize("broken", [{"status": []}, {"configuration": [1]}, {"configuration": [-1]}])
 def test_a_list_whose_columns_do_not_fit_is_refused(broken: dict[str, Any]) -> None:
     columns = {"start_s": [0.0], "status": ["ok"], "verdict": ["clean"], "cause": [""], "amount": [None]}
-    known: dict[str, Any] = {"treatments": [{"n": 1}], "run": ["r"], "treatment": [0], "counted": [True], **columns}
+    known: dict[str, Any] = {
+        "configurations": [{"n": 1}],
+        "run": ["r"],
+        "configuration": [0],
+        "counted": [True],
+        **columns,
+    }
     assert RunLog(**known, relative=[1.0]).run == ["r"]
     with pytest.raises(ValidationError):
         RunLog(**{**known, "relative": [1.0], **broken})

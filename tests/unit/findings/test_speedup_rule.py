@@ -26,8 +26,8 @@ def rates(tmp_path: Path, text: str, cpus: tuple[int, ...] = (0, 1)) -> Findings
 
 
 def notes(found: Findings) -> str:
-    """Of the treatments, without the effect that is visible."""
-    (note,) = [t.note for t in found.tables if t.id == "treatments"]
+    """Of the configurations, without the effect that is visible."""
+    (note,) = [t.note for t in found.tables if t.id == "configurations"]
     return re.sub(r"(; )?n = \d+ runs: effects on .* are visible$", "", note)
 
 

@@ -54,7 +54,7 @@ def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
     ]
 
 
-def test_a_treatment_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
+def test_a_configuration_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "1%"')
     found = found_in(tmp_path, made(25), text)
     assert SEQUENTIAL in at(found, 2).responses["wall"].estimate.warnings

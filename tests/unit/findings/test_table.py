@@ -16,22 +16,22 @@ from scalograph.study.responses import Windows, observe, run_units, windows
 from ..records import recorded
 from ..study.example import VALID
 
-TREATMENTS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
+CONFIGURATIONS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
 
 
 def write(file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: str = VALID, **changes: Any) -> Path:
-    """A journal of runs (treatment, record) of a study."""
+    """A journal of runs (configuration, record) of a study."""
     study = parse(text)
     head = {
         "event": "study", "at": "2026-01-01T00:00:00.000Z", "protocol": 1, "scalograph": "0.1.0", "seed": study.seed,
         "study": dump_study(study), "study_hash": "h", "machine": {"n_cpus": 2},
-        "design": {"treatments": TREATMENTS, "runs": [3] * 6}, **changes,
+        "design": {"configurations": CONFIGURATIONS, "runs": [3] * 6}, **changes,
     }  # fmt: skip
     lines = [head]
-    for number, (treatment, found) in enumerate(runs):
+    for number, (configuration, found) in enumerate(runs):
         lines.append(
             {"event": "run", "at": "2026-01-01T00:00:01.000Z", "run": f"r{number}", "block": number // 6,
-             "treatment": treatment, "replicate": number // 6, "warmup": False, "record": found}
+             "configuration": configuration, "replicate": number // 6, "warmup": False, "record": found}
         )  # fmt: skip
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
@@ -40,19 +40,19 @@ def write(file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: s
 def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
     found = recorded(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert row.scores == pytest.approx({"wall": 2.0, "cpu": 2.1})
     assert row.work == 7
 
 
 def test_without_iterations_the_whole_run_is_the_window(tmp_path: Path) -> None:
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded(1.5, 1.25))])).rows
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(1.5, 1.25))])).rows
     assert row.scores == {"wall": 1.5, "cpu": 1.25}
 
 
 def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], recorded(status="timeout", reason="still running")), (TREATMENTS[1], recorded())]
+    runs = [(CONFIGURATIONS[0], recorded(status="timeout", reason="still running")), (CONFIGURATIONS[1], recorded())]
     read = table.load(write(tmp_path / "journal.jsonl", runs))
     assert [row.verdict for row in read.rows] == ["failed", "clean"]
     assert read.rows[0].scores == {} and read.rows[0].reason == "still running"
@@ -104,12 +104,12 @@ def test_startup_is_what_the_windows_leave() -> None:
     [
         {"record": None},
         {"record": {**recorded(), "run": {"status": "fine"}}},
-        {"treatment": {"threads": 1}},
+        {"configuration": {"threads": 1}},
         {"block": None, "record": {}},
     ],
 )
 def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     lines = file.read_text().splitlines()
     lines[1] = json.dumps({**json.loads(lines[1]), **broken})
     file.write_text("\n".join(lines) + "\n")
@@ -118,11 +118,11 @@ def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> 
 
 
 def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded(neighbor_s=0.5))])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded(neighbor_s=0.5))])
     with file.open("a") as stream:
         stream.write('{"event":"verdict","at":"x","run":"r0","verdict":"clean","causes":[]}\n')
     read = table.load(file)
-    assert read.rows[0].verdict == "contaminated"
+    assert read.rows[0].verdict == "disturbed"
     assert read.warnings == ["1 run judged by newer rules than when it was made"]
 
 
@@ -137,7 +137,7 @@ def test_think_time_is_no_part_of_starting_up() -> None:
 def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
     found = recorded(iterations=[(0.5, 0.5, 7)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert (row.status, row.verdict, row.reason) == ("failed", "failed", "reported 1 of 4 iterations")
     assert row.scores == {}
 
@@ -145,7 +145,7 @@ def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -
 def test_work_that_differs_between_iterations_is_no_work_of_the_run(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 2")
     found = recorded(iterations=[(0.5, 0.5, 7), (0.5, 0.5, 8)])
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], found)], text)).rows
     assert (row.status, row.work) == ("ok", None)
 
 
@@ -156,19 +156,19 @@ def appended(file: Path, **event: Any) -> Path:
 
 
 def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
-    design = {"treatments": TREATMENTS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
+    design = {"configurations": CONFIGURATIONS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
     read = table.load(appended(file, event="resume", machine={}, differences=differences, design=design))
     assert read.accepted == [("kernel", "6.1", "6.12")]
     assert read.n_asked == [4, 5, 6, 7, 8, 9]
 
 
 def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp_path: Path) -> None:
-    made = [(TREATMENTS[0], recorded())] * 25  # six are one replicate here
+    made = [(CONFIGURATIONS[0], recorded())] * 25  # six are one replicate here
     file = write(tmp_path / "journal.jsonl", made)
     lines = file.read_text().splitlines()
-    more, fewer = ({"treatments": TREATMENTS, "runs": [n] * len(TREATMENTS)} for n in (6, 3))
+    more, fewer = ({"configurations": CONFIGURATIONS, "runs": [n] * len(CONFIGURATIONS)} for n in (6, 3))
     file.write_text("\n".join(lines[:20]) + "\n")
     assert [row.is_planned for row in table.load(file).rows] == [True] * 18 + [False]
     appended(file, event="resume", machine={}, differences=[], design=more)
@@ -181,7 +181,7 @@ def test_a_run_that_was_made_again_is_no_planned_one_when_more_are_asked_for(tmp
 
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
     one, two = (recorded(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], one), (TREATMENTS[1], two)])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], one), (CONFIGURATIONS[1], two)])
     more = dump_study(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
     lines = file.read_text().splitlines()
     lines.insert(2, json.dumps({"event": "resume", "at": "2026-01-01T00:00:01.000Z", "study": more}))
@@ -195,8 +195,8 @@ def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_pat
     [
         {"event": "resume", "differences": [{"key": "kernel"}]},
         {"event": "resume", "differences": 3},
-        {"event": "resume", "design": {"treatments": TREATMENTS, "runs": [1]}},
-        {"event": "resume", "design": {"treatments": [{"threads": []}], "runs": [1]}},
+        {"event": "resume", "design": {"configurations": CONFIGURATIONS, "runs": [1]}},
+        {"event": "resume", "design": {"configurations": [{"threads": []}], "runs": [1]}},
         {"event": "resume", "study": {"name": "no more than a name"}},
     ],
 )
@@ -208,11 +208,11 @@ def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str,
 
 @pytest.mark.parametrize(
     "change",
-    [{"run": 5}, {"block": "x"}, {"block": 1 << 70}, {"warmup": "yes"}, {"replicate": None}, {"treatment": 3},
-     {"treatment": {"threads": [1, 2], "lock": "cas"}}, {"treatment": {"threads": 10**30, "lock": "cas"}}],
+    [{"run": 5}, {"block": "x"}, {"block": 1 << 70}, {"warmup": "yes"}, {"replicate": None}, {"configuration": 3},
+     {"configuration": {"threads": [1, 2], "lock": "cas"}}, {"configuration": {"threads": 10**30, "lock": "cas"}}],
 )  # fmt: skip
 def test_a_run_of_another_shape_is_refused_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     head, run = map(json.loads, file.read_text().splitlines())
     file.write_text(json.dumps(head) + "\n" + json.dumps({**run, **change}) + "\n")
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `run` event"):
@@ -227,7 +227,7 @@ def test_a_ceiling_beyond_any_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], recorded())])
     first_run = json.loads(file.read_text().splitlines()[1])
     with pytest.raises(ProtocolError, match='a second run "r0"'):
         table.load(appended(file, **first_run))
@@ -235,7 +235,7 @@ def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("question", ["cliff", "break-even"])
 def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, question: str) -> None:
-    """As a plan of these treatments would be: nothing can be searched among them."""
+    """As a plan of these configurations would be: nothing can be searched among them."""
     document = dump_study(parse(VALID))
     if question != "break-even":
         document["factors"]["lock"]["levels"] = ["none"]
@@ -243,7 +243,7 @@ def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, que
         document["factors"]["lock"]["levels"], document["factors"]["threads"]["levels"] = [1, 2, 4], [1, 2]
     alone = {"threads": 1, "lock": document["factors"]["lock"]["levels"][0]}
     study = {**document, "question": question}
-    file = write(tmp_path / "journal.jsonl", [], study=study, design={"treatments": [alone], "runs": [1]})
+    file = write(tmp_path / "journal.jsonl", [], study=study, design={"configurations": [alone], "runs": [1]})
     with pytest.raises(ProtocolError, match="take a whole copy"):
         findings(table.load(file))
 

@@ -12,7 +12,7 @@ from scalograph.findings.run_notes import find_trace
 from scalograph.protocol.record import Record
 
 from ..records import recorded
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 WHOLE: dict[str, list[float]] = {
     "trace_start_ns": [0, 1000, 5000],
@@ -63,6 +63,6 @@ def test_512_subtasks_are_one() -> None:
 def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> None:
     alone = {**WHOLE, "trace_worker": [0.0, 0.0, 0.0]}
     every: list[dict[str, list[float]]] = [alone, WHOLE, {"finish_ns": [1.0]}]
-    runs = [(TREATMENTS[0], recorded(values=values)) for values in every]
+    runs = [(CONFIGURATIONS[0], recorded(values=values)) for values in every]
     rows = table.load(write(tmp_path / "journal.jsonl", runs)).rows
     assert [row.trace_line for row in rows] == [None, 3, None]

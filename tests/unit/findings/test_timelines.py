@@ -12,7 +12,7 @@ from scalograph.questions.assemble import findings
 
 from ..records import recorded
 from ..study.example import VALID
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 
 def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:
@@ -22,24 +22,28 @@ def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Two treatments with timelines, one whose run nearest the median has none."""
+    """Two configurations with timelines, one whose run nearest the median has none."""
     walls = [(1.0, 10), (1.1, 11), (1.5, 15)]
-    runs = [(treatment, drawn(*found)) for found in walls for treatment in TREATMENTS[:2]]
-    runs += [(TREATMENTS[2], recorded(1.1)), (TREATMENTS[2], drawn(3.0, 30)), (TREATMENTS[2], recorded(1.0))]
+    runs = [(configuration, drawn(*found)) for found in walls for configuration in CONFIGURATIONS[:2]]
+    runs += [
+        (CONFIGURATIONS[2], recorded(1.1)),
+        (CONFIGURATIONS[2], drawn(3.0, 30)),
+        (CONFIGURATIONS[2], recorded(1.0)),
+    ]
     return write(tmp_path / "journal.jsonl", runs)
 
 
-def test_the_run_nearest_the_median_stands_for_its_treatment(file: Path) -> None:
+def test_the_run_nearest_the_median_stands_for_its_configuration(file: Path) -> None:
     found = findings(table.load(file)).timelines
     assert [t.run for t in found] == ["r2", "r3", "r7"]
     assert [t.timeline["busy_ns"] for t in found] == [[[11]], [[11]], [[30]]]
-    assert found[0].treatment == TREATMENTS[0]
+    assert found[0].configuration == CONFIGURATIONS[0]
 
 
 def test_the_measured_window_leaves_warm_up_out(tmp_path: Path) -> None:
     of_run = {**drawn(6.0, 10), "iterations": recorded(6.0, iterations=[(1.0, 1.0, 7)] * 3)["iterations"]}
     text = VALID.replace("runs = 3", "runs = 3\niterations = 3\nwarmup = 1")
-    (found,) = findings(table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], of_run)], text))).timelines
+    (found,) = findings(table.load(write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], of_run)], text))).timelines
     assert found.window_ns == (1_000_000_000, 3_000_000_000)
 
 
@@ -56,9 +60,9 @@ def test_lines_are_picked_without_reading_the_others(file: Path) -> None:
     assert [(n, event["run"]) for n, event in found.items()] == [(2, "r0"), (4, "r2")]
 
 
-def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
+def test_a_pivot_needs_one_configuration_in_each_cell(tmp_path: Path) -> None:
     wish = '[[tables]]\ntitle = "t"\nrows = "threads"\nresponse = "wall"\n'
-    runs = [(t, recorded(t["threads"] * factor)) for t in TREATMENTS for factor in (1.0, 1.01)]
+    runs = [(t, recorded(t["threads"] * factor)) for t in CONFIGURATIONS for factor in (1.0, 1.01)]
     for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
         (pivot, *_) = findings(table.load(write(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
         assert [row[0] for row in pivot.rows] == [1, 2, 4]
@@ -82,6 +86,6 @@ def test_rows_of_other_lengths_are_a_broken_run(tmp_path: Path) -> None:
     """Each holds the same bins: nothing tells which of them is short."""
     record = recorded(1.0)
     record["timeline"] = {"bin_ns": 1000, "cpus": [0, 1], "busy_ns": [[1, 2], [1]], "waiting_ns": [0, 0], "tasks": []}
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record)])
+    file = write(tmp_path / "journal.jsonl", [(CONFIGURATIONS[0], record)])
     with pytest.raises(ProtocolError, match="as many bins"):
         list(journal.read(file))

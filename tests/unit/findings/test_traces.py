@@ -9,7 +9,7 @@ from scalograph.questions.assemble import findings
 
 from ..records import recorded
 from ..study.example import VALID
-from .test_table import TREATMENTS, write
+from .test_table import CONFIGURATIONS, write
 
 
 def shot(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
@@ -23,27 +23,31 @@ def found(folder: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], **cha
     return findings(table.load(write(folder / "journal.jsonl", runs, **changes))).traces
 
 
-def test_the_run_nearest_the_median_stands_for_its_treatment(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[1], shot(wall, end)) for wall, end in ((1.0, 1000), (1.1, 1100), (1.5, 1500))]
+def test_the_run_nearest_the_median_stands_for_its_configuration(tmp_path: Path) -> None:
+    runs = [(CONFIGURATIONS[1], shot(wall, end)) for wall, end in ((1.0, 1000), (1.1, 1100), (1.5, 1500))]
     (one,) = found(tmp_path, runs)
-    assert (one.run, one.treatment) == ("r1", TREATMENTS[1])
+    assert (one.run, one.configuration) == ("r1", CONFIGURATIONS[1])
     assert (one.start_us, one.end_us, one.worker) == ([0.5, 0.5], [1.1, 1.1], [0, 1])
 
 
 def test_one_worker_or_a_broken_trace_has_none(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], shot(1.0, 1000, (0, 0))), (TREATMENTS[1], shot(1.0, 400)), (TREATMENTS[2], recorded())]
+    runs = [
+        (CONFIGURATIONS[0], shot(1.0, 1000, (0, 0))),
+        (CONFIGURATIONS[1], shot(1.0, 400)),
+        (CONFIGURATIONS[2], recorded()),
+    ]
     assert found(tmp_path, runs) == []
 
 
 def test_a_failed_run_has_none(tmp_path: Path) -> None:
-    assert found(tmp_path, [(TREATMENTS[0], shot(1.0, 1000) | {"run": recorded(status="timeout")["run"]})]) == []
+    assert found(tmp_path, [(CONFIGURATIONS[0], shot(1.0, 1000) | {"run": recorded(status="timeout")["run"]})]) == []
 
 
-def test_of_many_treatments_eight_are_shown_from_the_first_to_the_last(tmp_path: Path) -> None:
-    treatments = [{"threads": n, "lock": lock} for n in range(1, 9) for lock in ("none", "cas")]
+def test_of_many_configurations_eight_are_shown_from_the_first_to_the_last(tmp_path: Path) -> None:
+    configurations = [{"threads": n, "lock": lock} for n in range(1, 9) for lock in ("none", "cas")]
     text = VALID.replace('levels = "1,2,4"', 'levels = "1:8"')
     assert text != VALID
-    runs = [(treatment, shot(1.0, 1000)) for treatment in treatments]
-    shown = found(tmp_path, runs, text=text, design={"treatments": treatments, "runs": [3] * 16})
+    runs = [(configuration, shot(1.0, 1000)) for configuration in configurations]
+    shown = found(tmp_path, runs, text=text, design={"configurations": configurations, "runs": [3] * 16})
     assert len(shown) == 8
-    assert (shown[0].treatment, shown[-1].treatment) == (treatments[0], treatments[-1])
+    assert (shown[0].configuration, shown[-1].configuration) == (configurations[0], configurations[-1])

@@ -33,10 +33,10 @@ def runs(n_blocks: int = N_BLOCKS) -> list[Run]:
 def changed(which: int, threads: int | None = None, **changes: Any) -> list[Run]:
     """The first runs (of so many threads) with other records."""
     made, left = runs(), which
-    for index, (treatment, _) in enumerate(made):
-        if left and threads in (None, treatment["threads"]):
+    for index, (configuration, _) in enumerate(made):
+        if left and threads in (None, configuration["threads"]):
             made[index], left = (
-                (treatment, recorded(1.0 / treatment["threads"], cpus=(0, 1, 2, 3), **changes)),
+                (configuration, recorded(1.0 / configuration["threads"], cpus=(0, 1, 2, 3), **changes)),
                 left - 1,
             )
     return made

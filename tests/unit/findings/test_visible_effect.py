@@ -10,7 +10,7 @@ from scalograph.protocol.findings import Findings
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, found_in
-from .test_table import TREATMENTS
+from .test_table import CONFIGURATIONS
 
 RESPONSES = (
     '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n\n[responses.nice]\nfrom = "value.nice"\nbetter = "none"\n'
@@ -25,7 +25,7 @@ def study(tmp_path: Path, wishes: str = "") -> Findings:
     """Ten blocks; with `cas` runs differ ten times as much as without a lock."""
     made = []
     for block in range(10):
-        for t in TREATMENTS:
+        for t in CONFIGURATIONS:
             spread = 0.10 if t["lock"] == "cas" else 0.01
             wall = 1 + spread * (block - 4.5) / 4.5
             made.append((t, recorded(wall, cpus=(0, 1), values={"nice": [5.0]})))
@@ -47,7 +47,7 @@ def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
     assert found.noise
     least = f"{found.noise.minimum_detectable_percent:.2g} %"
     told = f"n = 10 runs: effects on wall time between two configurations from {least} are visible"
-    assert notes(found)["treatments"].endswith(f"the other factors equal; {told}")
+    assert notes(found)["configurations"].endswith(f"the other factors equal; {told}")
 
 
 def test_each_table_has_the_effect_of_its_own_runs(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 from scalograph.control.capacity import cpu_quota
 from scalograph.control.host_facts import read_host_facts
 from scalograph.errors import HostError
-from scalograph.machine.doctor import examine, check_machine_settings
+from scalograph.machine.doctor import check_machine_settings, examine
 from scalograph.machine.examine import Check, Report, check_disk
-from scalograph.machine.floor.saved_noise import SavedNoise, save_noise, noise_file, read_noise
+from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 
 from ..control import paper_kernel
@@ -312,7 +312,6 @@ def test_this_machine_is_looked_at_and_unchanged() -> None:
     assert found["control: cpus"].status == "granted"
     assert found["control: cpus"].found == f"1 to {len(before[0])}, each CPU alone"
     json.dumps(asdict(report))
-
 
 
 NOBODY = """

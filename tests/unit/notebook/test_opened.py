@@ -12,7 +12,7 @@ from scalograph.errors import HostError, ProtocolError
 from scalograph.exchange import export
 from scalograph.notebook.opened_results import OpenedResults
 
-from ..findings.test_table import TREATMENTS, write
+from ..findings.test_table import CONFIGURATIONS, write
 from ..records import recorded
 
 
@@ -20,8 +20,8 @@ from ..records import recorded
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedResults:
     """A study of two threads counts and two locks, three runs each, one of them failed."""
     folder = tmp_path_factory.mktemp("results")
-    made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in TREATMENTS]
-    made[-1] = (TREATMENTS[-1], recorded(status="failed", reason="<b>x"))
+    made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in CONFIGURATIONS]
+    made[-1] = (CONFIGURATIONS[-1], recorded(status="failed", reason="<b>x"))
     write(folder / "journal.jsonl", made)
     return scalograph.open(str(folder))
 
@@ -29,7 +29,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenedResults:
 def test_runs_have_a_row_each_with_scores(opened: OpenedResults) -> None:
     runs = opened.runs()
     assert runs.columns[:8] == ["run", "block", "replicate", "warmup", "status", "verdict", "boot", "cause"]
-    assert runs.columns[8:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(TREATMENTS)
+    assert runs.columns[8:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(CONFIGURATIONS)
     assert runs["wall"].null_count() == 1 and runs.filter(runs["status"] == "failed").height == 1
 
 

@@ -40,10 +40,10 @@ def study(table: Table, tmp_path: Path) -> Findings:
 
 def profile(study_hash: str) -> Profile:
     ran = ProfiledRun(
-        treatment={"threads": 2}, n_tasks=10, n_iterations=12, seen=SEEN, switches=24, preemptions=6, score=3.0,
+        configuration={"threads": 2}, n_tasks=10, n_iterations=12, seen=SEEN, switches=24, preemptions=6, score=3.0,
         measured=2.0,
     )  # fmt: skip
-    lacking = ProfiledRun(treatment={"threads": 1}, reason="the JVM 8 is release 8")
+    lacking = ProfiledRun(configuration={"threads": 1}, reason="the JVM 8 is release 8")
     return Profile(study="small", study_hash=study_hash, at="", period_s=0.01, profiled=(lacking, ran))
 
 
@@ -68,7 +68,7 @@ def test_a_valid_profile_comes_after_the_tables_of_its_study(study: Findings, ta
     assert add_profile(study, None, table) == study
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"protocol": 2}', "x" * (MAX_BYTES + 1), "\0", "another study"])
+@pytest.mark.parametrize("content", ["", "[]", '{"protocol": 3}', "x" * (MAX_BYTES + 1), "\0", "another study"])
 def test_what_is_no_profile_of_this_study_is_a_warning(
     study: Findings, table: Table, tmp_path: Path, content: str
 ) -> None:
@@ -95,7 +95,7 @@ def claim_of(profile: Profile, table: Table, found: Findings, folder: Path) -> t
 
 
 def of(seen: RecordedTasks | None, threads: int = 2) -> ProfiledRun:
-    return ProfiledRun(treatment={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
+    return ProfiledRun(configuration={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
 
 
 def sampled(n: int, n_samples: int = 200) -> RecordedTasks:

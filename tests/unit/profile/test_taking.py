@@ -1,4 +1,4 @@
-"""What is asked of a JVM, which treatments are taken, and which part of a run counts."""
+"""What is asked of a JVM, which configurations are taken, and which part of a run counts."""
 
 import time
 import xml.etree.ElementTree as ET
@@ -18,7 +18,7 @@ from ..records import record
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 30, 100])
 def test_the_first_the_last_and_evenly_between(n: int) -> None:
-    chosen = [treatment["p"] for treatment in choose_configurations([{"p": p} for p in range(n)], {})]
+    chosen = [configuration["p"] for configuration in choose_configurations([{"p": p} for p in range(n)], {})]
     assert len(chosen) == min(n, 8) and chosen[0] == 0 and chosen[-1] == n - 1
     steps = [int(after) - int(before) for before, after in pairwise(chosen)]
     assert all(step >= 1 for step in steps) and max(steps, default=0) - min(steps, default=0) <= 1
@@ -26,7 +26,9 @@ def test_the_first_the_last_and_evenly_between(n: int) -> None:
 
 @pytest.mark.parametrize("baseline", range(30))
 def test_a_baseline_is_among_them(baseline: int) -> None:
-    chosen = [treatment["p"] for treatment in choose_configurations([{"p": p} for p in range(30)], {"p": baseline})]
+    chosen = [
+        configuration["p"] for configuration in choose_configurations([{"p": p} for p in range(30)], {"p": baseline})
+    ]
     assert baseline in chosen and len(set(chosen)) == 8 and chosen == sorted(chosen)
     assert (chosen[0], chosen[-1]) == (0, 29)
 

@@ -98,7 +98,7 @@ def test_a_compressed_journal_reads_the_same(tmp_path: Path) -> None:
         (b"[]\n", "no event"),
         (b"hello\n", "journal.jsonl:1: not JSON"),
         (b'{"event":"note"}\n', "a `study` event of protocol 1"),
-        (b'{"event":"study","protocol":2}\n', "protocol 2"),
+        (b'{"event":"study","protocol":3}\n', "protocol 3"),
         (b'{"event":"study","protocol":1}\n{"x":1}\n', "journal.jsonl:2"),
         (b'{"event":"study","protocol":1}\n' + b"[" * 100_000 + b"\n", "journal.jsonl:2"),
         (b'{"event":"study","protocol":1,"machine":' + b"[" * 32 + b"]" * 32 + b"}\n", "journal.jsonl:1: nested"),

@@ -45,14 +45,14 @@ def journal_of(planned: Plan, file: Path) -> Path:
     study, planner, rng = planned.design.study, planned.runs.planner(), np.random.default_rng(1)
     lines: list[dict[str, Any]] = [{"event": "study", **planned.first_event("0.1.0")}]
     while (run := planner.ask()) and len(lines) < MOST_RUNS:
-        wall = seconds(run.treatment, study.work == "per-worker") * float(np.exp(0.005 * rng.standard_normal()))
-        priority = float(run.treatment.get("priority", 5))
+        wall = seconds(run.configuration, study.work == "per-worker") * float(np.exp(0.005 * rng.standard_normal()))
+        priority = float(run.configuration.get("priority", 5))
         values = {**NUMBERS, "share_percent": 45 * wall * priority, "rival_share_percent": 90 - 9 * priority}
         values = {**values, "nice": 5 - priority}
         n, cpus = study.protocol.iterations, tuple(range(N_CPUS))
         told = {name: [value] for name, value in values.items()}
         made = recorded(wall * n + 0.1, wall, cpus=cpus, iterations=[(wall, wall, 1)] * n, values=told)
-        lines.append({"event": "run", "run": run.run, "block": run.block, "treatment": dict(run.treatment),
+        lines.append({"event": "run", "run": run.run, "block": run.block, "configuration": dict(run.configuration),
                       "replicate": run.replicate, "warmup": run.warmup, "record": made})  # fmt: skip
         planner.tell(run, read(made), "clean")
     file.write_text("".join(json.dumps({"at": "2026-01-01T00:00:00.000Z", **line}) + "\n" for line in lines))

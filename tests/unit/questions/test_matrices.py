@@ -29,7 +29,7 @@ def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[f
     table = simulate_study(np.random.default_rng(0), [SHAPES["flat"]] * len(values), QUIET, n_blocks=2)
     cells = []
     for sample in samples_by_configuration(table).values():
-        value = values[int(str(sample.treatment["lock"]))]
+        value = values[int(str(sample.configuration["lock"]))]
         cells.append((sample, MatrixCell(estimate=Estimate(value, value - width, value + width, n=2))))
     made = matrix(table, rows(table, "threads", [2], cells), ["2 threads"], title="t")
     return [row.label for row in made.rows], [[c.estimate and c.estimate.value for c in row.cells] for row in made.rows]

@@ -9,7 +9,7 @@ from scalograph.questions.cliff import published as cliff
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.effective_cpus import published as effective
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.questions.registry import roles_present, role
+from scalograph.questions.registry import role, roles_present
 
 from ..findings.made import found_in
 from ..records import recorded

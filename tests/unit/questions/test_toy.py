@@ -55,10 +55,10 @@ class FastestCourse:
         del self.times[level]
 
 
-def begin(study, treatments):
-    levels = counted(treatments, searched_factor(study, treatments))
-    steps = {level: (treatment,) for level, treatment in levels.items()}
-    return Search(searched_factor(study, treatments), steps, [*levels], FastestCourse(levels), 2 * len(levels))
+def begin(study, configurations):
+    levels = counted(configurations, searched_factor(study, configurations))
+    steps = {level: (configuration,) for level, configuration in levels.items()}
+    return Search(searched_factor(study, configurations), steps, [*levels], FastestCourse(levels), 2 * len(levels))
 """,
     "plan": """
 from functools import partial
@@ -68,7 +68,7 @@ from toy_question.course import begin
 
 
 def plan(design):
-    return SearchPlan(design, partial(begin, design.study, design.treatments))
+    return SearchPlan(design, partial(begin, design.study, design.configurations))
 """,
     "document": """
 from scalograph.protocol.plain import Model
@@ -87,7 +87,7 @@ from toy_question.document import Fastest
 
 
 def answer(table, taken, curves):
-    search = begin(table.study, table.treatments)
+    search = begin(table.study, table.configurations)
     times = retold(search, table).times
     best = min(times, key=lambda level: min(times[level]))
     columns = [Column(name=search.what, kind="label"), Column(name="best time", unit="s")]

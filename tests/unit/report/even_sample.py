@@ -73,7 +73,7 @@ def with_maps(maps: Sequence[BreakEvenMap], title: str = "size", other: str = "p
             ],
             responses=[ResponseDoc(name="wall", title="wall time", unit="s")],
         ),
-        runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=104),
+        runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, configurations=104),
         trust=Trust(level="believe", sentence="An example."),
         parts={"break-even": Part(decided=True, data=BreakEven(
             factor="version", baseline="sequential", other=other, decided=True, even=0.1,

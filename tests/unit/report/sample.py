@@ -71,7 +71,7 @@ def point(threads: int, group: dict[str, Level], n: int, rng: random.Random) -> 
     walls = [true * math.exp(rng.gauss(0, 0.012)) for _ in range(n)]
     times = [w * min(threads, cpus) * rng.uniform(0.93, 0.99) for w in walls]
     names = [f"{threads}-{cpus}-{lock}-{quantum}-{i}" for i in range(n)]
-    verdicts = ["contaminated" if rng.random() < 0.03 else "clean" for _ in range(n)]
+    verdicts = ["disturbed" if rng.random() < 0.03 else "clean" for _ in range(n)]
     responses = {
         "wall": PointResponse(estimate=estimate(walls), scores=walls, runs=names, verdicts=verdicts),
         "cpu": PointResponse(estimate=estimate(times, 0.02), scores=times, runs=names, verdicts=verdicts),
@@ -179,7 +179,7 @@ def study(levels: Sequence[Level]) -> StudyDoc:
 
 
 def table(curves: Sequence[Curve]) -> TableDoc:
-    """Every treatment, as analysis lays it out."""
+    """Every configuration, as analysis lays it out."""
     columns = [
         Column(name="cpus", kind="label"),
         Column(name="work", kind="label"),
@@ -193,7 +193,7 @@ def table(curves: Sequence[Curve]) -> TableDoc:
     ]
     rows = [_row(c, p) for c in curves for p in c.points]
     note = "Mean of run scores with 95 % interval; speedup is T(1)/T(n) on the same CPUs."
-    return TableDoc(id="treatments", title="Time and speedup", note=note, columns=columns, rows=rows)
+    return TableDoc(id="configurations", title="Time and speedup", note=note, columns=columns, rows=rows)
 
 
 def _row(c: Curve, p: Point) -> list[Any]:
@@ -244,7 +244,7 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
     lines = [
         TimelineDoc(
             run=f"r{i}",
-            treatment={"threads": t, "cpus": c, "lock": lock, "quantum": q},
+            configuration={"threads": t, "cpus": c, "lock": lock, "quantum": q},
             timeline=timeline(t, c, wall_s(t, c, lock, q), rng),
         )
         for i, (t, c, lock, q) in enumerate(islice(product(levels, [2, 1], LOCKS, QUANTA), n_timelines))
@@ -253,8 +253,8 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
         study=study(levels),
         machine=machine(),
         runs=RunsDoc(
-            n_asked=runs, n_done=runs - 2, n_failed=2, n_warmup=224, treatments=runs // n,
-            verdicts={"clean": runs - 62, "contaminated": 60}, failures={"timeout": 2},
+            n_asked=runs, n_done=runs - 2, n_failed=2, n_warmup=224, configurations=runs // n,
+            verdicts={"clean": runs - 62, "disturbed": 60}, failures={"timeout": 2},
             started="2024-06-11T09:14:02Z", ended="2024-06-11T10:12:44Z", end_reason="complete",
         ),
         trust=Trust(
@@ -290,10 +290,10 @@ def small() -> Findings:
     curves = [curve(2, lock, "small", [1, 2, 8], 3, rng) for lock in ("none", "method")]
     findings = full(n=1, levels=[1], n_timelines=0)
     findings.curves, findings.tables = curves, [table(curves), published()]
-    findings.runs = RunsDoc(n_asked=18, n_done=18, n_failed=0, treatments=6, verdicts={"clean": 18})
+    findings.runs = RunsDoc(n_asked=18, n_done=18, n_failed=0, configurations=6, verdicts={"clean": 18})
     findings.trust = Trust(level="believe", sentence="18 of 18 runs were clean.")
     findings.timelines = [
-        TimelineDoc(run="r3", treatment={"threads": 8, "cpus": 2}, timeline=timeline(8, 2, 0.3, rng)),
+        TimelineDoc(run="r3", configuration={"threads": 8, "cpus": 2}, timeline=timeline(8, 2, 0.3, rng)),
     ]
     return findings
 
@@ -312,7 +312,7 @@ def many() -> Findings:
 def bare() -> Findings:
     """Nothing but the study: no curves, no tables, no runs."""
     trust = Trust(level="reject", sentence="No run was done.")
-    return Findings(study=study([1]), runs=RunsDoc(n_asked=0, n_done=0, n_failed=0, treatments=0), trust=trust)
+    return Findings(study=study([1]), runs=RunsDoc(n_asked=0, n_done=0, n_failed=0, configurations=0), trust=trust)
 
 
 def one_point() -> Findings:
@@ -333,7 +333,7 @@ def all_failed() -> Findings:
     ]
     findings.curves = [Curve(group={"cpus": 1, "lock": "none", "quantum": "small"}, factor="threads", points=points)]
     findings.tables = [table(findings.curves)]
-    findings.runs = RunsDoc(n_asked=6, n_done=6, n_failed=6, treatments=2, failures={"timeout": 6})
+    findings.runs = RunsDoc(n_asked=6, n_done=6, n_failed=6, configurations=2, failures={"timeout": 6})
     return findings
 
 
@@ -345,7 +345,7 @@ def many_points() -> Findings:
 
 
 def many_runs(n: int) -> Findings:
-    """About n runs behind 224 treatments."""
+    """About n runs behind 224 configurations."""
     return full(n=n // 224, n_timelines=64)
 
 
@@ -357,7 +357,7 @@ def wide_machine() -> Findings:
         for p in c.points:
             p.per_cpu_share = [1 / 64] * 64
     wide = timeline(64, 64, 0.5, rng)
-    findings.timelines = [TimelineDoc(run=f"r{i}", treatment={"threads": i}, timeline=wide) for i in range(64)]
+    findings.timelines = [TimelineDoc(run=f"r{i}", configuration={"threads": i}, timeline=wide) for i in range(64)]
     return findings
 
 
@@ -376,7 +376,7 @@ def hostile() -> Findings:
             for response in p.responses.values():
                 response.runs = [f"=cmd {bad}" for _ in response.runs]
     for t in findings.timelines:
-        t.run, t.treatment = bad, {"lock": bad}
+        t.run, t.configuration = bad, {"lock": bad}
         for task in t.timeline["tasks"]:
             task["name"] = bad
     findings.tables[0].title = findings.tables[0].columns[0].name = findings.tables[0].rows[0][2] = bad

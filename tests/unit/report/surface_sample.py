@@ -46,7 +46,7 @@ def cell(workers: int, cpus: int) -> SurfaceCell:
 
 
 def surface(workers: Sequence[int], cpus: Sequence[int], group: dict[str, Level] | None = None) -> Surface:
-    """All treatments but the last, which was not planned."""
+    """All configurations but the last, which was not planned."""
     cells: list[list[SurfaceCell | None]] = [[cell(n, m) for n in workers] for m in cpus]
     cells[-1][-1] = None
     return Surface(
@@ -69,7 +69,7 @@ def with_surfaces(surfaces: Sequence[Surface], title: str = "processes") -> Find
             ],
             responses=[ResponseDoc(name="wall", title="wall time", unit="s")],
         ),
-        runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=len(n) * len(m)),
+        runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, configurations=len(n) * len(m)),
         trust=Trust(level="believe", sentence="An example."),
         parts={"surface": Part(data=Surfaces(surfaces=list(surfaces)).model_dump(mode="json"))},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],

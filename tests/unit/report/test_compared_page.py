@@ -1,4 +1,4 @@
-"""The page of two results: both curves, their ratio, every treatment; no script, nothing from outside as markup."""
+"""The page of two results: both curves, their ratio, every configuration; no script, nothing from outside as markup."""
 
 import re
 from dataclasses import replace

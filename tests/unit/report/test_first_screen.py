@@ -89,11 +89,11 @@ def test_the_matrix_says_value_interval_and_doubt() -> None:
 
 
 def log(n: int) -> RunLog:
-    verdicts = ["clean", "undecided", "contaminated"] * n
+    verdicts = ["clean", "unverified", "disturbed"] * n
     return RunLog(
-        treatments=[{"n": 1}], run=[f"r{i}" for i in range(3 * n)], treatment=[0] * 3 * n,
+        configurations=[{"n": 1}], run=[f"r{i}" for i in range(3 * n)], configuration=[0] * 3 * n,
         start_s=[float(i) for i in range(3 * n)], status=["ok"] * 3 * n, verdict=verdicts, cause=[""] * 3 * n,
-        amount=[None] * 3 * n, counted=[v != "contaminated" for v in verdicts], relative=[1.0, 1.1, None] * n,
+        amount=[None] * 3 * n, counted=[v != "disturbed" for v in verdicts], relative=[1.0, 1.1, None] * n,
     )  # fmt: skip
 
 
@@ -134,4 +134,4 @@ def test_the_first_figure_is_in_the_page_before_any_script(sample: ModuleType) -
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", ""])
 def test_a_day_that_no_calendar_has_is_left_out(at: str) -> None:
-    assert day(RunsDoc(n_asked=1, n_done=1, n_failed=0, treatments=1, started=at)) == ""
+    assert day(RunsDoc(n_asked=1, n_done=1, n_failed=0, configurations=1, started=at)) == ""

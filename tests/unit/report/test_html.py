@@ -67,7 +67,7 @@ def test_a_whole_study_is_under_3_mb(made: Made) -> None:
     assert len(made("full").encode()) < 3 * MB
 
 
-def test_3000_treatments_stay_under_3_mb(sample: ModuleType) -> None:
+def test_3000_configurations_stay_under_3_mb(sample: ModuleType) -> None:
     findings = sample.full(levels=range(1, 109))
     assert sum(len(table.rows) for table in findings.tables) > 3000
     assert len(page(findings)) < 3 * MB

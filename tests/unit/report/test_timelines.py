@@ -15,7 +15,7 @@ TREE: dict[str, Any] = {
 
 
 def only(findings: Findings, timeline: dict[str, Any]) -> Plot:
-    findings.timelines = [TimelineDoc(run="r1", treatment={"threads": 8}, timeline=timeline)]
+    findings.timelines = [TimelineDoc(run="r1", configuration={"threads": 8}, timeline=timeline)]
     ((view,),) = [figure.views for figure in figures(findings, Factors(findings))]
     (plot,) = view.plots
     return plot
@@ -79,7 +79,7 @@ def test_where_none_was_recorded_the_reason_is_told(sample: ModuleType) -> None:
 def test_what_was_not_measured_is_shaded(sample: ModuleType) -> None:
     findings = sample.small()
     timeline = {**TREE, "cpus": [0], "busy_ns": [[1000] * 10], "waiting_ns": [0] * 10}
-    findings.timelines = [TimelineDoc(run="r", treatment={}, timeline=timeline, window_ns=(2000, 90_000))]
+    findings.timelines = [TimelineDoc(run="r", configuration={}, timeline=timeline, window_ns=(2000, 90_000))]
     (plot,) = figures(findings, Factors(findings))[0].views[0].plots
     (before,) = [shape for shape in plot.layout["shapes"] if shape["type"] == "rect"]
     assert (before["x0"], before["x1"]) == (0, 2) and "measured window" in plot.note

@@ -17,7 +17,7 @@ WHOLE: dict[str, Any] = {"start_us": [0, 1, 6], "end_us": [5, 10, 9], "worker": 
 
 def with_trace(**changes: Any) -> Findings:
     found = sample.two_factors()
-    found.traces = [TaskTrace(run="r7", treatment={"workers": 2}, **(WHOLE | changes))]
+    found.traces = [TaskTrace(run="r7", configuration={"workers": 2}, **(WHOLE | changes))]
     return found
 
 
@@ -46,7 +46,7 @@ def test_the_words_count_subtasks_workers_and_the_time_they_were_busy() -> None:
 
 
 def test_a_trace_that_was_cut_says_so() -> None:
-    cut = TaskTrace(run="r", treatment={}, start_us=[0] * 512, end_us=[1] * 512, worker=[0] * 512)
+    cut = TaskTrace(run="r", configuration={}, start_us=[0] * 512, end_us=[1] * 512, worker=[0] * 512)
     assert describe_trace(cut).endswith("Only the first 512 are recorded.")
 
 

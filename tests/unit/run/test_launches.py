@@ -70,7 +70,7 @@ ports = 1
 [factors.front]
 levels = ["direct", "proxy"]
 """
-TREATMENT = {"clients": 3, "n": 2, "cpus": 1, "nice": 5}
+CONFIGURATION = {"clients": 3, "n": 2, "cpus": 1, "nice": 5}
 
 
 def planned(tmp_path: Path, text: str = STUDY) -> Plan:
@@ -78,22 +78,22 @@ def planned(tmp_path: Path, text: str = STUDY) -> Plan:
     return plan(declare(tmp_path / "study.toml"), FACTS)
 
 
-def line(tmp_path: Path, treatment: dict[str, Any]) -> dict[str, Any]:
+def line(tmp_path: Path, configuration: dict[str, Any]) -> dict[str, Any]:
     """What the probe is asked for, with ports and folders of this run."""
 
     class Asking:
-        def apply_settings(self, planned: Plan, treatment: Any) -> Any:
+        def apply_settings(self, planned: Plan, configuration: Any) -> Any:
             raise NotImplementedError
 
-    spec = Runner(planned(tmp_path), Asking()).specification(Run("r1", 0, treatment, 0))  # type: ignore[arg-type]
-    state = tmp_path / f"state-{treatment['cpus']}"
+    spec = Runner(planned(tmp_path), Asking()).specification(Run("r1", 0, configuration, 0))  # type: ignore[arg-type]
+    state = tmp_path / f"state-{configuration['cpus']}"
     state.mkdir()
     placed = Specification(**{**vars(spec), "launches": fill_launches(spec.launches, state)})
     return placed.line(tmp_path)
 
 
 def test_services_start_in_order_each_copy_by_itself_and_the_driver_last(tmp_path: Path) -> None:
-    found = launches(planned(tmp_path), TREATMENT)
+    found = launches(planned(tmp_path), CONFIGURATION)
     assert [(one.name, one.copy, one.copies) for one in found] == [
         ("database", 0, 1), ("app", 0, 1), ("app", 1, 1), ("driver", 0, 1),
     ]  # fmt: skip
@@ -102,12 +102,12 @@ def test_services_start_in_order_each_copy_by_itself_and_the_driver_last(tmp_pat
 
 
 def test_a_driver_for_which_no_cpu_is_left_has_all(tmp_path: Path) -> None:
-    *services, driver = launches(planned(tmp_path), {**TREATMENT, "cpus": 4})
+    *services, driver = launches(planned(tmp_path), {**CONFIGURATION, "cpus": 4})
     assert {one.cpus for one in services} == {(0, 1, 2, 3)} and driver.cpus is None
 
 
 def test_the_probe_is_asked_for_ports_that_are_free_and_words_that_hold_them(tmp_path: Path) -> None:
-    database, *apps, driver = line(tmp_path, TREATMENT)["commands"]
+    database, *apps, driver = line(tmp_path, CONFIGURATION)["commands"]
     ports = [port for command in (database, *apps) for port in command["ports"]]
     assert len(set(ports)) == 4 and min(ports) > 0
     first, second, *of_apps = ports
@@ -130,14 +130,14 @@ def test_a_driver_alone_is_asked_for_as_any_command(tmp_path: Path) -> None:
     text = text.replace(', "{app_targets}", "{database_port}"', ', "{n}"')
     (tmp_path / "study.toml").write_text(text)
     made = plan(declare(tmp_path / "study.toml"), FACTS)
-    (driver,) = launches(made, TREATMENT)
+    (driver,) = launches(made, CONFIGURATION)
     assert (driver.cpus, driver.nice) == ((0,), 5)
     (driver,) = fill_launches([driver], tmp_path)
     assert driver.argv[3:] == ("3", "2", str(tmp_path / "driver"))
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    found = launches(planned(tmp_path), TREATMENT)
+    found = launches(planned(tmp_path), CONFIGURATION)
     with pytest.raises(HostError, match="state folder"):
         fill_launches(found, tmp_path / "missing")
 
@@ -147,12 +147,12 @@ def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready:
     found = planned(tmp_path, STUDY.replace('line = "listens on {port}"', ready))
     (tmp_path / "state").mkdir()
     with pytest.raises(StudyError, match="expected a number from 1 to 65535; use"):
-        fill_launches(launches(found, {**TREATMENT, "clients": 99999}), tmp_path / "state")
+        fill_launches(launches(found, {**CONFIGURATION, "clients": 99999}), tmp_path / "state")
 
 
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
-        launches(planned(tmp_path), {**TREATMENT, "n": 68})
+        launches(planned(tmp_path), {**CONFIGURATION, "n": 68})
 
 
 OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace(
@@ -161,7 +161,7 @@ OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace(
 
 
 def cpus_of(tmp_path: Path, text: str, **levels: Any) -> dict[str, tuple[int, ...] | None]:
-    return {one.name: one.cpus for one in launches(planned(tmp_path, text), {**TREATMENT, **levels})}
+    return {one.name: one.cpus for one in launches(planned(tmp_path, text), {**CONFIGURATION, **levels})}
 
 
 def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> No
     # Without the control, so has a service without a count.
     free = shared.replace('[factors.cpus]\nlevels = [1]\ncontrol = "cpus"\n', "")
     assert cpus_of(tmp_path, free) == {"database": (2, 3), "app": (0, 1), "driver": (2, 3)}
-    assert share_cpus(launches(planned(tmp_path, free), TREATMENT))
-    assert not share_cpus(launches(planned(tmp_path, shared), TREATMENT))
+    assert share_cpus(launches(planned(tmp_path, free), CONFIGURATION))
+    assert not share_cpus(launches(planned(tmp_path, shared), CONFIGURATION))
 
 
-def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
+def test_a_configuration_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
     said = "1 configuration not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4"
     design = planned(tmp_path, OWN).design
-    assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
+    assert [t["cpus"] for t in design.configurations] == [1] and design.dropped[0].startswith(said)
     with pytest.raises(StudyError, match="no configuration is left"):
         planned(tmp_path, OWN.replace("levels = [1, 4]", "levels = [4]"))
 
@@ -187,11 +187,11 @@ def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path
 def test_a_quota_is_of_its_process_and_a_level_that_no_host_grants_is_not_planned(tmp_path: Path) -> None:
     text = STUDY.replace("ports = 2", 'ports = 2\nquota = "{q}"') + '[factors.q]\nlevels = [0.5, "none", 99]\n'
     found = planned(tmp_path, text)
-    assert [t["q"] for t in found.design.treatments if t["cpus"] == 1] == [0.5, "none"]
+    assert [t["q"] for t in found.design.configurations if t["cpus"] == 1] == [0.5, "none"]
     assert "database: quota 99, expected CPUs' worth of time from 0.01 to 4" in found.design.dropped[0]
-    limited = launches(found, {**TREATMENT, "q": 0.5})
+    limited = launches(found, {**CONFIGURATION, "q": 0.5})
     assert [(one.name, one.own_quota_cpus) for one in limited][:2] == [("database", 0.5), ("app", None)]
-    assert all(one.own_quota_cpus is None for one in launches(found, {**TREATMENT, "q": "none"}))
+    assert all(one.own_quota_cpus is None for one in launches(found, {**CONFIGURATION, "q": "none"}))
 
     @contextmanager
     def made(cpus: float) -> Iterator[Path]:
@@ -206,9 +206,9 @@ def test_a_service_is_there_at_its_levels_only_and_else_its_names_are_empty(tmp_
         '"{state}"]\n[[', '"through={front_targets}"]\n[[', 1
     )
     made = planned(tmp_path, with_front)
-    *_, front, driver = launches(made, {**TREATMENT, "front": "proxy"})
+    *_, front, driver = launches(made, {**CONFIGURATION, "front": "proxy"})
     assert (front.name, driver.cpus) == ("front", (1, 2, 3))
-    found = fill_launches(launches(made, {**TREATMENT, "front": "direct"}), tmp_path)
+    found = fill_launches(launches(made, {**CONFIGURATION, "front": "direct"}), tmp_path)
     assert [one.name for one in found] == ["database", "app", "app", "driver"]
     assert found[-1].argv[-1] == "through="
 
@@ -256,11 +256,11 @@ def test_services_stay_up_where_some_are_started(tmp_path: Path) -> None:
 
 
 def test_what_starts_alike_is_filled_alike(tmp_path: Path) -> None:
-    found = launches(planned(tmp_path), TREATMENT)
+    found = launches(planned(tmp_path), CONFIGURATION)
     (tmp_path / "state").mkdir()
     ports = free_ports(found)
     first = fill_launches(found, tmp_path / "state", ports)
-    other = fill_launches(launches(planned(tmp_path), {**TREATMENT, "clients": 4}), tmp_path / "state", ports)
+    other = fill_launches(launches(planned(tmp_path), {**CONFIGURATION, "clients": 4}), tmp_path / "state", ports)
     assert [one.argv for one in first[:-1]] == [one.argv for one in other[:-1]] and first[-1].argv != other[-1].argv
 
 
@@ -268,11 +268,11 @@ def test_runs_that_start_the_same_services_stand_side_by_side_where_these_stay_u
     text = STUDY.replace("levels = [3]", "levels = [1, 2, 3, 4]").replace("levels = [2]", "levels = [1, 2]")
     kept = planned(tmp_path, text.replace("seed = 1\n", 'seed = 1\n[workload]\nkeep = "block"\n'))
     started = {
-        n: [(run.treatment["n"], run.treatment["cpus"]) for run in kept.runs.planned_runs() if run.block == n]
+        n: [(run.configuration["n"], run.configuration["cpus"]) for run in kept.runs.planned_runs() if run.block == n]
         for n in range(5)
     }
     n_starts = [1 + sum(one != other for one, other in pairwise(found)) for found in started.values()]
     assert n_starts == [4] * 5 and len({*map(tuple, started.values())}) > 1
-    clients = [run.treatment["clients"] for run in kept.runs.planned_runs()]
+    clients = [run.configuration["clients"] for run in kept.runs.planned_runs()]
     assert len({tuple(clients[i : i + 4]) for i in range(0, 80, 4)}) > 4
     assert planned(tmp_path, text).design.together == ()

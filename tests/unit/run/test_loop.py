@@ -232,7 +232,7 @@ def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
     return {
         "run": name,
         "block": block,
-        "treatment": first,
+        "configuration": first,
         "replicate": 0,
         "warmup": False,
         "record": record(),
@@ -250,7 +250,7 @@ def test_disturbed_runs_are_asked_again_at_the_end_of_their_block(tmp_path: Path
     again = [f"{FIRST[1]}r1", f"{FIRST[4]}r1"]
     assert host.measured == [*FIRST, *again, *NAMES[7:14], f"{NAMES[9]}r1", *NAMES[14:]]
     runs = [event for event in journal.read(file) if event["event"] == "run"]
-    keys = [(str(event["treatment"]), event["replicate"]) for event in runs]
+    keys = [(str(event["configuration"]), event["replicate"]) for event in runs]
     assert len(set(keys)) == len(keys) and all(event["block"] == 0 for event in runs[:9])
     assert "note" not in [event["event"] for event in journal.read(file)]
 
@@ -370,7 +370,7 @@ def test_a_budget_of_runs_begins_no_block_that_it_cannot_end(
     assert len(host.measured) == measured
 
 
-@pytest.mark.parametrize("verdict", ["failed", "undecided", "clean"])
+@pytest.mark.parametrize("verdict", ["failed", "unverified", "clean"])
 def test_only_disturbed_runs_are_repeated(verdict: str) -> None:
     planner = GridPlanner(small())
     for name in FIRST:
@@ -382,11 +382,11 @@ def test_an_impossible_run_is_repeated_and_a_warmup_run_is_not() -> None:
     made = small()
     protocol = made.study.protocol.model_copy(update={"warmup_runs": 2})
     planner = GridPlanner(replace(made, study=made.study.model_copy(update={"protocol": protocol})))
-    planner.tell(planner._planned["w0000"], {}, "contaminated")
-    planner.tell(planner._planned["w0001"], {}, "contaminated")
+    planner.tell(planner._planned["w0000"], {}, "disturbed")
+    planner.tell(planner._planned["w0001"], {}, "disturbed")
     assert planner.n_left == 21
     for name in FIRST:
-        planner.tell(planner._planned[name], {}, "impossible" if name == FIRST[2] else "clean")
+        planner.tell(planner._planned[name], {}, "invalid" if name == FIRST[2] else "clean")
     assert (again := planner.ask()) and again.run == f"{FIRST[2]}r1"
 
 
@@ -405,15 +405,23 @@ def test_repeats_after_a_kill_are_the_same(tmp_path: Path, stop_after: int) -> N
     assert first.measured + second.measured == whole.measured
 
 
-def test_a_name_that_means_another_treatment_is_refused() -> None:
-    other = run_event(FIRST[0], treatment={"threads": 99, "lock": "none"})
+def test_a_name_that_means_another_configuration_is_refused() -> None:
+    other = run_event(FIRST[0], configuration={"threads": 99, "lock": "none"})
     with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
         replay(GridPlanner(small()), [{"event": "run", **other}])
 
 
 @pytest.mark.parametrize(
     "changed",
-    [{"run": 7}, {"block": "x"}, {"treatment": []}, {"replicate": None}, {"record": {}}, {"record": []}, {"warmup": 1}],
+    [
+        {"run": 7},
+        {"block": "x"},
+        {"configuration": []},
+        {"replicate": None},
+        {"record": {}},
+        {"record": []},
+        {"warmup": 1},
+    ],
 )
 def test_a_broken_run_event_is_a_protocol_error(changed: dict[str, Any]) -> None:
     event = {"event": "run", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000", **changed)}
@@ -429,7 +437,7 @@ def test_a_broken_event_has_no_time(event: dict[str, Any]) -> None:
 
 def test_one_name_is_one_run() -> None:
     event = {"event": "run", **run_event(FIRST[0])}
-    event["treatment"] = GridPlanner(small())._planned[FIRST[0]].treatment
+    event["configuration"] = GridPlanner(small())._planned[FIRST[0]].configuration
     with pytest.raises(ProtocolError, match='event 2: a second run "b0000-0000"'):
         replay(GridPlanner(small()), [event, event])
 

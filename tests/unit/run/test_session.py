@@ -94,7 +94,7 @@ def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_p
         run(more, made, [])
     assert run(more, made, ["study_hash"]).n_before == 4
     (resumed,) = events(made, "resume")
-    assert resumed["design"] == {"treatments": [{"n": 1}, {"n": 2}], "runs": [3, 3], "dropped": []}
+    assert resumed["design"] == {"configurations": [{"n": 1}, {"n": 2}], "runs": [3, 3], "dropped": []}
     assert resumed["accepted"] == ["study_hash"]
     assert {"key": "study.protocol.runs", "before": 2, "now": 3} in resumed["differences"]
     assert [event["run"] for event in events(made, "run")][4:] == ["b0002-0000", "b0002-0001"]
@@ -186,7 +186,7 @@ def test_claims_are_only_shown_and_a_finished_study_takes_them_over(tmp_path: Pa
     assert changed.sentence == "Two take twice as long as one."
 
 
-def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
+def test_factors_in_another_order_make_other_configurations(tmp_path: Path) -> None:
     factors = {name: f'[factors.{name}]\nlevels = "{levels}"\n' for name, levels in (("a", "1"), ("b", "1"))}
     plans = []
     for order in ("ab", "ba"):
@@ -195,13 +195,13 @@ def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
         )
     made = begin(plans[0], tmp_path / "results")
     run(plans[0], made)
-    with pytest.raises(StudyError, match=r"resume: treatments: now 2, not the same or in another order"):
+    with pytest.raises(StudyError, match=r"resume: configurations: now 2, not the same or in another order"):
         run(plans[1], made, [])
 
 
 def test_a_design_that_no_line_holds_is_refused(tmp_path: Path, made: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 500)
-    with pytest.raises(StudyError, match=r"factors: 2 treatments, \d+ bytes, at most 500"):
+    with pytest.raises(StudyError, match=r"factors: 2 configurations, \d+ bytes, at most 500"):
         run(planned(tmp_path / "study"), begin(planned(tmp_path / "study"), tmp_path / "other"))
 
 
@@ -227,9 +227,9 @@ def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path,
 
 
 @pytest.mark.parametrize("levels", ['"1,2,3"', '"2,1"', '"1"'])
-def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, levels: str) -> None:
-    with pytest.raises(StudyError, match=r"resume: treatments: .*; start anew$"):
-        run(planned(tmp_path / "study", levels=levels), made, ["study_hash", "treatments"])
+def test_other_configurations_are_never_accepted(tmp_path: Path, made: Results, levels: str) -> None:
+    with pytest.raises(StudyError, match=r"resume: configurations: .*; start anew$"):
+        run(planned(tmp_path / "study", levels=levels), made, ["study_hash", "configurations"])
     assert not events(made, "resume")
 
 
@@ -268,7 +268,7 @@ def test_repeats_that_change_the_order_are_refused_run_by_run(tmp_path: Path, ma
     assert not events(made, "resume")
 
 
-def test_only_jvms_that_treatments_use_are_compared(tmp_path: Path) -> None:
+def test_only_jvms_that_configurations_use_are_compared(tmp_path: Path) -> None:
     def java(**facts: Any) -> Plan:
         return planned(tmp_path / "study", '["{java}", "{n}"]', **facts)
 

@@ -12,7 +12,19 @@ from scalograph.simulate.noise import (
     QUIET,
     Noise,
 )
-from scalograph.simulate.runs import (aa_tests, amdahl, drift, linear, lock_collapse, run_iterations, run_scores, sweep, times, usl, usl_peak)
+from scalograph.simulate.runs import (
+    aa_tests,
+    amdahl,
+    drift,
+    linear,
+    lock_collapse,
+    run_iterations,
+    run_scores,
+    sweep,
+    times,
+    usl,
+    usl_peak,
+)
 from scalograph.simulate.two_studies import coverage
 
 

@@ -45,7 +45,7 @@ def test_every_key_of_a_shipped_study_is_known_and_explained() -> None:
 
 def test_it_is_a_schema_that_editors_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert schema()["$schema"].endswith("2020-12/schema") and schema()["title"] == "study.toml"
-    assert "runs per treatment" in schema()["$defs"]["Protocol"]["properties"]["runs"]["description"]
+    assert "runs per configuration" in schema()["$defs"]["Protocol"]["properties"]["runs"]["description"]
     both = [schema()["$defs"]["WorkloadUse"]["properties"][name]["description"] for name in ("prepare", "cleanup")]
     assert both[0] == both[1]
     monkeypatch.setattr(model, "_PAGES", ())

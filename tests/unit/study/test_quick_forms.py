@@ -30,8 +30,8 @@ def driven_s(planned: Plan) -> float:
     """For how long drivers send in all runs."""
     known = planned.program.processes[-1].values
     runs = planned.runs.most_runs
-    treatments = planned.design.treatments
-    each = [sum(float({**known, **one}.get(name, 0)) / per for name, per in WINDOWS.items()) for one in treatments]
+    configurations = planned.design.configurations
+    each = [sum(float({**known, **one}.get(name, 0)) / per for name, per in WINDOWS.items()) for one in configurations]
     return runs * max(each)
 
 

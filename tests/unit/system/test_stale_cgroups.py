@@ -125,7 +125,9 @@ def test_the_leaf_of_a_child_that_was_killed_goes_at_once(tree: CgroupTree, tmp_
 def test_a_link_is_not_followed(tree: CgroupTree, tmp_path: Path) -> None:
     target = leave(tmp_path / "elsewhere", "kept")
     (tree.mount / LEFT).symlink_to(target)
-    assert remove_stale_cgroups(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
+    assert (
+        remove_stale_cgroups(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

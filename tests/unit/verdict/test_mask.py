@@ -62,7 +62,7 @@ def test_a_copy_may_use_the_cpus_of_another() -> None:
 @pytest.mark.parametrize(("outside_s", "told"), [(None, "left its CPUs"), (0.0, "CPU seconds")])
 def test_more_cpu_time_than_there_was_names_what_may_be_behind_it(outside_s: float | None, told: str) -> None:
     judged = verdict_on(ran(outside_s, 1.5))
-    assert judged.verdict == "impossible" and told in judged.causes[0].text
+    assert judged.verdict == "invalid" and told in judged.causes[0].text
 
 
 @pytest.mark.parametrize(

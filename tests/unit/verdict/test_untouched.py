@@ -37,4 +37,4 @@ def test_a_run_that_is_untouched_is_judged_as_by_all_rules(monkeypatch: pytest.M
     assert sum(judgment is judging._CLEAN for judgment in quickly) > 400
     monkeypatch.setattr(judging, "is_untouched", lambda run: False)
     assert quickly == [judge(run) for run in runs]
-    assert {judgment.verdict for judgment in quickly} == {"clean", "undecided", "contaminated"}
+    assert {judgment.verdict for judgment in quickly} == {"clean", "unverified", "disturbed"}

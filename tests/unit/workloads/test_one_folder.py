@@ -82,7 +82,7 @@ def test_a_folder_beside_the_study_is_all_it_takes(
     first, *events = journal.read(output / "journal.jsonl")
     assert first["uses"]["prepared"] == {"numbers": "one, by hand"}
     assert first["uses"]["fetched"] == {"org.example:words:1:txt": digest}
-    runs = {event["treatment"]["n"]: event["record"] for event in events if event["event"] == "run"}
+    runs = {event["configuration"]["n"]: event["record"] for event in events if event["event"] == "run"}
     for n in (1000, 2000):
         assert runs[n].run.status == "ok", runs[n].run.reason
         assert (runs[n].values[0].values, runs[n].iterations[0].work) == ({"total": [n]}, [n])

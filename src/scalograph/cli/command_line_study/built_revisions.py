@@ -1,4 +1,4 @@
-"""Options that name revisions of the repository here: each is built, and {version} becomes its folder."""
+"""Build git revisions named by options; {version} becomes the folder of each."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _SPAN = re.compile(r"([^,:]+?)\.\.([^,:]+?)(?::([0-9]{1,4}))?")
 
 
 def require_placeholder(command: Sequence[str], example: str) -> None:
-    """Raise StudyError for a command that holds no {version}."""
+    """Raise StudyError for a command without {version}."""
     if not any(_PLACE in word for word in command):
         raise StudyError.one("command", f"no {_PLACE}", "it where the versions differ", example)
 
@@ -44,7 +44,7 @@ def revision_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy
 
 
 def _revisions(text: str) -> list[Revision]:
-    """A,B,C as they are named; of A..B:N at most N, both ends among them."""
+    """Resolve A,B,C as named, or A..B:N to at most N revisions including both ends."""
     home, span = find_repository(Path()), _SPAN.fullmatch(text)
     if span and not 2 <= int(span[3] or MOST_OF_SPAN) <= MOST:
         raise StudyError.one("--revisions", f"{span[3]} of them", f"2 to {MOST}")
@@ -59,7 +59,7 @@ def _revisions(text: str) -> list[Revision]:
 def insert_build_folders(
     study: CommandStudy, every: Sequence[Revision], build: str, options: CommandOptions
 ) -> CommandStudy:
-    """Build revisions, alone on this machine, and return the study with their folders in its command and its steps.
+    """Build revisions under the machine lock; return the study with their folders in command and steps.
 
     Args:
         study: whose factor `version` has their names.

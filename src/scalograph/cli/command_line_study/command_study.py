@@ -1,4 +1,4 @@
-"""A command line as a study, before it is declared."""
+"""A command line as a study, before it is written as TOML."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ HARNESS = re.compile(r"@([a-z0-9-]+)(?: +(.*))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class PrintedFigure:
-    """A figure to read from the output.
+    """A value to read from the output.
 
     `place` is a pattern; a JSON pointer where it begins with /; where it is one of `HARNESS`, the harness that
     printed it, and which of its benchmarks.
@@ -46,7 +46,8 @@ class PrintedFigure:
 class CommandStudy:
     """A command and what is to vary; `factors` are levels as text by name.
 
-    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `subcommand` is
+    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them.
+    `subcommand` is
     the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
     one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
     factors; `plan` is that of the question, `title`
@@ -76,7 +77,9 @@ class CommandStudy:
 
     @property
     def worker_factor(self) -> tuple[str, int] | None:
-        """Return the factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
+        """Return the factor that counts workers (else CPUs) in several levels, and its smallest count.
+
+        Other numbers may be sizes, of which more is more work: they have no speedup.
 
         Other numbers may be a size, of which more is more work: they have no speedup.
         """
@@ -102,7 +105,7 @@ class CommandStudy:
 
 
 def _counts(text: str) -> list[int]:
-    """Levels that are all counts; "all" is many."""
+    """Return levels if all are counts; "all" is many."""
     levels = _levels(text)
     return [n for n in levels if type(n) is int] if all(type(n) is int and n >= 1 for n in levels) else []
 

@@ -1,4 +1,4 @@
-"""The study of a command line, as text that `scalograph check` accepts and `scalograph run` repeats."""
+"""Write the study of a command line as TOML that `check` accepts and `run` repeats."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--respon
 
 
 def study_text(study: CommandStudy) -> str:
-    """Return the declaration: what varies, what is read, how runs are made."""
+    """Return the study as TOML: factors, responses, protocol."""
     along = study.worker_factor
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
@@ -45,7 +45,7 @@ def study_text(study: CommandStudy) -> str:
 
 
 def study_name(command: Sequence[str], asked: str = "measure") -> str:
-    """Return what the study and its folder are called.
+    """Return the name of the study and its folder.
 
     >>> study_name(["./Prog_2", "-t"]), study_name(["make"], "effective-cpus")
     ('measure-prog-2', 'effective-cpus-make')
@@ -55,13 +55,13 @@ def study_name(command: Sequence[str], asked: str = "measure") -> str:
 
 
 def map_error(error: ScalographError) -> ScalographError:
-    """Return what is wrong with the study, or with this host, told of the options: nobody has seen the file."""
+    """Map errors in the generated study to the options that caused them."""
     problems = [_map_problem(problem) for problem in error.problems]
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quote(text: str) -> str:
-    """Return a text of TOML.
+    """Quote text for TOML.
 
     Raises:
         StudyError: it holds bytes that are no UTF-8.
@@ -109,7 +109,7 @@ def _factors(study: CommandStudy) -> Iterator[str]:
 
 
 def _responses(study: CommandStudy) -> Iterator[str]:
-    """What the command prints goes first where it has a direction: then the study is about it."""
+    """List what the command prints first where it has a direction: the study is about the first response."""
     directed = [printed for printed in study.responses if printed.better != "none"]
     for printed in directed:
         yield from _output_response(printed)
@@ -132,7 +132,7 @@ def _output_response(printed: PrintedFigure) -> Iterator[str]:
 
 
 def argv_text(argv: Sequence[str]) -> str:
-    """Return an argv as a list of TOML."""
+    """Return an argv as a TOML list."""
     return f"[{', '.join(map(quote, argv))}]"
 
 
@@ -153,7 +153,7 @@ def _scalar(level: Level) -> str:
 
 
 def _title(study: CommandStudy) -> str:
-    """The question in short; the command as a whole stands in the study."""
+    """Return the question in short form."""
     text = study.command[2] if study.command[:2] == ("sh", "-c") else " ".join(study.command)
     if len(text) > MAX_COMMAND or not text.isprintable():
         text = text.split()[0].rpartition("/")[2][:MAX_COMMAND]

@@ -1,4 +1,4 @@
-"""The study of `scalograph load`: a service of one's own, the driver that sends it work, and what varies."""
+"""The study of `scalograph load`: a server, the load generator, and the levels."""
 
 import re
 from collections.abc import Container, Iterator, Mapping
@@ -24,7 +24,7 @@ Parameters = dict[str, str | int | float]
 
 
 def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Parameters]:
-    """Return the workload that drives, and its parameters but where it sends to.
+    """Return the load generator's workload and its parameters, without the target.
 
     Args:
         options: as they were given.
@@ -46,7 +46,7 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
 
 
 def escape_braces(text: str) -> str:
-    """Return a text as a template in which nothing is filled."""
+    """Escape the braces of a text for a template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -124,7 +124,7 @@ class LoadStudy:
 
 
 def load_study(options: LoadOptions) -> LoadStudy:
-    """Make the study of the options.
+    """Make the study of the options of `load`.
 
     Raises:
         StudyError: an option has another form, or does not go with another one.
@@ -156,7 +156,7 @@ def load_study(options: LoadOptions) -> LoadStudy:
 
 
 def load_study_text(study: LoadStudy) -> str:
-    """Write the study as `scalograph check` accepts and `scalograph run` repeats it."""
+    """Write the study of `load` as TOML."""
     text = " ".join(study.serve) or study.called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
     head = [
@@ -173,7 +173,7 @@ def load_study_text(study: LoadStudy) -> str:
 
 
 def map_load_error(error: ScalographError) -> ScalographError:
-    """Tell what is wrong with the study, or with this host, of the options: nobody has seen the file."""
+    """Map errors in the generated study to the options of `load`."""
     problems = [
         Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
         for p in error.problems
@@ -190,13 +190,13 @@ def _option(where: str) -> str:
 
 
 def _server_option(options: LoadOptions) -> str:
-    """Return the first option that is of a server that we start; empty where none is given."""
+    """Return the first option given that needs a server started here; empty if none."""
     given = (f"--{name}" for name in ("serve", "keep", "ready", "copies", "cpus", "remote") if getattr(options, name))
     return next(given, "")
 
 
 def _address(options: LoadOptions) -> tuple[str, str, str]:
-    """Host, port and path of --get."""
+    """Return host, port and path of --get."""
     match = _URL.fullmatch(options.get)
     if match is None:
         raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
@@ -270,7 +270,7 @@ def _responses(study: LoadStudy) -> Iterator[str]:
 
 
 def _counts(text: str) -> list[int]:
-    """Levels that are all counts; those on some host where they need one."""
+    """Return levels if all are counts, for some host where they need one."""
     try:
         levels = parse_levels(text, SOME_HOST)
     except LevelsError:

@@ -1,4 +1,4 @@
-"""Texts of a command line as values: argvs (no shell unless it was asked for), figures, factors, variables."""
+"""Parse option texts: commands, responses, factors, environment variables; make the study of `measure` or `find`."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
 
 
 def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
-    """Return the argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
+    """Split a step into an argv as a shell would, without expansion.
 
     Raises:
         StudyError: no word, or a quote that does not end.
@@ -60,16 +60,12 @@ def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
 
 
 def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
-    """Return the argv of each step that was given, by its name.
-
-    Raises:
-        StudyError: as `split`.
-    """
+    """Return the argv of each given step by name; raises as `split`."""
     return {step: split(f"--{step}", text, shell) for step, text in texts.items() if text}
 
 
 def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
-    """Return what `--response` asks to be read from the output.
+    """Return the values that `--response` reads from the output.
 
     Raises:
         StudyError: another form, a name twice, or one of what is read of every command.
@@ -82,20 +78,12 @@ def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
 
 
 def variables(texts: Iterable[str] | None) -> dict[str, str]:
-    """Return what `--env` adds to the environment.
-
-    Raises:
-        StudyError: another form.
-    """
+    """Return the variables that `--env` adds; raises StudyError for another form."""
     return dict(map(read_variable, texts or ()))
 
 
 def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """Return a table of what was given by name.
-
-    Raises:
-        StudyError: a name was given twice.
-    """
+    """Return pairs as a table; raises StudyError for a name given twice."""
     table: dict[str, T] = {}
     for name, value in pairs:
         if name in table:
@@ -105,7 +93,7 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def read_response(text: str) -> PrintedFigure:
-    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out, a harness has a unit by direction.
+    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction are optional, a harness has a unit by direction.
 
     Raises:
         StudyError: it has another form.
@@ -127,11 +115,7 @@ def read_response(text: str) -> PrintedFigure:
 
 
 def read_factor(text: str) -> tuple[str, str]:
-    """Parse `NAME=LEVELS`.
-
-    Raises:
-        StudyError: it has another form.
-    """
+    """Parse `NAME=LEVELS`; raises StudyError for another form."""
     match = _FACTOR.fullmatch(text)
     if match is None:
         raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
@@ -139,11 +123,7 @@ def read_factor(text: str) -> tuple[str, str]:
 
 
 def counts(option: str, text: str | None) -> str | None:
-    """Return levels as they were given, each of which is a count or `all`: a range in another form would be a text.
-
-    Raises:
-        StudyError: another level, such as "1-8".
-    """
+    """Return levels unchanged; raises StudyError for one that is neither a count nor `all`, such as "1-8"."""
     items = [item.strip() for item in (text or "").split(",")]
     if text is None or not (wrong := next((item for item in items if not _COUNTS.fullmatch(item)), "")):
         return text
@@ -153,11 +133,7 @@ def counts(option: str, text: str | None) -> str | None:
 
 
 def read_variable(text: str) -> tuple[str, str]:
-    """Parse `NAME=VALUE`, or `NAME` of a variable that is set here.
-
-    Raises:
-        StudyError: it has another form, or no such variable is set.
-    """
+    """Parse `NAME=VALUE`, or `NAME` of a variable set here; raises StudyError otherwise."""
     name, equals, value = text.partition("=")
     if not name:
         raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE, or NAME")
@@ -168,7 +144,7 @@ def read_variable(text: str) -> tuple[str, str]:
 
 
 def read_exits(text: str) -> list[int]:
-    """Parse codes that are no failure.
+    """Parse exit codes that count as success.
 
     Raises:
         StudyError: it is no list of codes from 0 to 255.
@@ -182,11 +158,7 @@ def read_exits(text: str) -> list[int]:
 
 
 def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
-    """Make the study of `measure`: every level, as often as asked.
-
-    Raises:
-        StudyError: an option has another form, or names a factor twice.
-    """
+    """Make the study of `measure`; raises StudyError for an option of another form or a factor named twice."""
     named = [("threads", counts("--threads", sweep.threads)), ("jobs", counts("--jobs", sweep.jobs))]
     named += [("copies", None if _is_count(sweep.copies) else sweep.copies)]
     named += [*map(read_factor, sweep.factor or ()), ("cpus", sweep.cpus)]
@@ -204,11 +176,7 @@ def sweep_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
 
 
 def search_study(question: str, factors: AskedFactors, options: SearchOptions) -> CommandStudy:
-    """Make the study of `find QUESTION`.
-
-    Raises:
-        StudyError: an option has another form.
-    """
+    """Make the study of `find QUESTION`; raises StudyError for an option of another form."""
     runs = {"budget_runs": options.max_runs} if options.max_runs else {}
     runs |= {"runs": factors.runs} if factors.runs else {}
     return _study(options, factors, runs, question=question, subcommand=f"find {question}")
@@ -253,7 +221,7 @@ def _study(
 
 
 def _insert_placeholder(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:
-    """Put what the command is to hold behind the program, where it is nowhere."""
+    """Insert the placeholder behind the program where the command lacks it."""
     placeholder = f"{{{name}}}"
     return command if name is None or placeholder in command else (command[0], placeholder, *command[1:])
 

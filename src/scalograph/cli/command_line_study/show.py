@@ -1,4 +1,4 @@
-"""The answer on the terminal, and as one document for machines: findings, laid out for a command."""
+"""Lay out the findings of `measure`: sentences, the table of levels, the JSON document."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,31 +13,36 @@ from scalograph.text.quantities import percents
 
 
 def sort_points(curve: Curve) -> list[Point]:
-    """Give the points by size where the levels count something, else as they were declared."""
+    """Sort points by level where levels count something, else keep the declared order."""
     counted = all(point.speedup for point in curve.points)
     return sorted(curve.points, key=lambda point: int(point.level)) if counted else list(curve.points)
 
 
 def primary(study: StudyDoc) -> str:
-    """Name the response that the study of a command is about: the first with a direction."""
+    """Return the primary response: the first with a direction."""
     return next(response.name for response in study.responses if response.better != "none")
 
 
 def scores(point: Point, response: str) -> list[float]:
-    """Give the scores that count, in order."""
+    """Return the scores that count, in order."""
     sample = point.responses[response]
     return [score for score, run in zip(sample.scores, sample.runs, strict=True) if run not in sample.left_out]
 
 
 def efficiency(study: StudyDoc, point: Point) -> Estimate | None:
-    """Give the speedup over the growth of the workers: per worker, also beyond the last CPU."""
+    """Return speedup over the growth of the workers, also beyond the last CPU."""
     if point.speedup is None or study.baseline is None:
         return None
     return point.speedup.rescale(int(study.baseline.level) / int(point.level))
 
 
 def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Level, Estimate]:
-    """Give what each level gains in throughput, in %, for each unit of money an hour; none where it costs no more.
+    """Return the throughput gain (%) of each level per unit of money an hour; none where it costs no more.
+
+    Args:
+        study: of the curve.
+        curve: with its gains.
+        cost: of a CPU for an hour, in any currency.
 
     Args:
         study: of the curve.
@@ -53,7 +58,7 @@ def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Le
 
 
 def _count_cpus(factor: FactorDoc, point: Point) -> int:
-    """CPUs that a level needs: as many as it is given, or has workers for."""
+    """Count the CPUs a level needs: those it is given, or has workers for."""
     n_cpus = point.n_cpus or 1
     return n_cpus if factor.control == "cpus" else min(int(point.level), n_cpus)
 
@@ -66,7 +71,7 @@ _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "s
 
 
 def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
-    """Say what a curve says; nothing where it says nothing.
+    """Return a curve's summary; empty where it supports none.
 
     Args:
         study: of the curve.
@@ -80,7 +85,7 @@ def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
 
 
 def ask_if_unused(study: StudyDoc, curve: Curve) -> str:
-    """Ask about a command that is shown to take the same time at all levels that it was given; else empty."""
+    """Ask whether the command uses its factor, where all levels are equivalent; else empty."""
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
     compared = [point.speedup for point in sort_points(curve) if point.speedup][1:]
     given = factor.name != "copies" and factor.control is None
@@ -121,7 +126,6 @@ def _serial(curve: Curve) -> str:
 
 
 def _holds_a_law(curve: Curve) -> bool:
-    """Whether figures of the law, where there is one, say anything of these points."""
     return curve.law is None or not any(flag.code in NO_LAW for flag in curve.law.flags)
 
 
@@ -134,7 +138,7 @@ def _next(curve: Curve) -> str:
 
 
 def _take(study: StudyDoc, curve: Curve, target: float) -> str:
-    """The last level before efficiency falls below the target."""
+    """Recommend the last level before efficiency falls below the target."""
     points = sort_points(curve)
     shares = [efficiency(study, point) for point in points]
     n_worth = next((i for i, share in enumerate(shares) if share is None or not _reaches(share, target)), len(points))
@@ -159,7 +163,7 @@ _FIGURES = (("speedup", ""), ("CPUs used", ""), ("gain", "%"), ("gain per cost",
 
 
 class StepRow(NamedTuple):
-    """A row of the table: labels, the point, and its figures in the order of the columns."""
+    """A row of the table: labels, the point, and its values in column order."""
 
     labels: list[Cell]
     point: Point
@@ -196,14 +200,14 @@ def steps_table(findings: Findings, cost: float | None) -> TableDoc:
 
 
 def table_responses(study: StudyDoc) -> list[str]:
-    """Name the responses of the table, the one that the study is about first; CPUs used have a column of their own."""
+    """Return the responses of the table, the primary one first; CPUs used have their own column."""
     first = primary(study)
     others = (response.name for response in study.responses)
     return [first, *(name for name in others if name not in (first, "cpu", "cpu_percent", "wall"))]
 
 
 def _labels(findings: Findings) -> list[FactorDoc]:
-    """Factors that have more than one level, that of the curves last."""
+    """Return factors with several levels, that of the curves last."""
     along = findings.curves[0].factor
     groups = [name for name in findings.curves[0].group if len({curve.group[name] for curve in findings.curves}) > 1]
     factors = {factor.name: factor for factor in findings.study.factors}
@@ -233,7 +237,7 @@ def _confidence(findings: Findings) -> float:
 
 
 def document(findings: Findings, answer: Sequence[str], cost: float | None) -> dict[str, Any]:
-    """Give one document: of the first curve its largest level and its law by themselves, of all curves every step."""
+    """Return the JSON document: the first curve's largest level and law, and every level of all curves."""
     first = findings.curves[0]
     law = first.law
     estimates = {

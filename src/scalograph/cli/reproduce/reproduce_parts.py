@@ -1,4 +1,4 @@
-"""The parts of published studies, one after another: each is a study like any other, and each is kept as it ends."""
+"""Run the parts of published studies one after another, saving after each."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from scalograph.text.units import format_duration
 
 
 def run_parts(reproduction: ReproductionRun, budget_s: float | None) -> int:
-    """Run what is left, and read what is done.
+    """Run the parts that are left, and analyze those that are done.
 
     Args:
         reproduction: the reproduction.
@@ -54,7 +54,7 @@ def run_parts(reproduction: ReproductionRun, budget_s: float | None) -> int:
 
 
 def _end(reproduction: ReproductionRun, name: str, short: str) -> None:
-    """Begin nothing more: this part would take too long."""
+    """Skip what is left: this part would exceed the budget."""
     reproduction.again.clear()
     reproduction.further.clear()
     for other in reproduction.parts_left():
@@ -62,7 +62,7 @@ def _end(reproduction: ReproductionRun, name: str, short: str) -> None:
 
 
 def _too_short(reproduction: ReproductionRun, name: str, left: float) -> str:
-    """Why the budget does not allow a part; empty where it does."""
+    """Return why the budget does not allow a part; empty where it does."""
     needed = seconds_at_most(reproduction, name) or 0.0
     if left > needed and left > 0:
         return ""
@@ -71,7 +71,7 @@ def _too_short(reproduction: ReproductionRun, name: str, left: float) -> str:
 
 
 def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float | None) -> None:
-    """Run one part, or go on with it, and read what it found; what fails is told, and the others go on."""
+    """Run or resume one part and analyze it; a failure is recorded, and the others go on."""
     declared, folder = reproduction.catalogue.declared[name], reproduction.folder / name
     row = next(row for _, row in reproduction.catalogue.parts if row.study == name)
     try:
@@ -107,7 +107,7 @@ def _carry_out(reproduction: ReproductionRun, name: str, label: str, left: float
 
 
 def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label: str, left: float | None) -> None:
-    """All runs of a part. Raises KeyboardInterrupt where a signal ended it."""
+    """Make all runs of a part. Raises KeyboardInterrupt where a signal ended it."""
     from scalograph.run.interrupts import make_interrupt
 
     begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
@@ -123,7 +123,7 @@ def _run(reproduction: ReproductionRun, declared: Declared, folder: Path, label:
 
 
 def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
-    """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
+    """Record the profile where it is missing; a failure is only printed."""
     from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
 
@@ -138,11 +138,11 @@ def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, wh
 
 
 def _code(reproduction: ReproductionRun) -> int:
-    """That of the first part that failed; else of a configuration without a result, or with too few; else 0."""
+    """Return the exit code: of the first failed part, else 4, else 5, else 0."""
     codes: Sequence[int] = [part.code for part in reproduction.parts.values() if part.code is not None]
     failed = [part.code for part in reproduction.parts.values() if part.state == "failed" and part.code is not None]
     if failed:
         return failed[0]
-    if Exit.TREATMENT_FAILED in codes:
-        return Exit.TREATMENT_FAILED
+    if Exit.CONFIGURATION_FAILED in codes:
+        return Exit.CONFIGURATION_FAILED
     return Exit.SHORT_OF_RUNS if Exit.SHORT_OF_RUNS in codes or reproduction.parts_left() else Exit.DONE

@@ -1,4 +1,4 @@
-"""The parts of a reproduction that are left: each planned and prepared before the first one runs."""
+"""Plan and prepare every part of a reproduction that is left, before the first one runs."""
 
 import shlex
 import shutil
@@ -29,12 +29,12 @@ BUSY = 0.1
 
 
 def is_busy(folder: Path) -> bool:
-    """Tell whether more runs of a finished part were disturbed than one would leave it at."""
+    """Return whether a part's share of disturbed runs is worth a rerun."""
     return disturbed_share(folder) > BUSY
 
 
 def disturbed_share(folder: Path) -> float:
-    """Return the share of a part's runs that were disturbed or failed, 0 to 1; 1 where its results cannot be read."""
+    """Return the share of disturbed or failed runs, 0 to 1; 1 where results cannot be read."""
     try:
         findings = saved_documents.read_findings(results.at(folder).findings)
     except ProtocolError:
@@ -44,12 +44,12 @@ def disturbed_share(folder: Path) -> float:
 
 def _share(findings: Findings) -> float:
     n_done, verdicts = findings.runs.n_done, findings.runs.verdicts
-    bad = sum(verdicts.get(name, 0) for name in ("contaminated", "impossible")) + findings.runs.n_failed
+    bad = sum(verdicts.get(name, 0) for name in ("disturbed", "invalid")) + findings.runs.n_failed
     return bad / n_done if n_done else 1.0
 
 
 def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Path], bool]) -> str:
-    """Run a part in a folder beside its own, and keep the quieter result; killed at any moment, one is whole.
+    """Rerun a part in a folder beside its own, and keep the quieter result; a kill leaves one whole.
 
     A few runs before the machine was busy again, or the budget ended, are no result to put in its place.
 
@@ -88,12 +88,12 @@ def end_reason(file: Path) -> str | None:
 
 
 def rerun_folder(folder: Path) -> Path:
-    """Return where a part is run once more."""
+    """Return the folder of a part's rerun."""
     return folder.with_name(f"{folder.name}.again")
 
 
 def settle(folder: Path) -> None:
-    """End an exchange of results that was cut short."""
+    """Finish an exchange of results that was cut short."""
     old = _old(folder)
     if old.is_dir() and not folder.exists():
         old.rename(folder)
@@ -110,7 +110,7 @@ MOST_RUNS = 10_000
 
 
 def inconclusive_claims(folder: Path) -> list[str]:
-    """Return the ids of the claims of a finished part that are not resolved; none where its results cannot be read."""
+    """Return ids of a finished part's inconclusive claims; none where results cannot be read."""
     try:
         return _open(saved_documents.read_findings(results.at(folder).findings))
     except ProtocolError:
@@ -118,7 +118,7 @@ def inconclusive_claims(folder: Path) -> list[str]:
 
 
 def may_decide(findings: Findings, declared: Declared) -> bool:
-    """Tell whether further runs of a part may decide a claim of it."""
+    """Return whether further runs of a part may decide one of its claims."""
     return _is_in_blocks(declared) and bool(_open(findings))
 
 
@@ -127,7 +127,7 @@ def _open(findings: Findings) -> list[str]:
 
 
 def restore_extension(folder: Path, declared: Declared) -> Declared:
-    """Return a part with the runs and the time that its latest start gave it, if that was further.
+    """Return a part with the runs and the budget of its latest start, if these were extended.
 
     Raises:
         ProtocolError: its journal cannot be read.
@@ -147,12 +147,12 @@ def restore_extension(folder: Path, declared: Declared) -> Declared:
 
 
 def _is_in_blocks(declared: Declared) -> bool:
-    """Tell whether more blocks can follow: what a search runs next is decided by its runs."""
+    """Return whether blocks can be added: a search decides by its runs what follows."""
     return not is_search(declared.study.question) and declared.study.protocol.precision is None
 
 
 def extend_part(folder: Path, declared: Declared, seconds: float) -> Declared | None:
-    """Return a part as it is to go on.
+    """Extend a part by whole blocks for its inconclusive claims.
 
     Args:
         folder: its results.
@@ -183,7 +183,7 @@ LONGEST = 2000
 def look_ahead(
     reproduction: ReproductionRun, host: Host, busy_again: bool = False, more_s: float | None = None
 ) -> dict[str, Plan]:
-    """Plan and prepare every part that is left, so that nothing is missing when nobody looks on.
+    """Plan and prepare every part that is left, so that nothing is missing during unattended runs.
 
     Args:
         reproduction: the reproduction; a part that this machine cannot carry out is skipped.
@@ -218,7 +218,7 @@ def look_ahead(
 
 
 def _is_left(reproduction: ReproductionRun, name: str, busy_again: bool, more_s: float | None) -> bool:
-    """Find out how far a part has come, and tell whether there is more to do."""
+    """Update the state of a part, and return whether it is to be run."""
     folder = reproduction.folder / name
     settle(folder)
     if folder.exists() and results.is_begun(results.at(folder).journal):
@@ -230,7 +230,7 @@ def _is_left(reproduction: ReproductionRun, name: str, busy_again: bool, more_s:
 
 
 def _has_more_to_do(reproduction: ReproductionRun, name: str, busy_again: bool, more_s: float | None) -> bool:
-    """Tell whether a part that is done is run once more, or goes on, and remember it."""
+    """Return whether a finished part is rerun or extended, and record it."""
     folder = reproduction.folder / name
     if busy_again and is_busy(folder):
         reproduction.again.add(name)
@@ -249,7 +249,7 @@ def _declared_part(study: PublishedStudy, row: CataloguedPart, reproduction: Rep
 
 
 def is_finished(folder: Path, declared: Declared) -> bool:
-    """Tell whether a part has ended: all runs, or its own budget."""
+    """Return whether a part has ended: all runs, or its own budget."""
     file = folder / "journal.jsonl"
     if not file.exists() or not results.is_begun(file):
         return False
@@ -260,7 +260,7 @@ def is_finished(folder: Path, declared: Declared) -> bool:
 
 
 def seconds_at_most(reproduction: ReproductionRun, name: str) -> float | None:
-    """Return the seconds that a part may still take: its time less what its finished blocks took; None is no limit."""
+    """Return the seconds a part may still take, finished blocks deducted; None is no limit."""
     most = reproduction.current_study(name).study.protocol.budget_s
     file = (
         rerun_folder(reproduction.folder / name) if name in reproduction.again else reproduction.folder / name
@@ -271,7 +271,7 @@ def seconds_at_most(reproduction: ReproductionRun, name: str) -> float | None:
 
 
 def spent_s(file: Path) -> float:
-    """Add up the seconds that the finished blocks of a journal took: a budget counts those of all starts."""
+    """Return the seconds that the finished blocks of all starts took."""
     from scalograph.design.replay import seconds_per_block
 
     return sum(seconds_per_block(journal.read(file)).values())

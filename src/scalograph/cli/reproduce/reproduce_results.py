@@ -1,4 +1,4 @@
-"""A reproduction under way: its parts, what became of each, and the document that is known so far."""
+"""State of a running reproduction, its document and its page."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from scalograph.study.declare import Declared
 
 @dataclass
 class ReproductionRun:
-    """A reproduction under way.
+    """A running reproduction.
 
     Attributes:
         catalogue: the published studies, and the studies that are their parts.
@@ -46,11 +46,11 @@ class ReproductionRun:
     is_new: bool = False
 
     def current_study(self, name: str) -> Declared:
-        """Return a part as it is to be run."""
+        """Return a part's study as it is to be run."""
         return self.further.get(name, self.catalogue.declared[name])
 
     def document(self) -> Reproduction:
-        """Return what is known so far."""
+        """Return the document of what is known so far."""
         is_over = all(part.state in ("done", "failed", "skipped") for part in self.parts.values())
         used = [findings.machine for findings in self.findings.values()]
         jvms = {name: build for facts in used for name, build in (facts.get("jvms_used") or {}).items()}
@@ -71,12 +71,12 @@ class ReproductionRun:
         return document
 
     def parts_left(self) -> list[str]:
-        """Return the parts that are still to be run, in order."""
+        """Return the parts still to run, in order."""
         once_more = {*self.again, *self.further}
         return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in once_more]
 
     def update_part(self, name: str, **changes: Any) -> None:
-        """Change what is said of a part."""
+        """Update fields of a part."""
         self.parts[name] = self.parts[name].model_copy(update=changes)
 
 
@@ -86,14 +86,7 @@ def _skip_reason(part: ReproducedPart) -> str:
 
 
 def show(document: Reproduction, folder: Path, next_: tuple[str, str] | None = None, page: Path | None = None) -> None:
-    """Print what became of the claims, and where the rest is.
-
-    Args:
-        document: the reproduction.
-        folder: its results.
-        next_: what may be done next, and the command for it.
-        page: where it was made elsewhere.
-    """
+    """Print the decided claims, where to find more, and `next_` (label, command)."""
     from scalograph.report.reproduction_screen import render_reproduction
 
     latest = folder.parent / "latest"
@@ -104,12 +97,7 @@ def show(document: Reproduction, folder: Path, next_: tuple[str, str] | None = N
 
 
 def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:
-    """Stop 5: read reproduction.json and write the page, where it is to be kept.
-
-    Raises:
-        ProtocolError: there is no readable document.
-        HostError: the disk refuses.
-    """
+    """Read reproduction.json, and write its page if `keep`."""
     from scalograph.report.reproduction_page import write
 
     document = saved_documents.read_reproduction(folder)

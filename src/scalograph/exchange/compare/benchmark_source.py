@@ -9,8 +9,13 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark
 from scalograph.exchange.benchmark_values import failed_sentence, params_text, scores
 from scalograph.exchange.compare.findings_source import HALF
-from scalograph.exchange.compare.matched_treatments import BENCHMARK
-from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
+from scalograph.exchange.compare.matched_configurations import BENCHMARK
+from scalograph.exchange.compare.measured_source import (
+    FailedConfiguration,
+    MeasuredSource,
+    SourceConfiguration,
+    mostly_failed,
+)
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
@@ -30,13 +35,13 @@ def benchmark_source(
     """Return a source of imported benchmarks.
 
     Args:
-        every: what one instrument wrote, one or more.
-        instrument: as people call it.
-        label: what the source is called.
-        name: of the mode (of JMH), or the response (of a table); None for that of the first benchmark.
+        every: benchmarks of one tool, one or more.
+        instrument: the tool's name.
+        label: the source's name.
+        name: the mode (of JMH) or response (of a table); None for that of the first benchmark.
 
     Raises:
-        StudyError: no benchmark has that mode, two of them are the same, or they have more params than a table holds.
+        StudyError: no benchmark has that mode, two are the same, or they have more params than a table holds.
     """
     chosen = _select_benchmarks(every, label, name)
     levels, facts = _levels(chosen, label), _facts(chosen)
@@ -56,9 +61,9 @@ def benchmark_source(
     notes = list(dict.fromkeys(f"{benchmark.name}: {note}" for benchmark in chosen for note in benchmark.notes))
     return MeasuredSource(
         label=label, name=instrument, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
-        along=_curve_factor(levels), response=response,
-        treatments=tuple(_treatment(benchmark, at) for benchmark, at in measured), facts=facts,
-        failed=tuple(FailedTreatment(at, benchmark.failed) for benchmark, at in every_one if mostly_failed(*benchmark.failed)),
+        along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
+        configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured), facts=facts,
+        failed=tuple(FailedConfiguration(at, benchmark.failed) for benchmark, at in every_one if mostly_failed(*benchmark.failed)),
         refused=_refusal([benchmark for benchmark, _ in measured]),
         trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
     )  # fmt: skip
@@ -141,17 +146,12 @@ def _level(text: str) -> Level:
     return float(text) if _DECIMAL.fullmatch(text) else text
 
 
-def _curve_factor(levels: Sequence[Mapping[str, Level]]) -> str:
-    """Choose the factor with the most levels, a numeric one if there is one."""
-    return max(levels[0], key=lambda name: _rank([row[name] for row in levels]))
-
-
 def _rank(values: Sequence[Any]) -> tuple[bool, int]:
     n = len({*values})
     return n > 1 and all(map(is_number, values)), n
 
 
-def _treatment(benchmark: Benchmark, levels: Mapping[str, Level]) -> SourceTreatment:
+def _configuration(benchmark: Benchmark, levels: Mapping[str, Level]) -> SourceConfiguration:
     own, (n, of) = scores(benchmark), benchmark.disturbed or (0, 0)
     doubt = "rests on disturbed runs" if n and len(own) == of else ""
-    return SourceTreatment(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)
+    return SourceConfiguration(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)

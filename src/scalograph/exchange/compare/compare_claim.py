@@ -6,10 +6,10 @@ from typing import NamedTuple
 from scalograph.analysis.estimate import Estimate
 from scalograph.exchange.compare.result_answer import lost_text
 from scalograph.protocol.compared_results import (
+    ConfigurationRatio,
     ResultComparison,
     ResultComparisons,
     ShownAs,
-    TreatmentRatio,
     curves,
     ordered,
 )
@@ -28,18 +28,16 @@ ALIKE = 1.25
 class ResultSpan(NamedTuple):
     """Adjacent configurations that differ in one direction, and by about as much.
 
-    Attributes:
-        treatments: one or more, in order.
-        is_more: whether the other result has more of the response.
+    `is_more`: the other result has more of the response.
     """
 
-    treatments: list[TreatmentRatio]
+    configurations: list[ConfigurationRatio]
     is_more: bool
 
     @property
     def ratios(self) -> tuple[float, float]:
         """Return the smallest and the largest ratio, inverted where needed so that both are above 1."""
-        values = [row.ratio.value or 1.0 for row in self.treatments]
+        values = [row.ratio.value or 1.0 for row in self.configurations]
         ratios = sorted(value if self.is_more else 1 / value for value in values)
         return ratios[0], ratios[-1]
 
@@ -47,9 +45,7 @@ class ResultSpan(NamedTuple):
 def spans(comparison: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
     """Group the configurations of one curve into spans.
 
-    Args:
-        comparison: of one curve.
-        only: what treatments that are told must show; empty for all that have a ratio.
+    If `only` is not empty, other outcomes end a span.
     """
     groups: list[ResultSpan] = []
     is_next = False
@@ -59,7 +55,7 @@ def spans(comparison: ResultComparison, only: Sequence[ShownAs] = ()) -> list[Re
             continue
         is_more = row.ratio.value > 1
         if is_next and groups[-1].is_more == is_more and _is_alike(groups[-1], row):
-            groups[-1].treatments.append(row)
+            groups[-1].configurations.append(row)
         else:
             groups.append(ResultSpan([row], is_more))
         is_next = True
@@ -68,9 +64,9 @@ def spans(comparison: ResultComparison, only: Sequence[ShownAs] = ()) -> list[Re
 
 def levels_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
     """Format the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty off the curve's factor."""
-    if comparison.along not in span.treatments[0].levels:
+    if comparison.along not in span.configurations[0].levels:
         return ""
-    levels = [row.levels[comparison.along] for row in span.treatments]
+    levels = [row.levels[comparison.along] for row in span.configurations]
     title, unit = comparison.titles.get(comparison.along, comparison.along), comparison.units.get(comparison.along, "")
     if len(levels) == 1:
         return f"with {_level(title, levels[0], unit)}"
@@ -79,7 +75,7 @@ def levels_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
     return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
 
 
-def _is_alike(span: ResultSpan, row: TreatmentRatio) -> bool:
+def _is_alike(span: ResultSpan, row: ConfigurationRatio) -> bool:
     value = row.ratio.value or 1.0
     value = value if span.is_more else 1 / value
     low, high = span.ratios
@@ -185,7 +181,7 @@ def _missing_sentence(comparison: ResultComparison) -> str:
 
 def _printed_sentence(comparison: ResultComparison) -> str:
     """Report values without intervals; empty where there are intervals, many curves, or flagged configurations."""
-    lost = any(row.ratio.low is not None or row.doubt for row in comparison.treatments)
+    lost = any(row.ratio.low is not None or row.doubt for row in comparison.configurations)
     if lost or len(list(curves(comparison))) > 1:
         return ""
     texts, every = [], spans(comparison)[:MOST_SPANS]
@@ -205,7 +201,7 @@ def _factor_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
 
 
 def _equivalence_sentence(comparison: ResultComparison) -> str:
-    n = len(comparison.treatments)
+    n = len(comparison.configurations)
     many = "" if n == 1 else f" with each of {n} configurations"
     if comparison.n_blind:
         many = f" with {n - comparison.n_blind} of {n} configurations; the others are too noisy to say"
@@ -215,9 +211,9 @@ def _equivalence_sentence(comparison: ResultComparison) -> str:
 
 def _difference_sentence(comparison: ResultComparison) -> str:
     head = f"{comparison.other} is {comparison.answer}: "
-    deciding = [row for row in comparison.treatments if row.shown == comparison.answer]
-    if len(comparison.treatments) == 1:
-        return f"{head}it {verb(comparison)} {_change_phrase(comparison, comparison.treatments[0].ratio)}."
+    deciding = [row for row in comparison.configurations if row.shown == comparison.answer]
+    if len(comparison.configurations) == 1:
+        return f"{head}it {verb(comparison)} {_change_phrase(comparison, comparison.configurations[0].ratio)}."
     if comparison.shift and _is_common(comparison):
         shape = f"the same shape at another level, alike within {percent_at_most(comparison.alike or 0.0)}"
         return f"{head}it {verb(comparison)} {_change_phrase(comparison, comparison.shift)}; {shape}."
@@ -229,7 +225,7 @@ def _difference_sentence(comparison: ResultComparison) -> str:
     if groups and len(groups) <= MOST_SPANS:
         return f"{head}{'; '.join(_span_phrase(comparison, span) for span in groups)}."
     worst = max(deciding, key=_log)
-    n = f"with {len(deciding)} of {count_noun(len(comparison.treatments), 'configuration')}"
+    n = f"with {len(deciding)} of {count_noun(len(comparison.configurations), 'configuration')}"
     return f"{head}{n}; most {_configuration_phrase(comparison, worst)}: {_change_phrase(comparison, worst.ratio)}."
 
 
@@ -249,20 +245,22 @@ def _is_common(comparison: ResultComparison) -> bool:
 
 
 def _span_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
-    if len(span.treatments) == 1:
-        return f"{levels_phrase(comparison, span)} it {verb(comparison)} {_change_phrase(comparison, span.treatments[0].ratio)}"
-    values = sorted(row.ratio.value or 1.0 for row in span.treatments)
+    if len(span.configurations) == 1:
+        return f"{levels_phrase(comparison, span)} it {verb(comparison)} {_change_phrase(comparison, span.configurations[0].ratio)}"
+    values = sorted(row.ratio.value or 1.0 for row in span.configurations)
     low, high = (significant(x, 3) for x in values[:: len(values) - 1])
     return f"{levels_phrase(comparison, span)} it {verb(comparison)} {low}x to {high}x the {noun(comparison)} of {comparison.reference}"
 
 
 def _opposite_sentence(comparison: ResultComparison) -> str:
     """Report where a slower result is faster; a faster one is slower nowhere."""
-    faster = [row for row in comparison.treatments if row.shown == "faster"] if comparison.answer == "slower" else []
+    faster = (
+        [row for row in comparison.configurations if row.shown == "faster"] if comparison.answer == "slower" else []
+    )
     if not faster:
         return ""
     most = max(faster, key=_log)
-    count = f"It is faster with {len(faster)} of {count_noun(len(comparison.treatments), 'configuration')}"
+    count = f"It is faster with {len(faster)} of {count_noun(len(comparison.configurations), 'configuration')}"
     return f"{count}; most {_configuration_phrase(comparison, most)}: {_change_phrase(comparison, most.ratio)}."
 
 
@@ -280,7 +278,7 @@ def _law_sentence(comparison: ResultComparison) -> str:
 
 
 def _excluded_sentence(comparison: ResultComparison) -> str:
-    lost = sum(bool(row.doubt) for row in comparison.treatments)
+    lost = sum(bool(row.doubt) for row in comparison.configurations)
     others = comparison.unmatched - len(comparison.lost)
     parts = [f"{count_noun(others, 'configuration')} only one of them has"] if others else []
     parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
@@ -296,20 +294,20 @@ def _change_phrase(comparison: ResultComparison, ratio: Estimate) -> str:
     return f"{more} {noun(comparison)} than {comparison.reference}, by how much is {NOT_RESOLVED}"
 
 
-def _configuration_phrase(comparison: ResultComparison, row: TreatmentRatio) -> str:
-    varied = [n for n in row.levels if len({t.levels[n] for t in comparison.treatments}) > 1]
+def _configuration_phrase(comparison: ResultComparison, row: ConfigurationRatio) -> str:
+    varied = [n for n in row.levels if len({t.levels[n] for t in comparison.configurations}) > 1]
     named = (short_setting(comparison.titles.get(n, n), row.levels[n], comparison.units.get(n, "")) for n in varied)
     return f"with {', '.join(named)}"
 
 
-def _log(row: TreatmentRatio) -> float:
+def _log(row: ConfigurationRatio) -> float:
     value = row.ratio.value or 1.0
     return max(value, 1 / value)
 
 
 def _matrix(comparisons: ResultComparisons) -> Matrix | None:
     """Return a row per curve and result, a column per level; None without common configurations."""
-    if not any(result.treatments for result in comparisons.results):
+    if not any(result.configurations for result in comparisons.results):
         return None
     first = comparisons.results[0]
     levels = list(
@@ -322,7 +320,7 @@ def _matrix(comparisons: ResultComparisons) -> Matrix | None:
     names = [level_text(level, first.units.get(first.along, "")) if level != "" else "ratio" for level in columns]
     return Matrix(
         title=title, better=first.better, rows_are=first.titles.get(first.along, "") if len(levels) > 1 else "",
-        columns=names, rows=rows, note=_NOTE if first.reach is not None and len(first.treatments) > 1 else "",
+        columns=names, rows=rows, note=_NOTE if first.reach is not None and len(first.configurations) > 1 else "",
     )  # fmt: skip
 
 
@@ -343,12 +341,12 @@ def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iter
         for group, curve in parts:
             named = [short_setting(first[n], group[n], result.units.get(n, "")) for n in varied]
             label = ", ".join([*([result.other] if len(results) > 1 else []), *named]) or "ratio"
-            by_level = {t.levels.get(result.along, ""): t for t in curve.treatments}
-            most = max((_log(t) for t in curve.treatments if t.shown in ("slower", "faster")), default=0.0)
+            by_level = {t.levels.get(result.along, ""): t for t in curve.configurations}
+            most = max((_log(t) for t in curve.configurations if t.shown in ("slower", "faster")), default=0.0)
             yield most, MatrixRow(label=label, cells=[_cell(by_level.get(column)) for column in columns])
 
 
-def _cell(row: TreatmentRatio | None) -> MatrixCell:
+def _cell(row: ConfigurationRatio | None) -> MatrixCell:
     if row is None:
         return MatrixCell()
     ratio = row.ratio
@@ -365,7 +363,9 @@ _TABLES_NOTE = (
 
 def compare_tables(comparisons: ResultComparisons) -> list[TableDoc]:
     """Return the ratios of each result, what is missing, the environment differences, and changed laws."""
-    tables = [_table(r, f"ratios-{i}" if i else "ratios") for i, r in enumerate(comparisons.results) if r.treatments]
+    tables = [
+        _table(r, f"ratios-{i}" if i else "ratios") for i, r in enumerate(comparisons.results) if r.configurations
+    ]
     tables += _compare_tables_lost(comparisons)
     rows: list[list[Cell]] = [
         [result.other, d.what, d.reference, d.other] for result in comparisons.results for d in result.differences
@@ -400,7 +400,7 @@ def _law_rows(comparisons: ResultComparisons) -> list[TableDoc]:
 
 
 def _table(comparison: ResultComparison, name: str) -> TableDoc:
-    factors = list(comparison.treatments[0].levels)
+    factors = list(comparison.configurations[0].levels)
     columns = [
         Column(name=comparison.titles.get(n, n), unit=comparison.units.get(n, ""), kind="label") for n in factors
     ]

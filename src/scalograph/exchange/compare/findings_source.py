@@ -4,24 +4,26 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scalograph.errors import ProtocolError, StudyError
-from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment, mostly_failed
+from scalograph.exchange.compare.measured_source import (
+    FailedConfiguration,
+    MeasuredSource,
+    SourceConfiguration,
+    mostly_failed,
+)
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
 from scalograph.questions.registry import QUESTIONS, why_no_curves
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.quantities import count_noun
 
 # Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.
-_DISTURBED, HALF = ("contaminated", "impossible"), 0.5
+_DISTURBED, HALF = ("disturbed", "invalid"), 0.5
 _BLOCK = re.compile(r"b(\d+)-")
 
 
 def findings_source(findings: Findings, label: str, name: str | None = None) -> MeasuredSource:
     """Return a source of the findings of one study.
 
-    Args:
-        findings: of one study.
-        label: what it is called.
-        name: of the response; None for the one that the study is about.
+    The response is the primary one if `name` is None.
 
     Raises:
         StudyError: it has no such response, or one without a better direction, or it is a search without curves.
@@ -32,8 +34,8 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
     # A law is of the primary response.
     is_primary = name in (None, findings.study.primary)
     failed = tuple(_failed_configurations(findings, response.name))
-    treatments = tuple(_treatments(findings, response.name))
-    _refuse_partial(findings, label, [*treatments, *failed])
+    configurations = tuple(_configurations(findings, response.name))
+    _refuse_partial(findings, label, [*configurations, *failed])
     return MeasuredSource(
         label=label,
         name=findings.study.name,
@@ -41,7 +43,7 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         factors={factor.name: factor for factor in findings.study.factors},
         along=findings.curves[0].factor if findings.curves else "",
         response=response,
-        treatments=treatments,
+        configurations=configurations,
         failed=failed,
         machine=findings.machine,
         facts={"study or program": findings.study.hash[:12]},
@@ -59,10 +61,12 @@ def _refuse_search(findings: Findings, label: str) -> None:
         raise StudyError.one(label, f'results of question "{asked}": {reason}', "results with curves", fix)
 
 
-def _refuse_partial(findings: Findings, label: str, treatments: Sequence[SourceTreatment | FailedTreatment]) -> None:
+def _refuse_partial(
+    findings: Findings, label: str, configurations: Sequence[SourceConfiguration | FailedConfiguration]
+) -> None:
     """Refuse points without a level of every factor: findings may come from anybody."""
     names = [factor.name for factor in findings.study.factors]
-    if lost := next((name for row in treatments for name in names if name not in row.levels), None):
+    if lost := next((name for row in configurations for name in names if name not in row.levels), None):
         raise ProtocolError(label, f'a point of a curve without a level of "{lost}"', "one of each factor")
 
 
@@ -82,23 +86,23 @@ def counts_disturbed(findings: Findings, name: str) -> bool:
     return findings.trust.responses.get(name) == "believe"
 
 
-def _treatments(findings: Findings, name: str) -> Iterator[SourceTreatment]:
+def _configurations(findings: Findings, name: str) -> Iterator[SourceConfiguration]:
     by_cpu = counts_disturbed(findings, name)
     for curve in findings.curves:
         for point in curve.points:
             response = point.responses.get(name)
             if response is None or _is_failed(point, name):
                 continue
-            if (row := _treatment(curve, point, response, by_cpu)).scores:
+            if (row := _configuration(curve, point, response, by_cpu)).scores:
                 yield row
 
 
-def _failed_configurations(findings: Findings, name: str) -> Iterator[FailedTreatment]:
+def _failed_configurations(findings: Findings, name: str) -> Iterator[FailedConfiguration]:
     for curve in findings.curves:
         for point in curve.points:
             if _is_failed(point, name):
                 levels = {**curve.group, curve.factor: point.level}
-                yield FailedTreatment(levels, (point.n_failed, _n_runs(point, name)))
+                yield FailedConfiguration(levels, (point.n_failed, _n_runs(point, name)))
 
 
 def _is_failed(point: Point, name: str) -> bool:
@@ -110,7 +114,7 @@ def _n_runs(point: Point, name: str) -> int:
     return point.n_failed + (len(point.responses[name].scores) if name in point.responses else 0)
 
 
-def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceTreatment:
+def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceConfiguration:
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
     kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
@@ -118,7 +122,7 @@ def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool
     named = [_BLOCK.match(run) for _, run in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
-    return SourceTreatment(
+    return SourceConfiguration(
         levels={**curve.group, curve.factor: point.level},
         scores=tuple(score for score, _ in kept),
         blocks=tuple(blocks),
@@ -135,10 +139,11 @@ def _refusal(findings: Findings, name: str) -> str:
     if "reject" in (findings.trust.level, findings.trust.responses.get(name)):
         sentence = findings.trust.sentence.rstrip(".")
         return f"{sentence[:1].lower()}{sentence[1:]}"
-    verdicts = [v for curve in findings.curves for point in curve.points for v in _verdicts(point, name)]
+    verdicts = [
+        v
+        for curve in findings.curves
+        for point in curve.points
+        for v in (point.responses[name].verdicts if name in point.responses else [])
+    ]
     n = sum(verdict in _DISTURBED for verdict in verdicts)
     return f"{n:,} of {count_noun(len(verdicts), 'run')} were disturbed" if n > HALF * len(verdicts) else ""
-
-
-def _verdicts(point: Point, name: str) -> list[str]:
-    return point.responses[name].verdicts if name in point.responses else []

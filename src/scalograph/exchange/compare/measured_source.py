@@ -15,15 +15,14 @@ PER = ("clock", "cpu")
 _MOST_CLOCK = 1e12
 
 
-class SourceTreatment(NamedTuple):
+class SourceConfiguration(NamedTuple):
     """One configuration of a source.
 
     Attributes:
-        levels: of all factors.
-        scores: of the runs that count, in the unit of the response; one where a figure was printed.
-        blocks: the block of each.
-        estimate: as the source itself tells it.
-        n_cpus: that its runs could use.
+        scores: of the counted runs, in the unit of the response; one for a printed value.
+        blocks: the block of each score.
+        estimate: as the source itself reports it.
+        n_cpus: CPUs available to its runs.
         doubt: why it decides nothing; empty where it does.
     """
 
@@ -35,12 +34,10 @@ class SourceTreatment(NamedTuple):
     doubt: str = ""
 
 
-class FailedTreatment(NamedTuple):
+class FailedConfiguration(NamedTuple):
     """A configuration without a measurement: more than half of its runs failed.
 
-    Attributes:
-        levels: of all factors.
-        runs: how many failed, and of how many.
+    `runs`: failed runs, and of how many.
     """
 
     levels: Mapping[str, Level]
@@ -53,18 +50,13 @@ class MeasuredSource:
 
     Attributes:
         label: what it is called beside others.
-        name: of its study.
-        title: what that asks.
-        factors: by name.
+        name, title: of its study.
         along: factor of its curves.
-        response: that is compared.
-        treatments: in order.
-        failed: those that have no measurement, since their runs failed.
-        machine: facts of the journal.
-        facts: what else is told of it, by name.
-        refused: why nothing can be said from it; empty where something can.
-        trust: whether to believe it; None of a published table.
-        curves: whose laws are compared too: those of the primary response that are compared over all of their points.
+        failed: configurations without a measurement.
+        facts: facts beside the machine's, by name.
+        refused: why no verdict is possible; empty where one is.
+        trust: the verdict on the study; None of a published table.
+        curves: whose laws are compared: those of the primary response that are compared over all points.
         laws_left_out: whether other curves have laws.
     """
 
@@ -74,8 +66,8 @@ class MeasuredSource:
     factors: Mapping[str, FactorDoc]
     along: str
     response: ResponseDoc
-    treatments: tuple[SourceTreatment, ...]
-    failed: tuple[FailedTreatment, ...] = ()
+    configurations: tuple[SourceConfiguration, ...]
+    failed: tuple[FailedConfiguration, ...] = ()
     machine: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
@@ -94,7 +86,7 @@ class MeasuredSource:
 
     def every_levels(self) -> list[Mapping[str, Level]]:
         """Return the levels of each configuration, failed ones last."""
-        return [*(row.levels for row in self.treatments), *(row.levels for row in self.failed)]
+        return [*(row.levels for row in self.configurations), *(row.levels for row in self.failed)]
 
     def relabel(self, label: str) -> "MeasuredSource":
         """Return a copy with another label."""
@@ -104,12 +96,8 @@ class MeasuredSource:
 def select_levels(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[MeasuredSource]:
     """Return sources with only the given levels; a factor that a source lacks does not filter it.
 
-    Args:
-        sources: one or more.
-        where: texts such as `lock=none`, one or several of a factor.
-
     Raises:
-        StudyError: no source has such a factor, or one has no such treatment, or none at all.
+        StudyError: no source has such a factor, or one has no such configuration.
     """
     wanted = _parse_levels(list(dict.fromkeys(name for source in sources for name in source.factors)), where)
     return [_select_levels(source, wanted, where) for source in sources]
@@ -119,14 +107,19 @@ def _select_levels(source: MeasuredSource, wanted: Mapping[str, set[str]], where
     def is_wanted(levels: Mapping[str, Level]) -> bool:
         return all(name not in source.factors or format_value(levels[name]) in texts for name, texts in wanted.items())
 
-    kept = [row for row in source.treatments if is_wanted(row.levels)]
+    kept = [row for row in source.configurations if is_wanted(row.levels)]
     failed = [row for row in source.failed if is_wanted(row.levels)]
     if not kept and not failed:
         reason = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
         raise StudyError.one(source.label, reason, "one or more")
     cut = [curve for curve in source.curves if curve.factor in wanted]
-    whole = tuple(curve for curve in source.curves if curve.factor not in wanted and _is_of(curve, wanted))
-    return replace(drop_laws(source, cut), treatments=tuple(kept), failed=tuple(failed), curves=whole)
+    whole = tuple(
+        curve
+        for curve in source.curves
+        if curve.factor not in wanted
+        and all(format_value(level) in wanted.get(name, {format_value(level)}) for name, level in curve.group.items())
+    )
+    return replace(drop_laws(source, cut), configurations=tuple(kept), failed=tuple(failed), curves=whole)
 
 
 def mostly_failed(n_failed: int, n_runs: int) -> bool:
@@ -137,10 +130,6 @@ def mostly_failed(n_failed: int, n_runs: int) -> bool:
 def drop_laws(source: MeasuredSource, curves: Sequence[Curve]) -> MeasuredSource:
     """Return a source that records that laws of these curves are not comparable."""
     return replace(source, laws_left_out=source.laws_left_out or any(curve.law is not None for curve in curves))
-
-
-def _is_of(curve: Curve, wanted: Mapping[str, set[str]]) -> bool:
-    return all(format_value(level) in wanted.get(name, {format_value(level)}) for name, level in curve.group.items())
 
 
 def _parse_levels(factors: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
@@ -158,23 +147,23 @@ def divide_scores(source: MeasuredSource, per: str, mhz: float | None = None) ->
     """Return a source per clock or per CPU: times become cycles or CPU seconds, rates a share.
 
     Args:
-        source: any.
+        source: a result or a published table.
         per: "clock" or "cpu".
-        mhz: its clock, where it is not to be read from the facts of its machine.
+        mhz: its clock; None reads it from the facts of its machine.
 
     Raises:
-        StudyError: the source does not tell its clock, or its CPUs.
+        StudyError: the source has no clock, or no CPUs.
     """
     is_rate = source.response.better == "higher"
-    by = [_clock(source, mhz) if per == "clock" else _cpus(source, row) for row in source.treatments]
+    by = [_clock(source, mhz) if per == "clock" else _cpus(source, row) for row in source.configurations]
     factors = [1 / x if is_rate else x for x in by]
     divided = [
         row._replace(
             scores=tuple(score * f for score in row.scores), estimate=row.estimate.rescale(f) if row.estimate else None
         )
-        for row, f in zip(source.treatments, factors, strict=True)
+        for row, f in zip(source.configurations, factors, strict=True)
     ]
-    return replace(drop_laws(source, source.curves), treatments=tuple(divided), curves=())
+    return replace(drop_laws(source, source.curves), configurations=tuple(divided), curves=())
 
 
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
@@ -189,7 +178,7 @@ def _clock(source: MeasuredSource, mhz: float | None) -> float:
     return float(clock)
 
 
-def _cpus(source: MeasuredSource, treatment: SourceTreatment) -> int:
-    if not treatment.n_cpus:
+def _cpus(source: MeasuredSource, configuration: SourceConfiguration) -> int:
+    if not configuration.n_cpus:
         raise StudyError.one("--per cpu", f"{source.label} does not tell its CPUs", "how many each run could use")
-    return treatment.n_cpus
+    return configuration.n_cpus

@@ -6,10 +6,10 @@ from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import versus
-from scalograph.exchange.compare.matched_treatments import MatchedPair, treatment_names
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.exchange.compare.result_answer import answer_fields, lost_text, margin_of, ratio_of_treatment
-from scalograph.protocol.compared_results import LostTreatment, ResultComparison, ResultComparisons
+from scalograph.exchange.compare.matched_configurations import MatchedPair, configuration_names
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
+from scalograph.exchange.compare.result_answer import answer_fields, lost_text, margin_of, ratio_of_configuration
+from scalograph.protocol.compared_results import LostConfiguration, ResultComparison, ResultComparisons
 from scalograph.protocol.plain import Level
 
 
@@ -25,49 +25,43 @@ def paired_versions(
     Args:
         source: a study that ran both in each block.
         factor: whose two levels are the versions.
-        names: what the first and the second are called, in this order.
-        margin: differences within it are none, as a share; None for 2 %.
-        confidence: of all intervals at once.
+        names: of the first and the second level, in this order.
+        margin: smallest difference that counts, as a share; None for 2 %.
+        confidence: simultaneous, of all intervals.
     """
     first, second = names
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     (least, origin), is_rate = margin_of(margin), source.response.better == "higher"
     ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
-    treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
-    words = [row.shown for row in treatments if not row.doubt]
+    configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
+    words = [row.shown for row in configurations if not row.doubt]
     lost = list(_lost(source, factor, names))
     comparison = ResultComparison(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
         along=_curve_factor(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
-        **answer_fields((source.refused,), treatments, words, margin, lost_text(lost, "this study")),
-        treatments=treatments, lost=lost,
+        **answer_fields((source.refused,), configurations, words, margin, lost_text(lost, "this study")),
+        configurations=configurations, lost=lost,
     )  # fmt: skip
     return ResultComparisons(answer=comparison.answer, results=[comparison])
 
 
 def explain_unpaired(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> str:
-    """Return why no run of one version can be paired with one of the other; empty where some can.
-
-    Args:
-        source: a study that was to run both in each block.
-        factor: whose two levels are the versions.
-        names: what the first and the second are called, in this order.
-    """
+    """Return why no run of one version can be paired with one of the other; empty where some can."""
     first, second = names
     if _pairs(source, factor, first, second):
         return ""
-    levels = [row.levels[factor] for row in source.treatments]
+    levels = [row.levels[factor] for row in source.configurations]
     if lost := [name for level, name in names.items() if level not in levels]:
         return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} no run that succeeded"
     return "no configuration has a run of both that succeeded"
 
 
-def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> Iterator[LostTreatment]:
+def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> Iterator[LostConfiguration]:
     """Yield the configurations that one version has and the other lacks."""
-    have = {_key(row.levels): row.levels for row in source.treatments if row.levels[factor] in names}
+    have = {_key(row.levels): row.levels for row in source.configurations if row.levels[factor] in names}
     failed = {_key(row.levels): row for row in source.failed}
     wanted = {
         _key({**levels, factor: version}): {**levels, factor: version} for levels in have.values() for version in names
@@ -76,8 +70,8 @@ def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> It
         if key not in have:
             n, of = failed[key].runs if key in failed else (0, 0)
             reason: Literal["failed", "missing"] = "failed" if key in failed else "missing"
-            (name,) = treatment_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
-            yield LostTreatment(name=name, levels=levels, why=reason, n_failed=n, n_runs=of)
+            (name,) = configuration_names(source, [{**levels, factor: names.get(levels[factor], levels[factor])}])
+            yield LostConfiguration(name=name, levels=levels, why=reason, n_failed=n, n_runs=of)
 
 
 def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:
@@ -85,14 +79,14 @@ def _key(levels: Mapping[str, Level]) -> tuple[tuple[str, Level], ...]:
 
 
 def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:
-    by_rest: dict[tuple[tuple[str, Level], ...], dict[Level, SourceTreatment]] = {}
-    for row in source.treatments:
+    by_rest: dict[tuple[tuple[str, Level], ...], dict[Level, SourceConfiguration]] = {}
+    for row in source.configurations:
         rest = tuple((name, level) for name, level in row.levels.items() if name != factor)
         by_rest.setdefault(rest, {})[row.levels[factor]] = row
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(before: SourceTreatment, after: SourceTreatment, single: float) -> Estimate:
+def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float) -> Estimate:
     """Return the ratio of the second to the first over the blocks that hold both."""
     ours, theirs = (
         dict(zip(before.blocks, before.scores, strict=True)),

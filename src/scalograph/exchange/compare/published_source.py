@@ -4,8 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
-from scalograph.findings.published.published_quantities import (PublishedRow, locate, parse_level, parse_number, read_rows)
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
+from scalograph.findings.published.published_quantities import (
+    PublishedRow,
+    locate,
+    parse_level,
+    parse_number,
+    read_rows,
+)
 from scalograph.protocol.findings import FactorDoc, ResponseDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.declare import Declared, declare
@@ -27,11 +33,11 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
     """Return a source of the rows of a published table.
 
     Args:
-        text: which: the number of a table, or a study and what its rows have.
-        name: of the response; None for the one that the study is about.
+        text: `published:` and the number of a table, or a study with columns to filter by.
+        name: the response; None for the primary one.
 
     Raises:
-        StudyError: there is no such table, or its rows name a treatment twice.
+        StudyError: there is no such table, or its rows name a configuration twice.
     """
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
     where = _where(text, rest)
@@ -43,15 +49,15 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         raise unknown_name_error(text, f"no column {', '.join(unknown)}", unknown[0], columns)
     kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
     column, response = _response(declared.study, published, text, name)
-    treatments = _treatments(text, published, kept, column)
+    configurations = _configurations(text, published, kept, column)
     return MeasuredSource(
         label=text,
         name=declared.study.name,
         title=declared.study.title,
         factors=_factors(declared.study, published),
-        along=_curve_factor(declared.study, published, treatments),
+        along=_curve_factor(declared.study, published, configurations),
         response=response,
-        treatments=treatments,
+        configurations=configurations,
         facts=_facts(published, columns, kept),
     )
 
@@ -100,10 +106,10 @@ def _response(study: Study, published: Published, text: str, name: str | None) -
     return columns[wanted], ResponseDoc(name=wanted, title=declared.title, unit=declared.unit, better=declared.better)
 
 
-def _treatments(
+def _configurations(
     text: str, published: Published, rows: Sequence[PublishedRow], column: str
-) -> tuple[SourceTreatment, ...]:
-    by_levels: dict[tuple[tuple[str, Level], ...], SourceTreatment] = {}
+) -> tuple[SourceConfiguration, ...]:
+    by_levels: dict[tuple[tuple[str, Level], ...], SourceConfiguration] = {}
     for row in rows:
         levels = {factor: parse_level(published, name, row[name]) for name, factor in published.match.items()}
         value = parse_number(row[column])
@@ -115,7 +121,7 @@ def _treatments(
             repeated = ", ".join(f"{factor} {at}" for factor, at in key)
             raise StudyError.one(text, f"several rows with {repeated}", "one", f"narrow it: {_FORM}")
         cpus = complete.get("cpus")
-        by_levels[key] = SourceTreatment(complete, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
+        by_levels[key] = SourceConfiguration(complete, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
     if not by_levels:
         raise StudyError.one(text, "no row with a figure", "a table with some", _FORM)
     return tuple(by_levels.values())
@@ -129,12 +135,12 @@ def _factors(study: Study, published: Published) -> dict[str, FactorDoc]:
     }
 
 
-def _curve_factor(study: Study, published: Published, treatments: Sequence[SourceTreatment]) -> str:
+def _curve_factor(study: Study, published: Published, configurations: Sequence[SourceConfiguration]) -> str:
     """Choose the factor of the baseline, else the one with the most levels."""
     names = list(dict.fromkeys(published.match.values()))
     if baseline := [name for name in study.baseline if name in names]:
         return baseline[0]
-    return max(names, key=lambda name: len({treatment.levels[name] for treatment in treatments}))
+    return max(names, key=lambda name: len({configuration.levels[name] for configuration in configurations}))
 
 
 def _facts(published: Published, columns: Sequence[str], rows: Sequence[PublishedRow]) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Is a result faster than the one before it, slower, equivalent, or inconclusive?
 
-Faster and slower need an interval that excludes 1 beside those of all other treatments, and that does not lie within
+Faster and slower need an interval that excludes 1 beside those of all other configurations, and that does not lie
+within
 the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in more than
 half of its runs, nor of figures without intervals.
 """
@@ -16,22 +17,22 @@ from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
 from scalograph.analysis.estimate import MOST_LOG, NO_LAW, Estimate
 from scalograph.analysis.versus import SAME
-from scalograph.exchange.compare.matched_treatments import (
+from scalograph.exchange.compare.matched_configurations import (
+    MatchedConfigurations,
     MatchedPair,
-    MatchedTreatments,
+    configuration_names,
     match_sources,
-    treatment_names,
 )
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.protocol.compared_results import (
     ComparisonAnswer,
+    ConfigurationRatio,
     LawChange,
-    LostTreatment,
+    LostConfiguration,
     MarginFrom,
     ResultComparison,
     ResultComparisons,
     ShownAs,
-    TreatmentRatio,
 )
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
@@ -44,13 +45,8 @@ COEFFICIENTS = ("sigma", "kappa", "gamma")
 def law_changes(reference: MeasuredSource, other: MeasuredSource, names: Mapping[str, object]) -> list[LawChange]:
     """Return the coefficients whose intervals do not overlap.
 
-    Two intervals of 95 % that do not touch differ by chance in less than one of a hundred cases, so that three of them
-    need no correction.
-
-    Args:
-        reference: the first result.
-        other: what is compared with it.
-        names: factors by which treatments are matched; a factor that is fixed to another level in each is none.
+    Two 95 % intervals that do not overlap differ by chance in less than 1 % of cases, so three need no correction.
+    Curves are matched by the factors in `names` alone.
     """
     theirs = {_key(curve, names): curve for curve in other.curves}
     return [
@@ -84,7 +80,8 @@ def _are_apart(before: Estimate, after: Estimate) -> bool:
     return before.high < after.low or after.high < before.low
 
 
-# A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
+# A noise floor above this measures nothing, and neither do results that have it in more than half of their
+# configurations.
 BLIND, HALF = 0.25, 0.5
 _ROUNDING = 1e-9
 MOST_NAMED = 4  # of what failed or is missing
@@ -106,15 +103,15 @@ def compare_sources(
     Args:
         reference: the first.
         others: one or more.
-        margin: differences within it are none, as a share; None for 2 %, or the noise floor where that is more.
-        confidence: of all intervals at once.
-        floor: noise floor of the machine that all were measured on, as a share; 0 where none is known.
-        allow_missing: names of treatments of the first that another may lack.
+        margin: smallest difference that counts, as a share; None for 2 %, or the noise floor if larger.
+        confidence: simultaneous, of all intervals.
+        floor: noise floor of the common machine, as a share; 0 where unknown.
+        allow_missing: names of configurations that another result may lack.
 
     Raises:
-        StudyError: two of them have nothing in common, or the first has no treatment of such a name.
+        StudyError: two of them have nothing in common, or the first has no configuration of such a name.
     """
-    names = treatment_names(reference, reference.every_levels())
+    names = configuration_names(reference, reference.every_levels())
     if unknown := next((name for name in allow_missing if name not in names), None):
         raise unknown_name_error("--allow-missing", f'{reference.label} has no "{unknown}"', unknown, names)
     each = 1 - (1 - confidence) / len(others)
@@ -126,9 +123,7 @@ def compare_sources(
 def margin_of(asked: float | None, floor: float = 0.0) -> tuple[float, MarginFrom]:
     """Return the smallest difference that counts, as a share, and where it comes from.
 
-    Args:
-        asked: as a share; None where none was.
-        floor: noise floor of the machine, as a share; 0 where none is known.
+    The noise floor is a share too, 0 where unknown.
 
     >>> margin_of(0.01, 0.03), margin_of(None, 0.03), margin_of(None, 0.01)
     ((0.01, 'asked'), (0.03, 'noise floor'), (0.02, 'default'))
@@ -149,19 +144,19 @@ def _compare_result(
     is_rate = reference.response.better == "higher"
     least, origin = margin_of(margin, floor)
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
-    treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in estimates]
+    configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
     shift = (
         _simultaneous_estimate(ratios.shift, ratios.single, confidence)
-        if ratios and len(ratios.treatments) > 1
+        if ratios and len(ratios.configurations) > 1
         else None
     )
     upper = _simultaneous_estimate(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
-    words = [row.shown for row in treatments if not row.doubt]
+    words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
-    fields = answer_fields(refused, treatments, words, margin, lost_text(lost, other.label))
+    fields = answer_fields(refused, configurations, words, margin, lost_text(lost, other.label))
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
@@ -169,16 +164,16 @@ def _compare_result(
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
         margin=least, margin_from=origin, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
-        treatments=treatments, shift=shift, upper=upper,
+        configurations=configurations, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
         doubts=[*_doubts((reference, other)), *_floor_flags((reference, other), fields["answer"], margin, floor)],
         laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
-        causes=[text for source in (reference, other) for text in _causes(source)],
+        causes=[text for source in (reference, other) for text in ([f"{source.label}: {text}" for text in source.trust.causes[:MOST_CAUSES]] if source.trust else [])],
     )  # fmt: skip
 
 
-def lost_text(lost: Sequence[LostTreatment], label: str) -> str:
+def lost_text(lost: Sequence[LostConfiguration], label: str) -> str:
     """List what failed or is missing in a result and was not allowed to; empty where nothing is."""
     unexpected = [row for row in lost if not row.allowed]
     parts = [
@@ -207,12 +202,8 @@ def _floor_flags(
     return [] if is_known or answer not in ("slower", "faster") else [_NO_FLOOR]
 
 
-def _causes(source: MeasuredSource) -> list[str]:
-    return [f"{source.label}: {text}" for text in source.trust.causes[:MOST_CAUSES]] if source.trust else []
-
-
 def _ratios(
-    reference: MeasuredSource, pairs: MatchedTreatments, confidence: float, ranks: Mapping[Level, int]
+    reference: MeasuredSource, pairs: MatchedConfigurations, confidence: float, ranks: Mapping[Level, int]
 ) -> CurveRatios | None:
     """Return the ratios of the configurations that decide; None where there are none."""
     kept = [pair for pair in pairs.pairs if _decides(*pair[1:])]
@@ -224,7 +215,7 @@ def _ratios(
     )
 
 
-def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
+def _ranks(reference: MeasuredSource, pairs: MatchedConfigurations) -> dict[Level, int]:
     """Rank the upper half of a curve's levels; empty for few levels or non-numeric ones."""
     levels = {levels.get(reference.along, "") for levels, *_ in pairs.pairs}
     numbers = sorted(level for level in levels if is_number(level))
@@ -232,7 +223,7 @@ def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, i
     return {level: rank for rank, level in enumerate(upper, 1)}
 
 
-def _decides(before: SourceTreatment, after: SourceTreatment) -> bool:
+def _decides(before: SourceConfiguration, after: SourceConfiguration) -> bool:
     return not (before.doubt or after.doubt) and have_logs((*before.scores, *after.scores))
 
 
@@ -241,9 +232,9 @@ def have_logs(scores: Sequence[float]) -> bool:
     return all(score > 0 and abs(math.log(score)) <= MOST_LOG for score in scores)
 
 
-def logs_of(treatment: SourceTreatment) -> BlockedLogs:
+def logs_of(configuration: SourceConfiguration) -> BlockedLogs:
     """Return the logs of a configuration's scores, with their blocks."""
-    return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
+    return BlockedLogs(np.log(np.asarray(configuration.scores, dtype=np.float64)), configuration.blocks)
 
 
 def _simultaneous_estimate(contrast: Contrast, single: float, confidence: float) -> Estimate:
@@ -251,9 +242,9 @@ def _simultaneous_estimate(contrast: Contrast, single: float, confidence: float)
     return replace(contrast.estimate(single), confidence=confidence)
 
 
-def _pair_ratios(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
+def _pair_ratios(pairs: MatchedConfigurations, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
     """Return the ratio of each pair; without an interval for pairs that do not decide."""
-    deciding = iter(ratios.treatments if ratios else ())
+    deciding = iter(ratios.configurations if ratios else ())
     return [
         _simultaneous_estimate(next(deciding), ratios.single, confidence)
         if ratios and _decides(before, after)
@@ -262,25 +253,21 @@ def _pair_ratios(pairs: MatchedTreatments, ratios: CurveRatios | None, confidenc
     ]
 
 
-def _alone(before: SourceTreatment, after: SourceTreatment) -> Estimate:
+def _alone(before: SourceConfiguration, after: SourceConfiguration) -> Estimate:
     is_defined = have_logs((*before.scores, *after.scores))
     value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
     return Estimate(value, n=len(before.scores) + len(after.scores), method="ratio of typical runs")
 
 
-def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> TreatmentRatio:
+def ratio_of_configuration(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> ConfigurationRatio:
     """Return values, ratio and outcome of one configuration in both results.
 
-    Args:
-        pair: it, in each.
-        ratio: of the second over the first.
-        least: the least difference that is one, as a share.
-        is_rate: whether more is better.
+    The ratio is the second over the first; `least` is the smallest difference that counts, as a share.
     """
     levels, before, after = pair
     doubt = before.doubt or after.doubt
     figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (before, after)]
-    return TreatmentRatio(
+    return ConfigurationRatio(
         levels=dict(levels), reference=figures[0], other=figures[1], ratio=ratio,
         shown=classify_ratio(ratio, least, is_rate), doubt=doubt,
     )  # fmt: skip
@@ -289,10 +276,7 @@ def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate
 def classify_ratio(ratio: Estimate, least: float, is_rate: bool = False) -> ShownAs:
     """Return what an interval shows, given the smallest difference that counts.
 
-    Args:
-        ratio: of the response over that of the reference.
-        least: as a share; 0.02 is 2 %.
-        is_rate: whether more is better.
+    The ratio is over the reference; `least` is a share: 0.02 is 2 %.
 
     >>> [classify_ratio(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
     ['same', 'slower', 'not shown', 'not shown']
@@ -328,55 +312,58 @@ def _floor(ratio: Estimate) -> float:
 
 
 def answer_fields(
-    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None,
+    refused: Sequence[str], configurations: Sequence[ConfigurationRatio], words: Collection[ShownAs], margin: float | None,
     lost: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
     Args:
-        refused: why nothing may be said, whatever the figures are; empty texts are no reason.
-        treatments: with what each shows.
-        words: what they, and means over them, show.
-        margin: that was asked for, as a share; None where none was.
-        lost: what failed or is missing in one of them: beside it nothing is the same, and nothing faster.
+        refused: reasons against any verdict; empty texts are no reason.
+        configurations: with the outcome of each.
+        words: outcomes of configurations, and of means over them.
+        margin: as a share; None where none was asked for.
+        lost: what failed or is missing: it rules out "same" and "faster".
     """
-    answer, reason = _answer([text for text in refused if text], treatments, words, margin)
+    answer, reason = _answer([text for text in refused if text], configurations, words, margin)
     if lost and answer != "slower":
         answer, reason = "not measurable", lost
     # Within a margin that was asked for lies every interval, however wide it is.
     widest = math.inf if margin is not None and answer == "same" else BLIND
-    seen = [row.ratio for row in treatments if not row.doubt and _floor(row.ratio) <= widest]
+    seen = [row.ratio for row in configurations if not row.doubt and _floor(row.ratio) <= widest]
     return {
-        "answer": answer, "why": reason, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
+        "answer": answer, "why": reason, "n_blind": len(configurations) - len(seen), "reach": _farthest(seen),
         "noise_floor": max(map(_floor, seen), default=None),
     }  # fmt: skip
 
 
 def _answer(
-    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[ShownAs], margin: float | None
+    refused: Sequence[str],
+    configurations: Sequence[ConfigurationRatio],
+    words: Collection[ShownAs],
+    margin: float | None,
 ) -> tuple[ComparisonAnswer, str]:
     if refused:
         return "not measurable", refused[0]
     if "slower" in words or "faster" in words:
         return ("slower" if "slower" in words else "faster"), ""
-    floors = [_floor(row.ratio) for row in treatments if not row.doubt]
-    return _same(floors, treatments, margin)
+    floors = [_floor(row.ratio) for row in configurations if not row.doubt]
+    return _same(floors, configurations, margin)
 
 
 def _same(
-    floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None
+    floors: Sequence[float], configurations: Sequence[ConfigurationRatio], margin: float | None
 ) -> tuple[ComparisonAnswer, str]:
     """Decide between equivalent and inconclusive where no difference is shown."""
     reason = ""
     if not floors or min(floors) == math.inf:
         return "not measurable", "too few runs for an interval"
-    blind = len(treatments) - sum(floor <= BLIND for floor in floors)
-    if blind > HALF * len(treatments):
-        many = f"{blind} of {count_noun(len(treatments), 'configuration')}" if len(treatments) > 1 else "it"
+    blind = len(configurations) - sum(floor <= BLIND for floor in floors)
+    if blind > HALF * len(configurations):
+        many = f"{blind} of {count_noun(len(configurations), 'configuration')}" if len(configurations) > 1 else "it"
         reason = f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
     if margin is None:
         return ("not measurable", reason) if reason else ("same", "")
-    reach = _farthest([row.ratio for row in treatments if not row.doubt])
+    reach = _farthest([row.ratio for row in configurations if not row.doubt])
     if reach is not None and reach <= margin:
         return ("not measurable", reason) if reason else ("same", "")
     possible = "any difference is" if reach is None else f"differences up to {percent_at_most(reach)} are"

@@ -8,11 +8,10 @@ import numpy as np
 
 from scalograph.analysis.change_points import FEWEST, ChangePoint, change_points
 from scalograph.analysis.curve_ratios import curve_ratios
-from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.matched_treatments import match_sources, treatment_names
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.matched_configurations import configuration_names, match_sources
+from scalograph.exchange.compare.measured_source import MeasuredSource
 from scalograph.exchange.compare.result_answer import MOST_NAMED, have_logs, logs_of
 from scalograph.protocol.compared_results import ResultSeries, SeriesResult, SeriesStep
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
@@ -32,9 +31,7 @@ class DatedSource(NamedTuple):
 def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> ResultSeries:
     """Order results by time and find where their level changes.
 
-    Args:
-        every: results of one study, in any order; those of other treatments than the newest are left out.
-        left_out: what could not be read, and why.
+    Results without all configurations of the newest are excluded; `left_out` says what could not be read.
 
     Raises:
         StudyError: there is none.
@@ -45,17 +42,17 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
         raise StudyError.one(
             "history", "no result that can be compared", "one or more", "; ".join([*left_out, *reasons])
         )
-    treatments = [_common(dated.source, kept[-1].source) for dated in kept]
-    levels = [_level(rows) for rows in treatments]
+    configurations = [[two for _, _, two in match_sources(kept[-1].source, dated.source).pairs] for dated in kept]
+    levels = [float(np.mean([logs_of(row).logs.mean() for row in rows])) for rows in configurations]
     changes = change_points(levels)
-    first, newest = treatments[0], kept[-1].source
+    first, newest = configurations[0], kept[-1].source
     results = [
         SeriesResult(
-            name=dated.source.label, started=dated.started, level=_level_ratio(first, rows),
+            name=dated.source.label, started=dated.started, level=curve_ratios([*map(logs_of, first)], [*map(logs_of, rows)]).shift.estimate(0.95),
             stretch=1 + sum(change.place <= i for change in changes),
-            doubt=_doubt(dated.source),
+            doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "doubt" else "",
         )
-        for i, (dated, rows) in enumerate(zip(kept, treatments, strict=True))
+        for i, (dated, rows) in enumerate(zip(kept, configurations, strict=True))
     ]  # fmt: skip
     return ResultSeries(
         title=newest.title, response=newest.response.name, response_title=newest.response.title,
@@ -87,37 +84,22 @@ def _refusal(source: MeasuredSource) -> str:
     if source.refused:
         return source.refused
     if source.failed:
-        called = treatment_names(source, [row.levels for row in source.failed])
+        called = configuration_names(source, [row.levels for row in source.failed])
         lost = [f"{name} ({row.runs[0]} of {row.runs[1]})" for name, row in zip(called, source.failed, strict=True)]
         return f"runs failed with {', '.join(lost[:MOST_NAMED])}"
-    if n := sum(bool(row.doubt) for row in source.treatments):
+    if n := sum(bool(row.doubt) for row in source.configurations):
         rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"
-        return f"{n} of {count_noun(len(source.treatments), 'configuration')} {rest}"
-    return "" if all(have_logs(row.scores) for row in source.treatments) else "a score of 0 or less, or beyond 1e130"
-
-
-def _doubt(source: MeasuredSource) -> str:
-    return source.trust.sentence if source.trust and source.trust.level == "doubt" else ""
+        return f"{n} of {count_noun(len(source.configurations), 'configuration')} {rest}"
+    return (
+        "" if all(have_logs(row.scores) for row in source.configurations) else "a score of 0 or less, or beyond 1e130"
+    )
 
 
 def _has_all(source: MeasuredSource, newest: MeasuredSource) -> bool:
     try:
-        return len(match_sources(newest, source).pairs) == len(newest.treatments)
+        return len(match_sources(newest, source).pairs) == len(newest.configurations)
     except StudyError:
         return False
-
-
-def _common(source: MeasuredSource, newest: MeasuredSource) -> list[SourceTreatment]:
-    return [two for _, _, two in match_sources(newest, source).pairs]
-
-
-def _level(treatments: Sequence[SourceTreatment]) -> float:
-    """Return the mean over configurations of mean log scores."""
-    return float(np.mean([logs_of(row).logs.mean() for row in treatments]))
-
-
-def _level_ratio(first: Sequence[SourceTreatment], other: Sequence[SourceTreatment]) -> Estimate:
-    return curve_ratios([*map(logs_of, first)], [*map(logs_of, other)]).shift.estimate(0.95)
 
 
 def _steps(
@@ -175,8 +157,10 @@ def _step(history: ResultSeries, step: SeriesStep) -> str:
 def _matrix(history: ResultSeries) -> Matrix:
     rows = [
         MatrixRow(
-            label=_label(result.name, result.started),
-            cells=[MatrixCell(estimate=result.level, doubt=result.doubt), _stretch(result.stretch)],
+            label=f"{result.started[:10]} {result.name}"
+            if result.started and not result.name.startswith(result.started[:4])
+            else result.name,
+            cells=[MatrixCell(estimate=result.level, doubt=result.doubt), MatrixCell(text=f"{result.stretch}")],
         )
         for result in history.results[-MOST_ROWS:]
     ]
@@ -185,14 +169,6 @@ def _matrix(history: ResultSeries) -> Matrix:
     return Matrix.model_validate(
         {"title": title, "better": better, "columns": ["mean ratio", "level"], "rows": rows, "note": "each by itself"}
     )
-
-
-def _label(name: str, started: str) -> str:
-    return f"{started[:10]} {name}" if started and not name.startswith(started[:4]) else name
-
-
-def _stretch(number: int) -> MatrixCell:
-    return MatrixCell(text=f"{number}")
 
 
 def series_tables(history: ResultSeries) -> list[TableDoc]:
@@ -207,7 +183,10 @@ def series_tables(history: ResultSeries) -> list[TableDoc]:
     if history.steps:
         columns = [Column(name="from", kind="label"), Column(name="over the level before", kind="estimate")]
         columns += [Column(name="p"), Column(name="differs from the result before", kind="text")]
-        steps: list[list[Cell]] = [[s.name, s.ratio, s.p, _differences_text(s)] for s in history.steps]
+        steps: list[list[Cell]] = [
+            [s.name, s.ratio, s.p, "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in s.differences)]
+            for s in history.steps
+        ]
         tables.append(TableDoc(id="steps", title="New levels", columns=columns, rows=steps))
     if history.left_out:
         lost: list[list[Level]] = [[text] for text in history.left_out]
@@ -215,7 +194,3 @@ def series_tables(history: ResultSeries) -> list[TableDoc]:
             TableDoc(id="left-out", title="Left out", columns=[Column(name="result", kind="text")], rows=lost)
         )
     return tables
-
-
-def _differences_text(step: SeriesStep) -> str:
-    return "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in step.differences)

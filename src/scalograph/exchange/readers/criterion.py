@@ -36,11 +36,7 @@ _NAMES, _SAMPLE = TypeAdapter(_Names), TypeAdapter(_Sample)
 def read(file: Path) -> list[Benchmark]:
     """Read the benchmarks of a folder in order of their names: time per iteration, one fork.
 
-    Args:
-        file: target/criterion, or the folder of one group or one benchmark in it.
-
-    Raises:
-        StudyError: the folder is missing, holds no benchmark, or a file in it is something else.
+    The folder is target/criterion, or that of one group or one benchmark in it.
     """
     if not file.is_dir():
         raise StudyError.one(str(file), "no folder", _KIND, _FIX)

@@ -71,7 +71,7 @@ def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
     """Read a JSON document.
 
     Args:
-        file: what the instrument wrote.
+        file: to read.
         adapter: of the parts that are read.
         kind: what was expected, in words.
         fix: how to write such a file.
@@ -101,9 +101,9 @@ def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
     """Read the bytes of a file, and charge them to the shared limits.
 
     Args:
-        file: what the instrument wrote.
+        file: to read.
         kind: what was expected, in words.
-        signs: of which each value in it has one.
+        signs: each value in it has one of these.
 
     Raises:
         StudyError: it is missing, or too large, alone or together with those before.

@@ -23,11 +23,7 @@ _MAX_LINE = 1000
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of an output in order: ns/op; the counts of one process are one fork.
-
-    Raises:
-        StudyError: the file is missing, too large, or holds no line of a benchmark with its ns/op.
-    """
+    """Read the benchmarks of an output in order: ns/op; the counts of one process are one fork."""
     lines = list(islice(_lines(file), MAX_BENCHMARKS + 1))
     if not lines:
         raise StudyError.one(str(file), "no line of a benchmark", _KIND, _FIX)

@@ -45,11 +45,7 @@ _DOCUMENT = TypeAdapter(_Report)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork.
-
-    Raises:
-        StudyError: the file is missing, too large, or no such result.
-    """
+    """Read the benchmarks of a result file in order: real time per iteration; repetitions share a fork."""
     return join_process(_repetitions(file))
 
 

@@ -28,11 +28,7 @@ _DOCUMENT = TypeAdapter(_Exported)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the commands of a result file in order; a run with a non-zero exit code failed.
-
-    Raises:
-        StudyError: the file is missing, too large, or no such result; says where and what was expected.
-    """
+    """Read the commands of a result file in order; a run with a non-zero exit code failed."""
     every = document(file, _DOCUMENT, _KIND, _FIX).results
     return [_benchmark(timed, f"{file.name}: results[{i}]") for i, timed in enumerate(every)]
 

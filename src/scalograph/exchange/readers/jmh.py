@@ -1,6 +1,5 @@
 """Results of JMH (`-rf json`): the iterations of each fork, in seconds or per second. Executes nothing."""
 
-from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal
@@ -49,11 +48,7 @@ _DOCUMENT = TypeAdapter(Annotated[list[_Result], Field(min_length=1, max_length=
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file in order.
-
-    Raises:
-        StudyError: the file is missing, too large, or not a JMH result; says where and what was expected.
-    """
+    """Read the benchmarks of a result file in order."""
     results = document(file, _DOCUMENT, _KIND, _FIX)
     return [_benchmark(file, index, result) for index, result in enumerate(results)]
 
@@ -65,7 +60,7 @@ def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
     if unit != expected:
         want = "ops/s or ops/ms" if result.mode == "thrpt" else "s/op, ms/op, us/op or ns/op"
         raise StudyError.one(f"{where}.scoreUnit", f'"{result.metric.unit[:40]}" in mode {result.mode}', want)
-    forks = tuple(_scale_fork(fork, factor) for fork in _forks(result))
+    forks = tuple(Fork([value * factor for value, _ in fork], [count for _, count in fork]) for fork in _forks(result))
     if not all(isfinite(value) for fork in forks for value in fork.values):
         raise StudyError.one(where, f'a shot in "{result.metric.unit[:40]}" that is no number of seconds', _KIND)
     if not forks:
@@ -80,7 +75,3 @@ def _forks(result: _Result) -> list[list[Bin]]:
         return [[(value, 1) for value in fork] for fork in result.metric.forks]
     pooled = ([part for iteration in fork for part in iteration] for fork in result.metric.histograms)
     return [fork for fork in pooled if fork]
-
-
-def _scale_fork(fork: Sequence[Bin], factor: float) -> Fork:
-    return Fork([value * factor for value, _ in fork], [count for _, count in fork])

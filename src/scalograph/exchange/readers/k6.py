@@ -50,11 +50,7 @@ _DOCUMENT = TypeAdapter(_Written)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of successful requests; it failed where there are none.
-
-    Raises:
-        StudyError: the file is missing, too large, no such summary, or tells of no request.
-    """
+    """Read the one run of a file: its rate of successful requests; it failed where there are none."""
     summary = document(file, _DOCUMENT, _KIND, _FIX)
     asked, failed = _values(summary, "http_reqs"), _values(summary, "http_req_failed")
     count, seconds = _number(asked.get("count")), summary.config.duration or summary.state.ms / 1000

@@ -29,11 +29,7 @@ _DOCUMENT = TypeAdapter(_Summary)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the one run of a file: its rate of statuses below 400; it failed where there are none.
-
-    Raises:
-        StudyError: the file is missing, too large, or no such result.
-    """
+    """Read the one run of a file: its rate of statuses below 400; it failed where there are none."""
     summary = document(file, _DOCUMENT, _KIND, _FIX)
     if strange := [status for status in summary.statuses if not (status.isascii() and status.isdecimal())]:
         raise StudyError.one(

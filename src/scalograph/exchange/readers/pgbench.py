@@ -29,9 +29,6 @@ def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: transactions per second.
 
     A run without a transaction, or whose clients were aborted, failed.
-
-    Raises:
-        StudyError: the file is missing, too large, or holds an output without its figures.
     """
     return printed_runs(file, _KIND, _START, _run, _FIX)
 

@@ -61,12 +61,8 @@ class _Table:
 def read(file: Path) -> list[Benchmark]:
     """Read the values of a table; values of one run share a fork; without a column `run` each row is one.
 
-    Rows without a value and of warm-up are left out; so are those of runs that the column `verdict` calls disturbed,
-    unless fewer than two others are left, and responses that are neither times nor rates. A run whose `status` is not
-    `ok` failed: it is counted, and has no value.
-
-    Raises:
-        StudyError: the file is missing or too large, lacks a column, or has a value that is no number; with the line.
+    Excluded are rows without a value or of warm-up, responses that are neither times nor rates, and runs whose `verdict`
+    is disturbed, unless fewer than two others are left. A run whose `status` is not `ok` failed: it counts, without value.
     """
     try:
         table = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
@@ -101,15 +97,11 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
         if _has_failed(row):
             named = _unquote(row.get("benchmark") or "") or _unquote(row.get("response") or "")
             table.failed.setdefault(_Failed(named, _params(row)), set()).add(row.get("run") or f"row {n}")
-        elif _counts(row):
+        elif bool((row.get("value") or "").strip()) and not _is_warmup(row):
             _take(table, where, row, row.get("run") or f"row {n}")
         if len(table.values) + len(table.failed) > MAX_BENCHMARKS:
             raise StudyError.one(where, f"more than {MAX_BENCHMARKS} benchmarks", "fewer", "import it in several files")
     return table
-
-
-def _counts(row: Row) -> bool:
-    return bool((row.get("value") or "").strip()) and not _is_warmup(row)
 
 
 def _is_warmup(row: Row) -> bool:

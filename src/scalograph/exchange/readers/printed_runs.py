@@ -19,11 +19,11 @@ def printed_runs(
         file: with the outputs.
         kind: what was expected, in words.
         start: the first line of an output.
-        read_one: reads one output; None where a figure is missing.
+        read_one: reads one output; None where a value is missing.
         fix: how to write such a file.
 
     Raises:
-        StudyError: the file is missing, too large, or holds an output without its figures.
+        StudyError: the file is missing, too large, or holds an incomplete output.
     """
     whole = text(file, kind)
     starts = [match.start() for match in islice(start.finditer(whole), MAX_BENCHMARKS + 1)]

@@ -40,11 +40,7 @@ _DOCUMENT = TypeAdapter(_Suite)
 
 
 def read(file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a result file in order, without warm-up values and calibration.
-
-    Raises:
-        StudyError: the file is missing, too large, or no such result; says where and what was expected.
-    """
+    """Read the benchmarks of a result file in order, without warm-up values and calibration."""
     return list(_benchmarks(file, document(file, _DOCUMENT, _KIND, _FIX)))
 
 

@@ -13,21 +13,13 @@ _THREADS = re.compile(r"^Number of threads: ([0-9]{1,6})$", re.MULTILINE)
 _SECONDS = re.compile(r"^ +total time: +([0-9]+\.[0-9]+)s$", re.MULTILINE)
 _EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})$", re.MULTILINE)
 # sysbench does not print which test it ran: a heading of its own tells it, where it has one.
-_HEADINGS = {
-    "CPU speed:": "cpu",
-    "SQL statistics:": "sql",
-    "File operations:": "fileio",
-    "Total operations:": "memory",
-}
+_HEADINGS = {"CPU speed:": "cpu", "SQL statistics:": "sql", "File operations:": "fileio", "Total operations:": "memory"}
 
 
 def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: events per second, by threads.
 
     A run without an event failed.
-
-    Raises:
-        StudyError: the file is missing, too large, or holds an output without its figures.
     """
     return printed_runs(file, _KIND, _START, _run, _FIX)
 

@@ -19,10 +19,7 @@ _LATE = re.compile(r"^ +Socket errors: .*timeout ([0-9]{1,18})$", re.MULTILINE)
 def read(file: Path) -> list[Benchmark]:
     """Read the runs of a file that holds one output or several: successful requests per second.
 
-    A run without a right answer failed.
-
-    Raises:
-        StudyError: the file is missing, too large, or holds an output without its figures.
+    A run without a successful request failed.
     """
     return printed_runs(file, _KIND, _START, _run, _FIX)
 

@@ -19,10 +19,7 @@ from scalograph.text.short_names import is_counted, join_names
 
 
 def describe_values(table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue]) -> str:
-    """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none".
-
-    Levels of which the claim says nothing are named as they were taken.
-    """
+    """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none"."""
     response, along = title(table, claim.response or primary_response(table)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
     free = {name: level for name, level in _common_levels(figures).items() if name not in named}
@@ -90,15 +87,11 @@ MAX_FACTOR = 100.0
 def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
     """Return how many times as many runs may decide a claim; intervals narrow with the root of the number.
 
-    One figure outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
+    One value outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
     outside, all have to be wholly inside.
 
-    Args:
-        figures: all of the claim, each decided.
-        bounds: the range that bears it out, None at an end that is open.
-
     Returns:
-        1 or more; None where a figure that is not resolved has no whole interval, or all are resolved.
+        1 or more; None if a value has no interval, or all are conclusive.
     """
     crossing = [_value_run_factor(figure, bounds) for figure in figures if figure.decision == "not resolved"]
     factors = [factor for factor in crossing if factor is not None]
@@ -109,12 +102,7 @@ def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
 
 
 def runs_needed_text(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
-    """Say how many times as many runs may decide a claim; empty if that is unknown.
-
-    Args:
-        figures: all of the claim, each decided.
-        bounds: the range that bears it out, None at an end that is open.
-    """
+    """Say how many times as many runs may decide a claim; empty if that is unknown."""
     times = run_factor(figures, bounds)
     if times is None:
         return ""
@@ -151,12 +139,7 @@ def _squared_ratio(half: float, room: float) -> float:
 
 
 def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
-    """Say what the machine lacks to test a claim; empty if nothing.
-
-    Args:
-        claim: of a study.
-        machine: `machine` of a journal's first event.
-    """
+    """Say what the machine lacks to test a claim; empty if nothing."""
     n_cpus = machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
@@ -169,11 +152,7 @@ def missing_capability(claim: PublishedClaim, machine: Mapping[str, Any]) -> str
 
 
 def why_not_measured(missing: Sequence[str]) -> str:
-    """Join the reasons why values were not measured: distinct ones, the first three.
-
-    Args:
-        missing: what each of them lacks.
-    """
+    """Join the reasons why values were not measured: distinct ones, the first three."""
     reasons = [*dict.fromkeys(reason for reason in missing if reason)] or ["no run counts"]
     return "; ".join([*reasons[:3], *([f"and {len(reasons) - 3} more"] if reasons[3:] else [])])
 
@@ -181,17 +160,7 @@ def why_not_measured(missing: Sequence[str]) -> str:
 def why_inconclusive(
     table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
 ) -> str:
-    """Say why a claim is inconclusive, and how many times as many runs may decide it.
-
-    Args:
-        table: the runs.
-        claim: it.
-        figures: those that decide it.
-        decided: the same, each decided.
-
-    Returns:
-        Disturbed runs, no interval, or one that crosses an end of the range.
-    """
+    """Say why a claim is inconclusive, and how many times as many runs may decide it."""
     both = [
         (value, figure) for value, figure in zip(figures, decided, strict=True) if figure.decision == "not resolved"
     ]
@@ -223,7 +192,7 @@ def _no_interval_text(figures: Sequence[ClaimFigure]) -> str:
 def _disturbance_text(runs: Iterable[Row]) -> str:
     each = {row.run: row for row in runs}.values()
     n, cause = count_disturbed(each), worst_cause(each)
-    is_wrong = 2 * sum(row.verdict == "impossible" for row in each) > n
+    is_wrong = 2 * sum(row.verdict == "invalid" for row in each) > n
     did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
     text = f"{n:,} of {count_noun(len(each), 'run')} {did}"
     return f"{text}: {cause}" if cause and not is_wrong else text

@@ -37,15 +37,15 @@ class MeasuredValue:
     """One value of a claim, as measured here.
 
     Attributes:
-        label: what it is of, among the figures of its claim.
-        estimate: from a confidence to the estimate; None where a part of it was not measured.
+        label: tells the values of a claim apart.
+        estimate: from a confidence to the estimate; None if a part of it was not measured.
         missing: why it was not measured.
-        lacks: whether it was not measured because this machine cannot.
-        doubt: why its estimate is to be read with care.
-        none: what is here instead of a number, where the question has decided that there is none.
-        group: levels of the configurations that it is of.
+        lacks: whether this machine cannot measure it.
+        doubt: why the estimate needs care.
+        none: text in place of a number, if the question decided that there is none.
+        group: levels of its configurations.
         unseen: whether these runs could not show it, whatever it is: `missing` says why.
-        disturbed: the runs of configurations more than half of whose runs were disturbed: they decide nothing.
+        disturbed: runs of mostly disturbed configurations; they decide nothing.
     """
 
     label: str
@@ -61,7 +61,6 @@ class MeasuredValue:
 
 @dataclass(frozen=True)
 class _Pair:
-
     label: str
     top: WantedLevels
     bottom: WantedLevels
@@ -71,13 +70,7 @@ ModerationContrasts = Mapping[str, Sequence[Contrast]]
 
 
 def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[PublishedClaim]) -> ModerationContrasts:
-    """Collect the contrasts of all claims by response, each pair of configurations once.
-
-    Args:
-        table: the runs.
-        samples: the sample of each treatment.
-        claims: all of the study.
-    """
+    """Collect the contrasts of all claims by response, each pair of configurations once."""
     contrasts_of: dict[str, dict[object, Contrast]] = {}
     for claim in claims:
         if claim.quantity or claim.stack or claim.kind == "value":
@@ -93,14 +86,7 @@ def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[Publis
 def measure_values(
     table: Table, samples: Samples, claim: PublishedClaim, lending: ModerationContrasts
 ) -> list[MeasuredValue]:
-    """Estimate the values of a claim about responses.
-
-    Args:
-        table: the runs.
-        samples: the sample of each treatment.
-        claim: of kind value, ratio, flat or order.
-        lending: what the claims of the study compare, by response.
-    """
+    """Estimate the values of a claim about responses."""
     levels = claim_levels(table, claim)
     if claim.kind == "value":
         return [_single_value(table, samples, claim, level) for level in levels]
@@ -111,7 +97,9 @@ def claim_levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
     """Return the levels with one value each; [None] if the claim has a single value."""
     if claim.along is None:
         return [None]
-    planned = dict.fromkeys(treatment[claim.along] for treatment in table.treatments if claim.along in treatment)
+    planned = dict.fromkeys(
+        configuration[claim.along] for configuration in table.configurations if claim.along in configuration
+    )
     return list(claim.levels) or list(planned) or [None]
 
 
@@ -143,7 +131,7 @@ def _single_value(table: Table, samples: Samples, claim: PublishedClaim, level: 
         label,
         partial(_center, scores, is_count=not table.study.responses[response].unit),
         doubt=_fallback_text(response, sample),
-        group=sample.treatment,
+        group=sample.configuration,
         disturbed=mostly_disturbed(table, response, [sample]),
     )
 
@@ -181,10 +169,10 @@ class _PairedSamples:
     @property
     def configurations(self) -> frozenset[tuple[Level, ...]]:
         """Return the unordered pair: a ratio and its inverse have the same spread."""
-        return frozenset(tuple(side.treatment.values()) for side in (self.top, self.bottom))
+        return frozenset(tuple(side.configuration.values()) for side in (self.top, self.bottom))
 
     def value(self) -> MeasuredValue:
-        common = dict(self.top.treatment.items() & self.bottom.treatment.items())
+        common = dict(self.top.configuration.items() & self.bottom.configuration.items())
         doubt = _fallback_text(self.response, self.top, self.bottom)
         return MeasuredValue(self.label, self._estimate, doubt=doubt, group=common, disturbed=self.disturbed)
 
@@ -223,7 +211,7 @@ def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contr
 def mostly_disturbed(table: Table, response: str, samples: Iterable[Sample]) -> tuple[Row, ...]:
     """Return the runs behind a value if more than half of them were disturbed.
 
-    None of a CPU time that the study goes by, nor of a count: disturbance leaves both as they are.
+    None of a CPU time that the study goes by, nor of a count: disturbance changes neither.
     """
     if is_count(table.study.responses[response]):
         return ()
@@ -244,12 +232,12 @@ def find_sample(table: Table, samples: Samples, wanted: WantedLevels) -> Sample 
 
 
 def _has_levels(wanted: WantedLevels, sample: Sample) -> bool:
-    return all(name in sample.treatment and sample.treatment[name] == level for name, level in wanted.items())
+    return all(name in sample.configuration and sample.configuration[name] == level for name, level in wanted.items())
 
 
 def resolve_level(table: Table, name: str, level: Level) -> Level:
     """Return the number of CPUs that `all` stands for; other levels as they are."""
-    planned = [treatment[name] for treatment in table.treatments if name in treatment]
+    planned = [configuration[name] for configuration in table.configurations if name in configuration]
     return max((n for n in planned if type(n) is int), default=level) if level == "all" not in planned else level
 
 
@@ -262,7 +250,7 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
             "", missing=f"no run of {named} succeeded" if sample.n_failed else f"no run of {named} counts"
         )
     for name, level in wanted.items():
-        if any(treatment.get(name) == level for treatment in table.treatments):
+        if any(configuration.get(name) == level for configuration in table.configurations):
             continue
         n_cpus = table.machine.get("n_cpus")
         counts = table.study.factors[name].control == "cpus" and type(level) is int and isinstance(n_cpus, int)

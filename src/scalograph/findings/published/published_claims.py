@@ -54,9 +54,9 @@ class OfferedQuantity(NamedTuple):
     """A quantity that a question offers to claims under a name.
 
     Attributes:
-        words: what the figures are.
-        figures: none where it has decided that there is none.
-        silent: why it says nothing of this study; empty where it does.
+        words: describe the values.
+        figures: empty if the question decided that there is none.
+        silent: why the question has no answer for this study; else empty.
     """
 
     words: str
@@ -68,18 +68,13 @@ QuantityLookup = Callable[[str], OfferedQuantity]
 
 
 def select_values(table: Table, samples: Samples, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
-    """Select the values of a question that match the levels of a claim.
-
-    Args:
-        table: the runs.
-        samples: the sample of each treatment.
-        offer: what the question says under the claim's name.
-        claim: of kind `location` or `count`.
-    """
+    """Select the values of a question that match the levels of a claim."""
     if offer.silent:
         return [MeasuredValue("", missing=offer.silent)]
     where = {name: resolve_level(table, name, level) for name, level in claim.where.items()}
-    if absent := {name: level for name, level in where.items() if all(t.get(name) != level for t in table.treatments)}:
+    if absent := {
+        name: level for name, level in where.items() if all(t.get(name) != level for t in table.configurations)
+    }:
         return [why_missing(table, absent, None)]
     if not offer.figures:
         return [MeasuredValue("", none="none", disturbed=_mostly_disturbed_rows(table, samples, where))]
@@ -98,13 +93,7 @@ def select_values(table: Table, samples: Samples, offer: OfferedQuantity, claim:
 
 
 def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
-    """Return the first group of a claim over the second, if all factors of both were varied.
-
-    Args:
-        table: the runs.
-        offer: what the question says of groups.
-        claim: of kind `contrast`.
-    """
+    """Return the first group of a claim over the second, if all factors of both were varied."""
     factors = table.study.factors
     idle = [name for name, item in factors.items() if item.group in claim.groups and len(item.levels) < 2]
     if idle:
@@ -120,7 +109,7 @@ def _mostly_disturbed_rows(table: Table, samples: Samples, levels: Mapping[str, 
     """Return none for a search: it uses clean runs only."""
     if is_search(table.study.question):
         return ()
-    fitting = [sample for sample in samples.values() if levels.items() <= {**levels, **sample.treatment}.items()]
+    fitting = [sample for sample in samples.values() if levels.items() <= {**levels, **sample.configuration}.items()]
     return mostly_disturbed(table, primary_response(table), fitting)
 
 
@@ -128,13 +117,7 @@ METHOD = "surface of all pairs"
 
 
 def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> list[MeasuredValue]:
-    """Estimate the values of a ratio claim from a fitted surface; its levels need not have been measured.
-
-    Args:
-        table: the study.
-        at_levels: the speedup of a treatment over the baseline, as the surface has it.
-        claim: of kind ratio, flat or order; its selections name all factors, the version included.
-    """
+    """Estimate the values of a ratio claim from a fitted surface; its levels need not have been measured."""
     values = []
     for pair in claim_pairs(table, claim, claim_levels(table, claim)):
         top, bottom = (_surface_speedup(table, at_levels, side) for side in (pair.top, pair.bottom))
@@ -174,28 +157,14 @@ Bounds = tuple[float | None, float | None]
 def decide_claims(
     table: Table, samples: Samples, offered: QuantityLookup, at_levels: Lookup | None = None
 ) -> list[DecidedClaim]:
-    """Decide each claim that the study declares.
-
-    Args:
-        table: its runs.
-        samples: the sample of each treatment.
-        offered: what its question has to offer for claims of kinds `location` and `count`.
-        at_levels: what is known of a treatment, where runs were compared in pairs and none has figures of its own.
-    """
+    """Decide each claim that the study declares."""
     claims = table.study.published.claims if table.study.published else []
     figures = _ClaimValues(table, samples, offered, at_levels, moderation_contrasts(table, samples, claims))
     return [decide_claim(table, claim, *figures.find(claim)) for claim in claims]
 
 
 def decide_claim(table: Table, claim: PublishedClaim, words: str, figures: Sequence[MeasuredValue]) -> DecidedClaim:
-    """Decide a claim by its values.
-
-    Args:
-        table: the runs.
-        claim: of its study.
-        words: what the figures are.
-        figures: one, or one for each level of the claim.
-    """
+    """Decide a claim by its values."""
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_decide_value(table, claim, i, value, bounds, len(figures)) for i, value in enumerate(figures)]
     decision, reason = _decide_whole(table, claim, figures, decided)

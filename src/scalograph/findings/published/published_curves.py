@@ -28,14 +28,9 @@ MAX_CURVES, MAX_POINTS = 256, 1000
 def make_published_curves(table: Table, curves: Sequence[Curve], folder: Path | None) -> list[PublishedCurve]:
     """Match published rows to the first measured curve that has their levels.
 
-    Args:
-        table: of the study that names the published file.
-        curves: measured.
-        folder: where the study's own files are; None: no published figures.
-
     Returns:
-        Speedups, and figures without a unit or in percent. A level that was not measured is left out, a row that names
-        no level of the curve's factor too; none where the file cannot be read, of which the published table warns.
+        Speedups, and values without a unit or in percent, at measured levels; none if the file cannot be read,
+        of which the published table warns.
     """
     published = table.study.published
     if published is None or not published.file or folder is None:
@@ -103,11 +98,7 @@ NOTE = (
 
 
 def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
-    """Make the table `published-claims`; None if the study declares no claims.
-
-    Args:
-        claims: decided. Figures are told in the unit in which those of their claim read best, named by the label.
-    """
+    """Make the table `published-claims`; None if the study declares no claims."""
     if not claims:
         return None
     rows = [row for claim in claims for row in _claim_rows(claim)]

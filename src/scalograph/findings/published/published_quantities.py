@@ -86,16 +86,7 @@ Span = tuple[float | None, float | None]
 def answer_row(
     table: Table, published: Published, row: PublishedRow, figures: Mapping[str, Estimate], column: str, objection: str
 ) -> str:
-    """Return whether a published row is reproduced.
-
-    Args:
-        table: the runs.
-        published: what the columns mean.
-        row: of the file.
-        figures: what was measured of its treatment; empty where it was not run.
-        column: that holds the scaling factor.
-        objection: what the physics gates have against the published figures of this row, or empty.
-    """
+    """Return whether a published row is reproduced."""
     wanted = {name: parse_level(published, key, row[key]) for key, name in published.match.items()}
     if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
@@ -131,8 +122,7 @@ def published_range(published: Published, row: PublishedRow, column: str) -> Spa
 def judge_reproduction(published: float | None, here: Estimate | None, within: Span = (None, None)) -> str:
     """Judge whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
 
-    An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing. Nor does a published
-    range that overlaps it.
+    An interval wider than `WIDEST` to each side decides nothing, nor does a published range that overlaps it.
 
     >>> judge_reproduction(0.53, Estimate(value=0.98, low=0.97, high=0.99))
     'no: published lower'
@@ -160,11 +150,7 @@ def list_objections(
 ) -> list[str]:
     """Return the violated physics checks of each published row, as text; empty where there are none.
 
-    Args:
-        study: whose baseline and work the rows share.
-        published: which column is which factor or response.
-        others: columns that hold no figure; rows that differ in the curve's factor alone are one curve.
-        rows: of the file.
+    `others` are columns without values: rows that differ in the curve's factor alone are one curve.
     """
     texts = [""] * len(rows)
     along = _column_of(published.match, next(iter(study.baseline), None))
@@ -214,19 +200,14 @@ def _printed_interval(text: str | None) -> Estimate | None:
     return Estimate(value, value - half, value + half, 1.0, 1, "printed")
 
 
-# The figures of the treatment that has these levels; none where there is none.
+# The figures of the configuration that has these levels; none where there is none.
 Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
 
 
 def make_published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
     """Make a table of published rows beside the measured values of the same configurations.
 
-    A study is measured whatever becomes of the file: one that is missing or broken is a warning.
-
-    Args:
-        table: its runs.
-        lookup: what was measured of a treatment.
-        folder: where the study's own files are.
+    A missing or broken file is a warning.
 
     Raises:
         StudyError: the file leads outside the study's folder.
@@ -301,8 +282,8 @@ def curve_lookup(curves: Sequence[Curve]) -> Lookup:
             measured.append(({**curve.group, curve.factor: point.level}, figures))
 
     def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
-        for treatment, figures in measured:
-            if all(treatment[factor] == wished for factor, wished in wanted.items()):
+        for configuration, figures in measured:
+            if all(configuration[factor] == wished for factor, wished in wanted.items()):
                 return figures
         return {}
 

@@ -18,11 +18,7 @@ def collect_reproduced_studies(
 ) -> list[ReproducedStudy]:
     """Collect the outcome of every claim of the published studies.
 
-    Args:
-        catalogue: the published studies, and the studies that decide their claims.
-        findings: findings of those that were run, by name.
-        reasons: why others were not, by name.
-        machine: on which they would have run.
+    `findings` are by part; `reasons` say why a part was not measured.
     """
     return [_study(study, catalogue, findings, reasons, machine) for study in catalogue.studies]
 

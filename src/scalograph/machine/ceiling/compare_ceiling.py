@@ -248,7 +248,9 @@ def add_ceiling(findings: Findings, ceiling: Ceiling) -> Findings:
     more = compare_ceiling(findings, ceiling)
     update: dict[str, Any] = {"answer": [*findings.answer, *more.answer], "tables": [*findings.tables, *more.tables]}
     if findings.claim and more.answer:
-        update["claim"] = findings.claim.model_copy(update={"sentences": [*findings.claim.sentences[:2], more.answer[0]]})
+        update["claim"] = findings.claim.model_copy(
+            update={"sentences": [*findings.claim.sentences[:2], more.answer[0]]}
+        )
     return findings.model_copy(update={**update, "ceilings": more.document})
 
 

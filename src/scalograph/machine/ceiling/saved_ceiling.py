@@ -81,7 +81,7 @@ class _Run(NamedTuple):
 def build_ceiling(runs: Sequence[FinishedRun]) -> Ceiling:
     """Return the ceiling that the runs of such a plan show."""
     outcomes = [
-        _Run(str(run.treatment["kind"]), int(run.treatment["cpus"]), run.block, _seconds(record, verdict),
+        _Run(str(run.configuration["kind"]), int(run.configuration["cpus"]), run.block, _seconds(record, verdict),
              verdict in COUNTED)
         for run, record, verdict in runs
     ]  # fmt: skip

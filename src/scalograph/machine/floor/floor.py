@@ -75,7 +75,7 @@ def effective_df(n: int, kurtosis: float) -> float:
 
 
 def detectable_effects(sd_log_percent: float, counts: Sequence[int] = (3, 5, 10, 20)) -> dict[int, float]:
-    """Smallest effect that so many runs of each treatment detect at 80 % power, in percent.
+    """Smallest effect that so many runs of each configuration detect at 80 % power, in percent.
 
     >>> {n: round(effect, 1) for n, effect in detectable_effects(3.0).items()}
     {3: 9.5, 5: 6.2, 10: 4.1, 20: 2.8}
@@ -101,8 +101,8 @@ def noise_floor(table: Table) -> Floor:
     Only runs count that succeeded and were not disturbed by a measured cause; none is left out for its value.
     """
     rows = [row for row in table.rows if not row.warmup]
-    levels = sorted({int(row.treatment["cpus"]) for row in rows})
-    parts = tuple(floor_part([row for row in rows if row.treatment["cpus"] == level], level) for level in levels)
+    levels = sorted({int(row.configuration["cpus"]) for row in rows})
+    parts = tuple(floor_part([row for row in rows if row.configuration["cpus"] == level], level) for level in levels)
     return Floor(parts=parts, warnings=tuple(text for part in parts for text in _find_flags(part)))
 
 
@@ -129,7 +129,7 @@ def is_reliable(part: FloorPart) -> bool:
 def _group_by_label(rows: Sequence[Row]) -> dict[str, list[float]]:
     groups: dict[str, list[float]] = {}
     for row in rows:
-        groups.setdefault(str(row.treatment["label"]), []).append(row.scores[RESPONSE])
+        groups.setdefault(str(row.configuration["label"]), []).append(row.scores[RESPONSE])
     return groups
 
 
@@ -137,7 +137,7 @@ def aa_difference(rows: Sequence[Row]) -> FloorDifference | None:
     """A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
     blocks: dict[int, dict[str, float]] = {}
     for row in rows:
-        blocks.setdefault(row.block, {})[str(row.treatment["label"])] = row.scores[RESPONSE]
+        blocks.setdefault(row.block, {})[str(row.configuration["label"])] = row.scores[RESPONSE]
     pairs = [pair for pair in blocks.values() if {"A", "B"} <= pair.keys()]
     if len(pairs) < 2:
         return None

@@ -57,7 +57,7 @@ def expect(holds: bool, observed: object, expected: object) -> None:
 
 
 # Whether a run was disturbed is the machine's affair: no proof depends on it.
-USABLE = ("clean", "contaminated", "undecided")
+USABLE = ("clean", "disturbed", "unverified")
 
 
 def expect_success(ran: ProofRun) -> None:
@@ -69,7 +69,9 @@ def expect_success(ran: ProofRun) -> None:
     run = ran.record.run
     expect(run.status == "ok", f"{_describe_run(ran)}status {run.status} ({run.reason})", "ok")
     causes = "; ".join(ran.causes) or "no cause"
-    expect(ran.verdict in USABLE, f"{_describe_run(ran)}verdict {ran.verdict} ({causes})", "one of " + ", ".join(USABLE))
+    expect(
+        ran.verdict in USABLE, f"{_describe_run(ran)}verdict {ran.verdict} ({causes})", "one of " + ", ".join(USABLE)
+    )
 
 
 def expect_failure(ran: ProofRun, status: str, reason: str = "") -> None:
@@ -81,7 +83,11 @@ def expect_failure(ran: ProofRun, status: str, reason: str = "") -> None:
     run = ran.record.run
     expect(run.status == status, f"{_describe_run(ran)}status {run.status} ({run.reason})", status)
     reason_given = run.reason or ""
-    expect(reason_given.isprintable() and reason in reason_given and bool(reason_given), f"{_describe_run(ran)}reason {reason_given!r}", reason or "a sentence")
+    expect(
+        reason_given.isprintable() and reason in reason_given and bool(reason_given),
+        f"{_describe_run(ran)}reason {reason_given!r}",
+        reason or "a sentence",
+    )
     expect(ran.verdict == "failed", f"{_describe_run(ran)}verdict {ran.verdict}", "failed")
     expect(ran.causes == (reason_given,), f"{_describe_run(ran)}causes {list(ran.causes)}", reason_given)
 
@@ -115,4 +121,4 @@ def missing_error(record: Record, word: str, otherwise: str) -> NotProvableError
 
 
 def _describe_run(ran: ProofRun) -> str:
-    return ", ".join(f"{name} = {level}" for name, level in ran.treatment.items()) + ": "
+    return ", ".join(f"{name} = {level}" for name, level in ran.configuration.items()) + ": "

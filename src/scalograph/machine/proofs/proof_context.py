@@ -51,7 +51,10 @@ def leaf_parents(root: Path = Path("/")) -> list[Path]:
 def find_empty_leaves(root: Path = Path("/")) -> set[Path]:
     """Leaves of ours that hold no process; those of another probe at work do."""
     return {
-        leaf for home in leaf_parents(root) for leaf in _leaves(home) if "populated 0" in (read(leaf / "cgroup.events") or "")
+        leaf
+        for home in leaf_parents(root)
+        for leaf in _leaves(home)
+        if "populated 0" in (read(leaf / "cgroup.events") or "")
     }
 
 
@@ -93,7 +96,9 @@ class ProofContext:
     def __exit__(self, *_: object) -> None:
         kill_marked(self.mark)
 
-    def run(self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = "") -> list[ProofRun]:
+    def run(
+        self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = ""
+    ) -> list[ProofRun]:
         """All runs of a study.
 
         Args:
@@ -137,6 +142,8 @@ class ProofContext:
         done = run_session(planned, session, instrument, probe, watch.watching, None)
         if done.reason == "interrupted":  # it ends all, as the signal meant
             raise make_interrupt(done.signal)
-        runs = read_proof_runs(session.journal, lambda treatment: launches(planned, treatment)[0].cpus, watch.left)
+        runs = read_proof_runs(
+            session.journal, lambda configuration: launches(planned, configuration)[0].cpus, watch.left
+        )
         expect(len(runs) == planned.design.n_runs, f"{len(runs)} runs in the journal", f"{planned.design.n_runs}")
         return runs

@@ -15,7 +15,7 @@ def check_crash(bench: ProofContext) -> str:
     runs = bench.run("crash")
     for ran in runs:
         expect_failure(ran, "signal")
-        _expect_end(ran, None, ran.treatment["signal"])
+        _expect_end(ran, None, ran.configuration["signal"])
         _expect_stderr(ran, "about to crash\n")
     return f"{len(runs)} crashes, each with the number of its signal, no exit code, and failed"
 
@@ -24,7 +24,7 @@ def check_exit_code(bench: ProofContext) -> str:
     """Every way to end by itself; 69 says why."""
     runs = bench.run("exit-code")
     for ran in runs:
-        code = ran.treatment["code"]
+        code = ran.configuration["code"]
         if code:
             expect_failure(ran, "failed", "asked to end with 69" if code == 69 else "")
         else:
@@ -37,7 +37,7 @@ def check_garbage(bench: ProofContext) -> str:
     """Lines that follow no form."""
     runs = bench.run("garbage")
     for ran in runs:
-        expect_failure(ran, "protocol", "hello" if ran.treatment["kind"] == "text" else "")
+        expect_failure(ran, "protocol", "hello" if ran.configuration["kind"] == "text" else "")
     return f"{len(runs)} ways to break the line protocol: each ended the run with status protocol, and failed"
 
 
@@ -56,7 +56,7 @@ def _check_timeout(runs: list[ProofRun]) -> str:
         expect_failure(ran, "timeout")
         expect_no_processes(ran)
         signals = [copy.signal for copy in ran.record.copies]
-        expected = [_SIGKILL] * ran.treatment["copies"]
+        expected = [_SIGKILL] * ran.configuration["copies"]
         expect(signals == expected, f"copies ended by signals {signals}", str(expected))
         expect("ready" not in (ran.record.run.reason or ""), ran.record.run.reason, "the timeout of the run")
     return f"{len(runs)} runs ended at their timeout, with all of their processes, and failed"
@@ -71,7 +71,7 @@ def check_much_output(bench: ProofContext) -> str:
         n = len(copy.stderr_tail)
         expect(copy.stdout is None and n <= _STDERR_BYTES, f"{n} bytes kept", f"at most {_STDERR_BYTES}, no output")
         expect(copy.stderr_tail.endswith("the last line\n"), f"kept {copy.stderr_tail[-20:]!r}", "the last line")
-    most = max(ran.treatment["mib"] for ran in runs)
+    most = max(ran.configuration["mib"] for ran in runs)
     return f"of {most} MiB the end was kept, and the run was ok"
 
 
@@ -82,7 +82,7 @@ def check_iterations(bench: ProofContext) -> str:
         indexes = _matching_indexes(ran)
         expect(indexes == list(range(20_000)), f"{len(indexes)} iterations, or not in order", "20000 in order")
     for ran in bench.run("many-iterations"):
-        n = ran.treatment["iterations"]
+        n = ran.configuration["iterations"]
         if n > _MAX_ITERATIONS:
             expect_failure(ran, "failed", "too large for the journal")
         elif n > 1:

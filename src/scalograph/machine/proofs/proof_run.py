@@ -20,7 +20,9 @@ _TRIES = 200
 
 def find_marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
     """Live processes with this text on their command line; a zombie is none."""
-    return tuple(int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _has_mark(entry, mark))
+    return tuple(
+        int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _has_mark(entry, mark)
+    )
 
 
 def kill_marked(mark: str) -> None:
@@ -54,14 +56,14 @@ class ProofRun:
     """A run.
 
     Attributes:
-        treatment: factor -> level.
+        configuration: factor -> level.
         cpus: the mask that was asked for; None: no mask.
         record: checked.
         verdict: of the journal, with the texts of its causes.
         left: processes of the run that were there after its record.
     """
 
-    treatment: Mapping[str, Any]
+    configuration: Mapping[str, Any]
     cpus: Mask
     record: Record
     verdict: str
@@ -107,7 +109,7 @@ def read_proof_runs(
 
     Args:
         file: the journal.
-        mask: of a treatment, as it was asked for.
+        mask: of a configuration, as it was asked for.
         left: run -> processes that were left.
 
     Raises:
@@ -122,6 +124,6 @@ def _proof_run(
     event: Mapping[str, Any], judged: Mapping[str, Any], mask: Callable[[Mapping[str, Any]], Mask],
     left: Mapping[str, tuple[int, ...]],
 ) -> ProofRun:  # fmt: skip
-    treatment, causes = event["treatment"], tuple(cause["text"] for cause in judged["causes"])
+    configuration, causes = event["configuration"], tuple(cause["text"] for cause in judged["causes"])
     record = event["record"]
-    return ProofRun(treatment, mask(treatment), record, judged["verdict"], causes, left[event["run"]])
+    return ProofRun(configuration, mask(configuration), record, judged["verdict"], causes, left[event["run"]])

@@ -10,7 +10,16 @@ from pathlib import Path
 from scalograph.control.isolation import find_isolation_refusal
 from scalograph.errors import ScalographError
 from scalograph.machine.proofs import proof_ends
-from scalograph.machine.proofs.proof import (DisprovedError, NotProvableError, Proof, expect, single_value, missing_error, expect_no_processes, expect_success)
+from scalograph.machine.proofs.proof import (
+    DisprovedError,
+    NotProvableError,
+    Proof,
+    expect,
+    expect_no_processes,
+    expect_success,
+    missing_error,
+    single_value,
+)
 from scalograph.machine.proofs.proof_context import ProofContext, find_empty_leaves, leaf_parents, read_settings
 from scalograph.machine.proofs.proof_run import ProofRun
 from scalograph.run.hosts.base import Host
@@ -45,7 +54,7 @@ def _run_pinned(bench: ProofContext) -> list[ProofRun]:
 def _expect_pinned(ran: ProofRun) -> None:
     expect_success(ran)
     asked, values = set(ran.cpus or ()), ran.values()
-    expect(len(asked) == ran.treatment["cpus"], f"a mask of {len(asked)} CPUs", f"{ran.treatment['cpus']}")
+    expect(len(asked) == ran.configuration["cpus"], f"a mask of {len(asked)} CPUs", f"{ran.configuration['cpus']}")
     in_force = ran.record.copies[0].in_force
     _expect_cpus("the kernel gave back the mask", in_force.cpus if in_force else (), asked)
     _expect_cpus("the program saw the mask", values.get("allowed", ()), asked)
@@ -83,7 +92,7 @@ def check_cpu_count(bench: ProofContext) -> str:
     counts = []
     for ran in bench.run("cpu-count"):
         expect_success(ran)
-        n, values = ran.treatment["cpus"], ran.values()
+        n, values = ran.configuration["cpus"], ran.values()
         expect(values.get("believed_cpus") == [n], f"believes in {values.get('believed_cpus')} CPUs", str(n))
         had = single_value(ran, "burnt_ns") / max(1.0, single_value(ran, "spun_ns"))
         expect(had <= CLOCK_TOLERANCE * n, f"used {had:.2f} CPUs", f"at most {n}")
@@ -96,7 +105,7 @@ def check_gate(bench: ProofContext) -> str:
     parts = []
     for ran in bench.run("gating"):
         expect_success(ran)
-        copies = range(ran.treatment["copies"])
+        copies = range(ran.configuration["copies"])
         ready, released = ([single_value(ran, name, copy) for copy in copies] for name in ("ready_ns", "released_ns"))
         if max(ready) - min(ready) < SPREAD_NS:
             raise NotProvableError("all copies were ready at the same moment: none had to wait", "run it again")
@@ -112,7 +121,7 @@ def _expect_overlap(ran: ProofRun) -> None:
     """All copies were there at once."""
     starts = [copy.start_ns for copy in ran.record.copies if copy.start_ns is not None]
     ends = [copy.end_ns for copy in ran.record.copies if copy.end_ns is not None]
-    n = ran.treatment["copies"]
+    n = ran.configuration["copies"]
     expect(len(starts) == len(ends) == n, f"{len(starts)} starts and {len(ends)} ends", f"{n} of each")
     expect(max(starts) < min(ends), "a copy ended before another had started", "all at work together")
 
@@ -126,11 +135,11 @@ def check_scheduling(bench: ProofContext) -> str:
     for ran in runs:
         expect_success(ran)
         expect(len(ran.record.copies) == 1, f"{len(ran.record.copies)} copies", "1")
-        in_force, asked = ran.record.copies[0].in_force, ran.treatment
+        in_force, asked = ran.record.copies[0].in_force, ran.configuration
         had = (in_force.policy, in_force.nice) if in_force else None
         expect(had == (asked["policy"], asked["nice"]), f"in force {had}", f"{asked['policy']}, nice {asked['nice']}")
-    policies = ", ".join(str(ran.treatment["policy"]) for ran in runs)
-    return f"policies {policies}, nice {runs[0].treatment['nice']}: each was in force in its run"
+    policies = ", ".join(str(ran.configuration["policy"]) for ran in runs)
+    return f"policies {policies}, nice {runs[0].configuration['nice']}: each was in force in its run"
 
 
 def check_exclusive(bench: ProofContext) -> str:
@@ -147,7 +156,7 @@ def check_exclusive(bench: ProofContext) -> str:
 
 
 def _settings_runs(bench: ProofContext, isolation: str) -> list[ProofRun]:
-    return [ran for ran in bench.run("exit-code", "settings.toml") if ran.treatment["isolation"] == isolation]
+    return [ran for ran in bench.run("exit-code", "settings.toml") if ran.configuration["isolation"] == isolation]
 
 
 def check_cgroup_removed(bench: ProofContext) -> str:
@@ -205,7 +214,7 @@ def check_children(bench: ProofContext) -> str:
     for ran in bench.run("forks-and-leaves"):
         expect_success(ran)
         expect_no_processes(ran)
-        _expect_survivors(ran, ran.treatment["children"])
+        _expect_survivors(ran, ran.configuration["children"])
     return "children that were left behind were counted, and gone when the record was written"
 
 

@@ -256,20 +256,21 @@ class EndedSearch:
 
 def replay_search(table: Table) -> EndedSearch | None:
     """Replay the search; None where there are too few pairs."""
-    space = comparison_space(table.study, table.treatments)
-    course = replay_runs(begin(table.study, table.treatments, int(table.machine.get("n_cpus") or 1)), table)
+    space = comparison_space(table.study, table.configurations)
+    course = replay_runs(begin(table.study, table.configurations, int(table.machine.get("n_cpus") or 1)), table)
     return EndedSearch(space, course, course.surface) if course.surface else None
 
 
 def break_even(table: Table, search: EndedSearch) -> BreakEven:
     """Make the document of a search."""
     space, course, surface, precision = search.space, search.course, search.surface, table.study.protocol.precision
+    noise = surface.parameters.noise
     off = np.abs(np.array(course.g) - surface(space.coordinates()[course.asked])[0])
     return BreakEven(
         factor=space.factor, baseline=space.baseline, other=space.other,
         decided=course.is_decided, even=EVEN if precision is None else precision, shares=_shares(search),
         n=len(course.asked), n_more=None if course.is_decided else course.n_more,
-        noise_percent=round(100 * expm1(surface.parameters.noise), 2), n_off=int(np.sum(off > OUTLIER * surface.parameters.noise)),
+        noise_percent=round(100 * expm1(noise), 2), n_off=int(np.sum(off > OUTLIER * noise)),
         maps=[_map(search, group) for group in _groups(search)],
         formula=fit_formula(space, surface, lambda row: bool(_available_points(space, course, row))),
     )  # fmt: skip

@@ -94,10 +94,10 @@ RowGroup = tuple[list[PanelRow], list[float]]
 # Of a line's color in the strongest shade, so that marks stay readable on it.
 STRONG, WEAK = 0.66, 0.14
 # What stands beside rows that the line does not cross.
-WORDS = {kind: kind for kind in ("always", "never", "several")} | {
-    "unmeasured": "not measured",
+WORDS = {
+    "always": "always", "never": "never", "several": "several", "unmeasured": "not measured",
     "undecided": "not decided",
-}
+}  # fmt: skip
 
 
 def draw_map(chart: BreakEvenChart, panel: Panel) -> Drawing:

@@ -211,7 +211,7 @@ class _LineSentences:
         levels = [x for m in self._result.maps for x in m.x_levels]
         size_range = self._level_text(self._result.maps[0].x, min(levels), max(levels))
         texts = {
-            "until": f"{subject} only up to {self._size_text(_location_text(largest))}{self._configuration_text(largest)}",
+            "until": f"{subject} only up to {self._size_text(_location_text(largest))}{self._location_name(largest)}",
             "several": f"{subject} in a part of the range only{at}: the map shows where",
             "never": f"{self._never if is_first else 'never'}{at}, over {size_range}",
             "always": f"{subject}, or is within {self._even}{at}, over {size_range}",
@@ -229,10 +229,8 @@ class _LineSentences:
         sizes = [_location_text(s, ends=False) for s in ends]
         same = len({tuple(s.group.values()) for s in ends}) == 1
         group = f" ({self._group_text(ends[0])})" if same and ends[0].group and len(self._result.maps) > 1 else ""
-        first = f"{self._size_text(sizes[0])}{self._configuration_text(ends[0], whole=not same)}"
-        second = (
-            f", from {sizes[1]}{self._configuration_text(ends[1], whole=not same, bare=same)}" if len(ends) > 1 else ""
-        )
+        first = f"{self._size_text(sizes[0])}{self._location_name(ends[0], whole=not same)}"
+        second = f", from {sizes[1]}{self._location_name(ends[1], whole=not same, bare=same)}" if len(ends) > 1 else ""
         return f"from {first}{second}{group}{as_far}"
 
     def _size_text(self, size: str) -> str:
@@ -241,7 +239,7 @@ class _LineSentences:
         name, unit = title(self._table, x), self._table.study.factors[x].unit
         return f"{size} {name}" if is_counted(name) and not unit else f"{name} {size} {unit}".rstrip()
 
-    def _configuration_text(self, s: LineConfiguration, whole: bool = True, bare: bool = False) -> str:
+    def _location_name(self, s: LineConfiguration, whole: bool = True, bare: bool = False) -> str:
         """Name the configuration of a line; `bare`: its level alone, after another one."""
         y, level = self._result.maps[0].y, s.line.level
         named = []
@@ -261,7 +259,7 @@ class _LineSentences:
         """Name the configurations whose lines cannot be told apart."""
         y, n = self._result.maps[0].y, len(self.every)
         if len(crossing) == 1:
-            return self._configuration_text(crossing[0]) if n > 1 else ""
+            return self._location_name(crossing[0]) if n > 1 else ""
         if y and len(crossing) == n:
             levels = sorted({s.line.level or 0.0 for s in crossing})
             return f", alike with {self._level_text(y, levels[0], levels[-1])}"
@@ -275,9 +273,7 @@ class _LineSentences:
         for group, members in groupby(some, key=lambda s: s.group):
             lines = list(members)
             whole = bool(group) and len(lines) == sum(s.group == group for s in self.every)
-            names += (
-                [self._group_text(lines[0])] if whole else [self._configuration_text(s).split(" ", 2)[2] for s in lines]
-            )
+            names += [self._group_text(lines[0])] if whole else [self._location_name(s).split(" ", 2)[2] for s in lines]
         some_of_all = f"{len(some)} of {len(self.every)} configurations"
         return f" at {join_names(names) if len(names) <= NAMED else some_of_all}"
 

@@ -169,7 +169,7 @@ def _starts(before: FloatArray) -> list[FloatArray]:
     return [before, lower]
 
 
-Treatment = Mapping[str, Level]
+Configuration = Mapping[str, Level]
 SpacePoint = tuple[float, ...]
 
 MOST_POINTS = 8192
@@ -183,13 +183,13 @@ class ComparisonSpace:
 
     Attributes:
         factor: the one whose levels are the versions.
-        against: the baseline's level.
+        baseline: the baseline's level.
         other: the other level; the question is from which size it wins.
         names: the other factors that vary, in the order of the study.
         axes: what each of them is.
         linear: whether each has a linear scale.
         points: levels of these factors, wherever both versions are planned.
-        treatments: of the other version and of the baseline, for each point.
+        configurations: of the other version and of the baseline, for each point.
     """
 
     factor: str
@@ -199,7 +199,7 @@ class ComparisonSpace:
     axes: tuple[Axis, ...]
     linear: tuple[bool, ...]
     points: tuple[SpacePoint, ...]
-    treatments: tuple[tuple[Treatment, Treatment], ...]
+    configurations: tuple[tuple[Configuration, Configuration], ...]
 
     def levels(self, axis: int) -> list[float]:
         """Return the levels of an axis, ascending."""
@@ -232,21 +232,21 @@ class ComparisonSpace:
         return np.array([[places[i][n] for i, n in enumerate(point)] for point in self.points])
 
 
-def comparison_space(study: Study, treatments: Sequence[Treatment]) -> ComparisonSpace:
+def comparison_space(study: Study, configurations: Sequence[Configuration]) -> ComparisonSpace:
     """Find where a study compares its two versions.
 
     Raises:
         StudyError: there is nothing to compare, or at too many points.
     """
     ((factor, baseline),) = study.baseline.items()
-    other = next((t[factor] for t in treatments if t[factor] != baseline), None)
+    other = next((t[factor] for t in configurations if t[factor] != baseline), None)
     if other is None:
         alone = f"only {baseline} is planned here"
         raise StudyError.one(f"factors.{factor}", alone, "two versions", "see what this machine does not grant")
-    names = tuple(n for n in study.factors if n != factor and len({t[n] for t in treatments}) > 1)
-    by_point: dict[tuple[Level, ...], dict[Level, Treatment]] = {}
-    for treatment in treatments:
-        by_point.setdefault(tuple(treatment[n] for n in names), {})[treatment[factor]] = treatment
+    names = tuple(n for n in study.factors if n != factor and len({t[n] for t in configurations}) > 1)
+    by_point: dict[tuple[Level, ...], dict[Level, Configuration]] = {}
+    for configuration in configurations:
+        by_point.setdefault(tuple(configuration[n] for n in names), {})[configuration[factor]] = configuration
     both = {point: by for point, by in by_point.items() if baseline in by and other in by}
     _check_points(names, both)
     points = tuple(tuple(map(float, point)) for point in both)
@@ -257,10 +257,10 @@ def comparison_space(study: Study, treatments: Sequence[Treatment]) -> Compariso
     )  # fmt: skip
 
 
-def usable_cpus(study: Study, treatments: Sequence[Treatment], n_cpus: int) -> int:
+def usable_cpus(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> int:
     """Return the CPUs that a run can use: all of the host, or the most that a factor gives."""
     given = (name for name, factor in study.factors.items() if factor.control == "cpus")
-    return min([n_cpus, *(max(int(t[name]) for t in treatments) for name in given)])
+    return min([n_cpus, *(max(int(t[name]) for t in configurations) for name in given)])
 
 
 def _check_points(names: Sequence[str], both: Mapping[tuple[Level, ...], object]) -> None:

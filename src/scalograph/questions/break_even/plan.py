@@ -13,4 +13,4 @@ def plan(design: Design) -> SearchPlan:
     Raises:
         StudyError: there is nothing to compare, or at too many points.
     """
-    return SearchPlan(design, partial(begin, design.study, design.treatments, design.n_cpus))
+    return SearchPlan(design, partial(begin, design.study, design.configurations, design.n_cpus))

@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.design.search_steps import Search, Treatment
+from scalograph.design.search_steps import Configuration, Search
 from scalograph.questions.break_even.model import DIGITS, OUTLIER, SURE, RatioSurface, sobol_points, straddle_score
 from scalograph.questions.break_even.model_mean import Axis, comparison_space, usable_cpus
 from scalograph.study.model import Study
@@ -182,17 +182,17 @@ class BreakEvenCourse:
         self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 0
 
 
-def begin(study: Study, treatments: Sequence[Treatment], n_cpus: int) -> Search[BreakEvenCourse]:
+def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> Search[BreakEvenCourse]:
     """Begin a search in pairs.
 
     Raises:
         StudyError: there is nothing to compare, or at too many points.
     """
-    space = comparison_space(study, treatments)
-    at, cpus = space.coordinates(), usable_cpus(study, treatments, n_cpus)
+    space = comparison_space(study, configurations)
+    at, cpus = space.coordinates(), usable_cpus(study, configurations, n_cpus)
     course = BreakEvenCourse(space.axes, at, cpus, study.seed, study.protocol.precision, space.point_name)
     return Search(
-        what="points", steps=dict(enumerate(space.treatments)), first=first_points(space.axes, at, study.seed),
+        what="points", steps=dict(enumerate(space.configurations)), first=first_points(space.axes, at, study.seed),
         course=course, most=RUNS_A_PAIR * course.most, seed=study.seed,
         combined=lambda times: log(times[0] / times[1]),
     )  # fmt: skip

@@ -103,28 +103,23 @@ def spread_points(d: int, n: int, rng: np.random.Generator) -> FloatArray:
 
 
 def search(
-    program: ForkJoin,
-    d: int,
-    n_pairs: int,
-    rng: np.random.Generator,
-    noise: Noise,
-    believed: Sequence[Axis] | None = None,
+    program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise, believed: Sequence[Axis] | None = None
 ) -> RatioSurface:
     """Simulate a search over random points: four an axis, then by the straddle rule.
 
     Args:
         program: with a known line.
         d: axes, 3 or 4.
-        n_pairs: all of them.
+        n: pairs.
         rng: of points and noise.
         noise: of the scores.
-        believed_axes: what the search believes of the axes; None: the truth.
+        believed: what the search believes of the axes; None: the truth.
     """
     model_axes = axes(d) if believed is None else believed
     x, candidates = spread_points(d, 4 * d, rng), spread_points(d, 2048, rng)
     g = np.array([simulate_pair(program, point, rng, noise) for point in x])
     surface = RatioSurface(x, g, model_axes, program.cpus)
-    while len(x) < n_pairs:
+    while len(x) < n:
         point = candidates[straddle_index(surface, candidates)]
         x, g = np.vstack([x, point]), np.append(g, simulate_pair(program, point, rng, noise))
         surface = RatioSurface(x, g, model_axes, program.cpus, surface)

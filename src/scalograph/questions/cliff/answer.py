@@ -9,7 +9,6 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.cliff.claim import cause_sentences, cliff_claim
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
-from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.model_evidence import LEAST
 from scalograph.questions.cliff.search_state import begin
 from scalograph.questions.cliff.tables import cliff_tables
@@ -17,52 +16,39 @@ from scalograph.questions.cliff.tables import cliff_tables
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Answer a search for cliffs from its runs."""
-    document = cliffs(table)
+    document, flags = cliffs(table), ["nothing is known of a cliff"]
+    if document:
+        open_flag = f"the search ended after {document.n} runs, before its answer was sure"
+        flags = [] if document.decided else [open_flag]
     return Answer(
         document=document,
         decided=document is not None and document.decided,
         claim=cliff_claim(table, document),
         sentences=cause_sentences(table, document),
         tables=cliff_tables(table, taken, document),
-        doubts=_open(document),
+        doubts=flags,
     )
-
-
-def _open(document: Cliffs | None) -> list[str]:
-    if document is None:
-        return ["nothing is known of a cliff"]
-    return [] if document.decided else [f"the search ended after {document.n} runs, before its answer was sure"]
 
 
 def cliffs(table: Table) -> Cliffs | None:
     """Make the document of a search; None where there are too few runs."""
-    search = begin(table.study, table.treatments)
+    search = begin(table.study, table.configurations)
     course = replay_runs(search, table)
     weighed = course.sure or ([course.open] if course.open else [])
     if not weighed:
         return None
+    sure = [
+        CliffDoc(
+            location=cliff.location, low=cliff.interval[0], high=cliff.interval[1], factor=cliff.factor,
+            probability=cliff.probability, gradual=cliff.gradual,
+        )
+        for cliff in sorted(course.sure, key=lambda cliff: cliff.location)
+    ]  # fmt: skip
     return Cliffs(
-        factor=search.what,
-        decided=course.decided,
-        cliffs=[_doc(cliff) for cliff in sorted(course.sure, key=lambda cliff: cliff.location)],
+        factor=search.what, decided=course.is_decided, cliffs=sure,
         probability=max(cliff.probability for cliff in weighed),
         another=course.open.probability if course.open and course.sure else None,
         likely=course.open.location if course.open else None,
-        n_more=course.open.n_more if course.open and not course.decided else None,
-        wanders=course.wandering,
-        jump=course.jump if course.wandering else None,
-        n=len(course.n),
-        least=exp(LEAST),
-    )
-
-
-def _doc(cliff: Cliff) -> CliffDoc:
-    low, high = cliff.interval
-    return CliffDoc(
-        location=cliff.location,
-        low=low,
-        high=high,
-        factor=cliff.factor,
-        probability=cliff.probability,
-        gradual=cliff.gradual,
-    )
+        n_more=course.open.n_more if course.open and not course.is_decided else None,
+        wanders=course.wandering, jump=course.jump if course.wandering else None, n=len(course.n), least=exp(LEAST),
+    )  # fmt: skip

@@ -8,8 +8,6 @@ from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.text.format import number
 from scalograph.text.plots import fade_color
 
-CAPTION = "Shaded: where the time jumps."
-
 
 def figures(findings: Findings) -> list[Overlay]:
     """Shade each jump from its beginning to its end; nothing where no cliff was searched for."""
@@ -17,7 +15,9 @@ def figures(findings: Findings) -> list[Overlay]:
     if searched is None:
         return []
     cliffs = [cliff for cliff in searched.cliffs if 0 < cliff.low < cliff.high]
-    return [Overlay(searched.factor, [_band(cliff) for cliff in cliffs], CAPTION if cliffs else "")]
+    return [
+        Overlay(searched.factor, [_band(cliff) for cliff in cliffs], "Shaded: where the time jumps." if cliffs else "")
+    ]
 
 
 def _band(cliff: CliffDoc) -> dict[str, Any]:

@@ -58,14 +58,14 @@ def cliffs_with_sides(table: Table, result: Cliffs) -> list[CliffWithSides]:
 
 def failing_levels(table: Table, result: Cliffs, cliff: CliffDoc) -> list[int]:
     """Return the levels inside a cliff at which every run failed."""
-    tried = {int(row.treatment[result.factor]) for row in table.rows}
+    tried = {int(row.configuration[result.factor]) for row in table.rows}
     inside = [n for n in tried if cliff.low < n < cliff.high]
-    return sorted(set(inside) - {int(row.treatment[result.factor]) for row in table.successful_rows()})
+    return sorted(set(inside) - {int(row.configuration[result.factor]) for row in table.successful_rows()})
 
 
 def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
     name = primary_response(table)
-    taken = {int(s.treatment[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
+    taken = {int(s.configuration[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
     below, above = [n for n in taken if n <= cliff.low], [n for n in taken if n >= cliff.high]
     if not below or not above:
         return None
@@ -160,7 +160,7 @@ def _no_answer(reason: str, *more: str) -> Claim:
 
 def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
     """Name two levels: "from" where none lies between them."""
-    between = [t for t in table.treatments if low < float(t[result.factor]) < high]
+    between = [t for t in table.configurations if low < float(t[result.factor]) < high]
     return _range_phrase(table, result, low, high) if between else f"from {_levels(table, result, low, high)}"
 
 
@@ -232,7 +232,7 @@ def _no_jump_claim(table: Table, result: Cliffs) -> Claim:
         near = f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
         more = [f"With this noise it would take about {result.n_more} more runs."] if result.n_more else []
         return _no_answer(f"the search ended after {result.n} runs; a jump has a probability of {chance}{near}.", *more)
-    levels = [int(row.treatment[result.factor]) for row in table.successful_rows()]
+    levels = [int(row.configuration[result.factor]) for row in table.successful_rows()]
     where = f" from {_levels(table, result, min(levels), max(levels))}" if levels else ""
     none = f"No jump of {subject(table).removeprefix('the ')} by {percent(result.least - 1)} or more"
     return Claim(sentences=[f"{none} was found{where} (probability of one: {chance}).", UNSEEN])

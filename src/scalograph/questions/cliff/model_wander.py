@@ -132,10 +132,12 @@ def sides(table: Table, factor: str, low: float, high: float) -> tuple[list[Row]
     """Return the counted runs just below a cliff and just above it, of up to three levels each."""
     counted = [row for row in table.successful_rows() if row.verdict in COUNTED]
     levels: Mapping[str, list[int]] = {
-        "below": sorted({n for row in counted if (n := int(row.treatment[factor])) <= low})[-3:],
-        "above": sorted({n for row in counted if (n := int(row.treatment[factor])) >= high})[:3],
+        "below": sorted({n for row in counted if (n := int(row.configuration[factor])) <= low})[-3:],
+        "above": sorted({n for row in counted if (n := int(row.configuration[factor])) >= high})[:3],
     }
-    below, above = ([row for row in counted if row.treatment[factor] in levels[side]] for side in ("below", "above"))
+    below, above = (
+        [row for row in counted if row.configuration[factor] in levels[side]] for side in ("below", "above")
+    )
     return below, above
 
 

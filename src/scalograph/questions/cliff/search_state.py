@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from math import exp, log
 
-from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
+from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
 from scalograph.questions.cliff.model import LEAST_RUNS, LIKELY, SURE, Cliff, cliff, has_place
 from scalograph.questions.cliff.model_wander import contradiction
 from scalograph.study.model import Study
@@ -165,17 +165,17 @@ class CliffCourse:
         return next((n for n in (above, below) if n in alone), None)
 
 
-def begin(study: Study, treatments: Sequence[Treatment]) -> Search[CliffCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[CliffCourse]:
     """Begin a search.
 
     Raises:
         StudyError: it cannot be made over these configurations.
     """
-    factor = searched_factor(study, treatments)
-    levels = count_levels(treatments, factor, LEAST_LEVELS)
+    factor = searched_factor(study, configurations)
+    levels = count_levels(configurations, factor, LEAST_LEVELS)
     return Search(
         what=factor,
-        steps={level: (treatment,) for level, treatment in levels.items()},
+        steps={level: (configuration,) for level, configuration in levels.items()},
         first=first_levels([*levels], study.seed),
         course=CliffCourse([*levels], study.seed),
         most=MOST,

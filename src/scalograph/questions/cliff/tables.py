@@ -88,7 +88,7 @@ def _levels(table: Table, taken: Taken, result: Cliffs) -> TableDoc:
         Column(name="runs"),
         Column(name="failed"),
     ]
-    measured = {int(s.treatment[result.factor]): s for s in taken.values() if s.succeeded or s.n_failed}
+    measured = {int(s.configuration[result.factor]): s for s in taken.values() if s.succeeded or s.n_failed}
     rows: list[list[Cell]] = [
         [level, estimate_response(table, sample, name), len(sample.succeeded), sample.n_failed]
         for level, sample in sorted(measured.items())

@@ -70,7 +70,7 @@ def _counting_factor(table: Table) -> str | None:
     of_cpus = any(f.control == "cpus" for f in study.factors.values()) or isinstance(study.workload.copies, str)
     if how is None or how.kind != "time" or not how.per_worker or of_cpus:
         return None
-    levels = {treatment[factor] for treatment in table.treatments}
+    levels = {configuration[factor] for configuration in table.configurations}
     return factor if len(levels) >= FEWEST_LEVELS and 1 in levels else None
 
 
@@ -208,7 +208,7 @@ def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> 
     """
     asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
     groups = [
-        _answer_group(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
+        _answer_group(table, asked, dict(group), {int(s.configuration[asked.factor]): s for s in members})
         for group, members in [*group_samples(taken.values(), asked.factor).items()][:MOST]
     ]
     undecided = [group.sentence for group in groups if not group.decided]
@@ -225,7 +225,7 @@ def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> 
 def _answer_group(
     table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
 ) -> EffectiveCpus:
-    rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
+    rows = [row for row in table.rows if not row.warmup and row.configuration.items() >= group.items()]
     result = _replay_search(table) if asked.by_search else _fit_sweep(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
     seen = level_usage(table, members[top]) if top is not None else None
@@ -254,12 +254,12 @@ def _varies_cpus(table: Table, asked: SearchedFactor) -> bool:
 
 
 def _replay_search(table: Table) -> SearchResult:
-    return replay_runs(begin(table.study, table.treatments), table).found
+    return replay_runs(begin(table.study, table.configurations), table).found
 
 
 def _fit_sweep(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> SearchResult:
     """Fit runs that were planned without the search; those of the first blocks where they are very many."""
-    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := run_time(table, row)) is not None]
+    times = [(int(row.configuration[asked.factor]), time) for row in rows if (time := run_time(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
     n = min(MOST_RUNS, most_runs(top, rounds=True))
     # Where a program cannot be weighed with two runs at each level, all runs are searched without one.

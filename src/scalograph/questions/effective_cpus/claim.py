@@ -46,7 +46,7 @@ def _sentence(text: str) -> str:
 def _use_text(table: Table, group: EffectiveCpus) -> str:
     """State how many of the counted levels help, and what further ones would gain."""
     n, factor, what = group.k_eff or 0, table.study.factors[group.factor], title(table, group.factor)
-    most = max(int(treatment[group.factor]) for treatment in table.treatments)
+    most = max(int(configuration[group.factor]) for configuration in table.configurations)
     if factor.control == "cpus":
         it = f"it uses all {cpus(most)}" if n == most else f"it uses {n} of {cpus(most)}"
     elif table.study.work == "total":

@@ -251,8 +251,8 @@ def busy_distribution(busy: FloatArray) -> FloatArray:
 
 def levels_of(taken: Samples, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
     """Return the measured samples of a group by level."""
-    samples = [s for s in taken.values() if s.succeeded and s.treatment.items() >= group.items()]
-    return {int(sample.treatment[factor]): sample for sample in samples}
+    samples = [s for s in taken.values() if s.succeeded and s.configuration.items() >= group.items()]
+    return {int(sample.configuration[factor]): sample for sample in samples}
 
 
 def ratio_to_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
+from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
 from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Bisection, search
@@ -100,17 +100,17 @@ def rounds(study: Study, factor: str) -> bool:
     return study.work == "per-worker" and study.factors[factor].control is None
 
 
-def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[EffectiveCourse]:
     """Begin a search.
 
     Raises:
         StudyError: it cannot be made over these configurations.
     """
-    factor = searched_factor(study, treatments)
-    levels = count_levels(treatments, factor)
+    factor = searched_factor(study, configurations)
+    levels = count_levels(configurations, factor)
     return Search(
         what=factor,
-        steps={level: (treatment,) for level, treatment in levels.items()},
+        steps={level: (configuration,) for level, configuration in levels.items()},
         first=first_levels([*levels], study.seed),
         course=EffectiveCourse([*levels], study.seed, rounds(study, factor)),
         most=MOST,

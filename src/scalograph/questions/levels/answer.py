@@ -15,7 +15,7 @@ def applies(table: Table) -> str | None:
     """Say why levels are not compared here; None where nothing else compares them."""
     if table.study.question != SWEEP:
         return "its question is another one"
-    if table.study.reference and len(table.treatments) > 1:
+    if table.study.reference and len(table.configurations) > 1:
         return "its versions are compared with a reference"
     if table.study.baseline and find_speedup_rule(table, curve_factor(table)) is not None:
         return "its levels are compared as speedups"

@@ -67,7 +67,7 @@ def claim(table: Table, taken: Samples) -> Claim:
     name = primary_response(table)
     samples = [sample for sample in taken.values() if sample.scores(name)]
     pairs = differences(table, taken, name)
-    alone = single_claim(table, samples[0]) if samples and len(table.treatments) == 1 else None
+    alone = single_claim(table, samples[0]) if samples and len(table.configurations) == 1 else None
     if reason := why_unanswerable(table, taken):
         sentences = [f"Cannot be said: {reason}."]
     elif not samples:
@@ -75,7 +75,7 @@ def claim(table: Table, taken: Samples) -> Claim:
     elif alone:
         return alone
     elif len(samples) == 1:
-        sentences = [f"Cannot be said: of {len(table.treatments):,} configurations one has runs."]
+        sentences = [f"Cannot be said: of {len(table.configurations):,} configurations one has runs."]
     else:
         sentences = limit_sentences(_sentences(table, taken, samples, pairs))
     shown = _matrix(table, samples, pairs) if len(samples) > 1 else alone and alone.matrix
@@ -163,14 +163,14 @@ def _equivalence_sentences(
 
 
 def _other_levels(pair: LevelDifference) -> tuple[tuple[str, Level], ...]:
-    return tuple((name, level) for name, level in pair.less.treatment.items() if name != pair.factor)
+    return tuple((name, level) for name, level in pair.less.configuration.items() if name != pair.factor)
 
 
 def _largest_sentence(table: Table, pair: LevelDifference) -> str:
     """State both values; only their order where one of them has too wide an interval."""
     less, more = (estimate_response(table, sample, primary_response(table)) for sample in (pair.less, pair.more))
     where, name = _context_text(table, pair), _capital(title(table, primary_response(table)))
-    low, high = (short_levels(table, {pair.factor: s.treatment[pair.factor]}) for s in (pair.less, pair.more))
+    low, high = (short_levels(table, {pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more))
     if _is_wide(less) or _is_wide(more):
         return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
     return f"{name} goes from {_value_text(table, less)} with {low} to {_value_text(table, more)} with {high}{where}."
@@ -180,7 +180,7 @@ def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> 
     """State which level has more, and by how much."""
     name, ratio = primary_response(table), pair.ratio(confidence)
     less, more = (
-        short_levels(table, {pair.factor: sample.treatment[pair.factor]}) for sample in (pair.less, pair.more)
+        short_levels(table, {pair.factor: sample.configuration[pair.factor]}) for sample in (pair.less, pair.more)
     )
     verb, noun = "takes" if speedup_kind(table.study.responses[name]) == "time" else "has", title(table, name)
     if _is_wide(ratio):
@@ -194,7 +194,7 @@ def _is_wide(pair: Estimate) -> bool:
 
 def _context_text(table: Table, pair: LevelDifference) -> str:
     """Name the other levels, which are the same for both."""
-    others = {n: level for n, level in varying_levels(table, pair.less.treatment).items() if n != pair.factor}
+    others = {n: level for n, level in varying_levels(table, pair.less.configuration).items() if n != pair.factor}
     return f" ({short_levels(table, others)})" if others else ""
 
 
@@ -214,8 +214,8 @@ def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDiffer
     if not pairs:
         return None
     name, response = pairs[0].factor, table.study.responses[primary_response(table)]
-    levels = [level for level in table.study.factors[name].levels for s in samples if s.treatment[name] == level]
-    chosen = choose_columns(levels, [s.treatment[name] for s in (pairs[0].less, pairs[0].more)])
+    levels = [level for level in table.study.factors[name].levels for s in samples if s.configuration[name] == level]
+    chosen = choose_columns(levels, [s.configuration[name] for s in (pairs[0].less, pairs[0].more)])
     lines = rows(
         table,
         name,

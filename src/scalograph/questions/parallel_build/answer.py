@@ -84,10 +84,10 @@ def _load(table: Table, sample: Sample, factor: str, runs: Sequence[TimedRun]) -
     loads: list[Load] = [run.load for run in runs if run.load is not None]
     if not loads:
         return None
-    confidence, jobs = table.study.protocol.confidence, float(sample.treatment[factor])
+    confidence, jobs = table.study.protocol.confidence, float(sample.configuration[factor])
     falls = [fall for load in loads if (fall := load.last_over_first) is not None]
     return BuildLoad(
-        treatment=dict(sample.treatment), jobs=jobs,
+        configuration=dict(sample.configuration), jobs=jobs,
         n_cpus=max(row.n_cpus for row in sample.succeeded), phases=list(runs[0].phases),
         course=[round(mean(float(load.course[part]) for load in loads), 3) for part in range(len(loads[0].course))],
         most_over_jobs=summarize([load.most_in_first_half / jobs for load in loads], confidence),
@@ -105,7 +105,7 @@ def _phase(table: Table, sample: Sample, name: str, runs: Sequence[PhaseRun]) ->
     percents = [run.cpu_percent for run in runs if run.cpu_percent is not None]
     loads = [run.load.mean for run in runs if run.load is not None]
     return BuildPhase(
-        treatment=dict(sample.treatment), phase=name,
+        configuration=dict(sample.configuration), phase=name,
         share=summarize([run.share for run in runs], confidence),
         cpu_percent=summarize(percents, confidence) if percents else None,
         tasks=summarize([run.parallelism.mean for run in runs], confidence),

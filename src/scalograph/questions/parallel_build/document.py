@@ -9,7 +9,7 @@ from scalograph.protocol.plain import Level, Model
 class BuildPhase(Model):
     """One phase of the builds of one configuration."""
 
-    treatment: dict[str, Level]
+    configuration: dict[str, Level]
     phase: str = Field(description="`image` or `modules`")
     share: Estimate = Field(description="of the wall time of a build")
     cpu_percent: Estimate | None = Field(default=None, description="null where the workload does not tell it")
@@ -20,7 +20,7 @@ class BuildPhase(Model):
 class BuildLoad(Model):
     """Runnable tasks of the builds of one configuration, from start to end."""
 
-    treatment: dict[str, Level]
+    configuration: dict[str, Level]
     jobs: float
     n_cpus: int
     phases: list[str] = Field(description="empty where the workload tells none")

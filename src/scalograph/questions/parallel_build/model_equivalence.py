@@ -1,4 +1,4 @@
-"""Are two treatments the same, within what matters? "No difference was found" does not say so; this test does."""
+"""Are two configurations the same, within what matters? "No difference was found" does not say so; this test does."""
 
 import math
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: flo
         a: scores, shape (n,).
         b: scores, shape (m,), same unit.
         margin: relative difference that does not matter, above 0.
-        confidence: 0.95 tests each side at 5 %: the chance to call treatments equivalent that lie on the margin.
+        confidence: 0.95 tests each side at 5 %: the chance to call configurations equivalent that lie on the margin.
 
     Returns:
         The test; `not shown` where data are short or have no logs, with the reason on the ratio.
@@ -104,7 +104,7 @@ USER = ("run.user", "window.cpu", "run.cpu")
 
 @dataclass(frozen=True)
 class Group:
-    """Treatments that differ in one factor only: the other levels, and the samples by level in declared order."""
+    """Configurations that differ in one factor only: the other levels, and the samples by level in declared order."""
 
     fixed: Mapping[str, Level]
     samples: Mapping[Level, Sample]
@@ -113,7 +113,7 @@ class Group:
 def groups(table: Table, taken: Samples, factor: str) -> list[Group]:
     """Every group along a factor, of levels that have runs."""
     by_levels = group_samples((sample for sample in taken.values() if sample.succeeded), factor)
-    return [Group(dict(fixed), {s.treatment[factor]: s for s in members}) for fixed, members in by_levels.items()]
+    return [Group(dict(fixed), {s.configuration[factor]: s for s in members}) for fixed, members in by_levels.items()]
 
 
 def fixed_cells(table: Table, group: Group, factor: str) -> list[Cell]:

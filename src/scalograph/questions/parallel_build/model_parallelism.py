@@ -227,7 +227,7 @@ TimedRuns = Mapping[tuple[Level, ...], Sequence[TimedRun]]
 
 
 def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
-    """What is known of each run that counts, by treatment; nothing where the journal has no timelines."""
+    """What is known of each run that counts, by configuration; nothing where the journal has no timelines."""
     rows = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
     lines = {row.timeline_line: row for row in rows[:MAX_RUNS] if row.timeline_line}
     events = journal.pick(table.file, lines) if table.file and lines else {}
@@ -241,7 +241,7 @@ def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
 def read_run(record: Record, row: Row, factor: str) -> TimedRun | None:
     """What the timeline of one run tells; None without a timeline or an end."""
     timeline, run = record.timeline, record.run
-    asked = row.treatment[factor]
+    asked = row.configuration[factor]
     if timeline is None or run.wall_ns is None or not isinstance(asked, int | float):
         return None
     begin, end = 0.0, float(run.wall_ns)

@@ -28,8 +28,8 @@ def quantities(document: Builds) -> Mapping[str, Sequence[OfferedFigure]]:
     total = float(sum(counts))
     faults = OfferedFigure(Estimate(value=total, low=total, high=total), unseen="" if total else WARM)
     offers = {
-        "load_over_jobs": [OfferedFigure(load.most_over_jobs, load.treatment) for load in crowded],
-        "load_last_over_first_third": [OfferedFigure(load.last_over_first, load.treatment) for load in crowded],
+        "load_over_jobs": [OfferedFigure(load.most_over_jobs, load.configuration) for load in crowded],
+        "load_last_over_first_third": [OfferedFigure(load.last_over_first, load.configuration) for load in crowded],
         "major_faults_of_first_builds": [faults] if counts else [],
     }
     return {name: figures for name, figures in offers.items() if figures}

@@ -27,7 +27,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Memory:
-    """What a group of treatments was seen to need, in bytes.
+    """What a group of configurations was seen to need, in bytes.
 
     Attributes:
         largest: single process, of any run.
@@ -64,7 +64,7 @@ def memory(table: Table, group: Group) -> Memory | None:
 
 
 def memory_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
-    """A row for each treatment whose memory is known."""
+    """A row for each configuration whose memory is known."""
     measured = [(group, memory_of) for group in groups(table, taken, factor) if (memory_of := memory(table, group))]
     rows = [
         _row(table, group, factor, memory_of, level) for group, memory_of in measured for level in memory_of.per_level
@@ -101,8 +101,8 @@ def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
 
 def _failed_levels(taken: Samples, group: Group, factor: str) -> list[float]:
     """Levels of a group that have failed runs, also those without any other."""
-    treatments = (s.treatment for s in taken.values() if s.n_failed)
-    return [float(t[factor]) for t in treatments if all(t[name] == level for name, level in group.fixed.items())]
+    configurations = (s.configuration for s in taken.values() if s.n_failed)
+    return [float(t[factor]) for t in configurations if all(t[name] == level for name, level in group.fixed.items())]
 
 
 def _row(table: Table, group: Group, factor: str, needs: Memory, level: Level) -> list[Cell]:
@@ -119,7 +119,9 @@ def _fits(needs: Memory, size: float) -> int:
 def _scores(table: Table, group: Group, source: str) -> dict[Level, list[float]]:
     """By level, empty ones left out; disturbed runs need the same memory."""
     name = next((name for name, response in table.study.responses.items() if response.source == source), "")
-    scores = {level: [row.scores[name] for row in s.succeeded if name in row.scores] for level, s in group.samples.items()}
+    scores = {
+        level: [row.scores[name] for row in s.succeeded if name in row.scores] for level, s in group.samples.items()
+    }
     return {level: values for level, values in scores.items() if values}
 
 
@@ -133,7 +135,7 @@ _PARALLELISM_NOTE = (
 def parallelism_table(
     table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str, timelines: TimedRuns
 ) -> TableDoc | None:
-    """A row for each treatment with timelines."""
+    """A row for each configuration with timelines."""
     rows = [
         _parallelism_row(table, sample, [run.parallelism for run in timelines[key]])
         for key, sample in taken.items()
@@ -180,7 +182,7 @@ def _labels(table: Table) -> list[Column]:
 
 
 def _levels(table: Table, sample: Sample) -> list[Level]:
-    return [sample.treatment[name] for name in _label_factors(table)]
+    return [sample.configuration[name] for name in _label_factors(table)]
 
 
 def _label_factors(table: Table) -> list[str]:
@@ -224,7 +226,7 @@ def phases_table(table: Table, builds: Builds) -> TableDoc | None:
         return None
     rows: list[list[Cell]] = [
         [
-            *(phase.treatment[name] for name in _label_factors(table)),
+            *(phase.configuration[name] for name in _label_factors(table)),
             phase.phase,
             phase.share,
             phase.cpu_percent,
@@ -248,7 +250,7 @@ def load_table(table: Table, builds: Builds) -> TableDoc | None:
     if not builds.loads:
         return None
     rows: list[list[Cell]] = [
-        [*(load.treatment[name] for name in _label_factors(table)), *(round(tasks, 2) for tasks in load.course)]
+        [*(load.configuration[name] for name in _label_factors(table)), *(round(tasks, 2) for tasks in load.course)]
         for load in builds.loads
     ]
     columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS))]

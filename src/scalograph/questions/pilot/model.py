@@ -55,16 +55,16 @@ class Pilot:
         return self.sd_score * _sd_of_median(self.spread, iterations) / _sd_of_median(self.spread, self.iterations)
 
 
-def pilot(treatments: Sequence[Sequence[Scores]]) -> Pilot | None:
+def pilot(configurations: Sequence[Sequence[Scores]]) -> Pilot | None:
     """Estimate the noise of a pilot; None where no configuration has two runs, or a score <= 0 has no log.
 
     Args:
-        treatments: for each, the iterations after warm-up of each of its runs, above zero.
+        configurations: for each, the iterations after warm-up of each of its runs, above zero.
 
     >>> pilot([[[1.0, 1.1], [1.0, 1.2]], [[5.0, 5.5]]]).df
     1
     """
-    scores = [[x for x, _ in map(finite_scores, runs) if x.size] for runs in treatments]
+    scores = [[x for x, _ in map(finite_scores, runs) if x.size] for runs in configurations]
     groups = [[np.log(x) for x in runs] for runs in scores if len(runs) > 1 and has_logs(*runs)]
     if not groups:
         return None
@@ -98,12 +98,12 @@ def _sd_of_median(spread: Spread, iterations: int) -> float:
     return math.sqrt(spread.between**2 + spread.within**2 * share)
 
 
-def noisier_configurations(treatments: Sequence[Sequence[Scores]]) -> list[int]:
+def noisier_configurations(configurations: Sequence[Sequence[Scores]]) -> list[int]:
     """Return the indices of configurations whose runs vary more than all others, and not by chance."""
-    pilots = [pilot([runs]) for runs in treatments]
+    pilots = [pilot([runs]) for runs in configurations]
     indices = []
     for index, own in enumerate(pilots):
-        rest = pilot([runs for other, runs in enumerate(treatments) if other != index])
+        rest = pilot([runs for other, runs in enumerate(configurations) if other != index])
         if own and rest and own.sd_score > rest.sd_score:
             ratio = (own.sd_score / rest.sd_score) ** 2 if rest.sd_score else math.inf
             if (1 - fdtr(own.df, rest.df, ratio)) * len(pilots) < CHANCE:

@@ -16,7 +16,7 @@ from scalograph.findings import table
 from scalograph.findings.sample import OtherLevels, other_levels
 from scalograph.protocol import journal
 from scalograph.questions.pilot.model import MOST_RUNS, Pilot, half_width_of, noisier_configurations, pilot, runs_for
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.model import Protocol, Study
 from scalograph.study.responses import primary_response, windows
 from scalograph.study.scalars import Level
@@ -24,7 +24,7 @@ from scalograph.verdict.cause import COUNTED
 
 LEAST_RUNS = 3
 LEAST_ITERATIONS = 5
-# Of the noise between runs, all treatments together; with 8, its standard deviation is known to about a quarter.
+# Of the noise between runs, all configurations together; with 8, its standard deviation is known to about a quarter.
 FREEDOM = 8
 AT_MOST_S = 60.0
 SHARE = 0.1
@@ -56,22 +56,24 @@ def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
     return not fixed and any("{iterations}" in word for word in argv)
 
 
-def ends(design: Design) -> list[Treatment]:
+def ends(design: Design) -> list[Configuration]:
     """Return baseline and last level of the first and of the last curve; without a baseline, first and last level."""
     factor = _curve_factor(design.study)
-    curves: dict[OtherLevels, list[Treatment]] = {}
-    for treatment in design.treatments:
-        curves.setdefault(other_levels(treatment, factor), []).append(treatment)
+    curves: dict[OtherLevels, list[Configuration]] = {}
+    for configuration in design.configurations:
+        curves.setdefault(other_levels(configuration, factor), []).append(configuration)
     groups = [*curves.values()]
     chosen = [
         end
         for curve in (groups[0], groups[-1])
         for end in _curve_ends(curve, factor, design.study.baseline.get(factor))
     ]
-    return [treatment for index, treatment in enumerate(chosen) if treatment not in chosen[:index]]
+    return [configuration for index, configuration in enumerate(chosen) if configuration not in chosen[:index]]
 
 
-def _curve_ends(curve: Sequence[Treatment], factor: str, baseline: Level | None) -> tuple[Treatment, Treatment]:
+def _curve_ends(
+    curve: Sequence[Configuration], factor: str, baseline: Level | None
+) -> tuple[Configuration, Configuration]:
     """Return a curve's baseline, or its first configuration, and its last; its first where the baseline is last."""
     start = next((t for t in curve if t[factor] == baseline), curve[0])
     return start, curve[0] if start is curve[-1] else curve[-1]
@@ -82,19 +84,19 @@ def _curve_factor(study: Study) -> str:
     return next(iter(study.baseline), None) or max(study.factors, key=lambda name: len(study.factors[name].levels))
 
 
-def _protocol(asked: Protocol, n_treatments: int, takes_iterations: bool) -> Protocol:
+def _protocol(asked: Protocol, n_configurations: int, takes_iterations: bool) -> Protocol:
     budget_s = AT_MOST_S if asked.budget_s is None else max(AT_MOST_S, SHARE * asked.budget_s)
     iterations = max(asked.iterations, asked.warmup + LEAST_ITERATIONS) if takes_iterations else asked.iterations
-    runs = max(LEAST_RUNS, 1 + math.ceil(FREEDOM / n_treatments))
+    runs = max(LEAST_RUNS, 1 + math.ceil(FREEDOM / n_configurations))
     changed = {"runs": runs, "iterations": iterations, "precision": None, "budget_s": budget_s, "budget_runs": None}
     return asked.model_copy(update={**changed, "warmup_runs": min(1, asked.warmup_runs)})
 
 
-def _exclusions(chosen: Sequence[Treatment], design: Design) -> Iterator[dict[str, list[Level]]]:
+def _exclusions(chosen: Sequence[Configuration], design: Design) -> Iterator[dict[str, list[Level]]]:
     """Yield exclusions that leave the chosen configurations alone: after each shared prefix, all other levels."""
     names = list(design.study.factors)
     for depth, name in enumerate(names):
-        levels = dict.fromkeys(t[name] for t in design.treatments)
+        levels = dict.fromkeys(t[name] for t in design.configurations)
         for start in dict.fromkeys(tuple(t.values())[:depth] for t in chosen):
             go_on = [t[name] for t in chosen if tuple(t.values())[:depth] == start]
             if others := [level for level in levels if level not in go_on]:
@@ -106,13 +108,13 @@ class PriorRun:
     """One run that an estimate may rest on.
 
     Attributes:
-        treatment: its levels.
+        configuration: its levels.
         observations: of the primary response, one for each counted iteration, or one for the run.
         seconds: what the run took, start and end included.
         iteration_s: mean of a counted iteration, with its think time; 0 where the workload reports none.
     """
 
-    treatment: Treatment
+    configuration: Configuration
     observations: tuple[float, ...]
     seconds: float
     iteration_s: float = 0.0
@@ -132,11 +134,11 @@ class PriorRuns:
     n_left_out: int = 0
 
     @cached_property
-    def by_treatment(self) -> list[list[PriorRun]]:
+    def by_configuration(self) -> list[list[PriorRun]]:
         """Group the runs by configuration."""
         groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
-            groups.setdefault(key(run.treatment), []).append(run)
+            groups.setdefault(key(run.configuration), []).append(run)
         return [*groups.values()]
 
 
@@ -151,7 +153,9 @@ def read_prior_runs(file: Path) -> PriorRuns:
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
     lengths = dict(_lengths(journal.read(file), read.study))
     counted = (row for row in read.successful_rows() if row.verdict in COUNTED and response in row.observations)
-    runs = [PriorRun(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
+    runs = [
+        PriorRun(row.configuration, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted
+    ]
     return PriorRuns(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 
 
@@ -247,7 +251,7 @@ class Proposal:
     Attributes:
         study: name of the study that the runs are proposed for.
         n_runs: runs of the pilot that were not disturbed.
-        n_treatments: configurations of these.
+        n_configurations: configurations of these.
         sd_score: standard deviation of log scores of a configuration (0.03 is 3%).
         sd_within: of logs, between the iterations of a run; None where runs have one.
         sd_between: of logs, between runs; None where it is not significant.
@@ -259,7 +263,7 @@ class Proposal:
 
     study: str
     n_runs: int
-    n_treatments: int
+    n_configurations: int
     sd_score: float | None = None
     sd_within: float | None = None
     sd_between: float | None = None
@@ -276,7 +280,7 @@ class Proposal:
 
 def propose(design: Design, prior: PriorRuns, takes_iterations: bool) -> Proposal:
     """Propose a protocol for a study from runs of its pilot, or of an earlier session."""
-    groups = [[run.observations for run in runs] for runs in prior.by_treatment]
+    groups = [[run.observations for run in runs] for runs in prior.by_configuration]
     noise, n = pilot(groups), len(prior.runs)
     empty = Proposal(
         design.study.name, n, len(groups), warnings=(*_study_warning(design, prior), *_excluded_warning(prior))
@@ -332,7 +336,7 @@ def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot)
     """Warn of precisions out of reach; of few clean runs, that these are no ground to say so."""
     texts = [f"+-{100 * precision:g} %" for precision in precisions]
     if texts and noise.df < LEAST_DF:
-        n = len(prior.by_treatment)
+        n = len(prior.by_configuration)
         few = f"only {len(prior.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
         fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
         return [f"{few}: too few to say how many runs {', '.join(texts)} would need; {fix}"]
@@ -347,12 +351,12 @@ def _set_runs(design: Design, runs: int) -> Design:
 def _seconds(prior: PriorRuns, counted: int) -> dict[tuple[tuple[str, Any], ...], float]:
     """Return the mean seconds of a run of each measured configuration, with so many counted iterations."""
     return {
-        key(runs[0].treatment): fmean(run.start_s + counted * run.iteration_s for run in runs)
-        for runs in prior.by_treatment
+        key(runs[0].configuration): fmean(run.start_s + counted * run.iteration_s for run in runs)
+        for runs in prior.by_configuration
     }
 
 
 def _noisier(prior: PriorRuns, groups: list[list[tuple[float, ...]]]) -> list[str]:
-    treatments = [prior.by_treatment[index][0].treatment for index in noisier_configurations(groups)]
-    shown = (" ".join(f"{name}={level}" for name, level in t.items()) for t in treatments)
+    configurations = [prior.by_configuration[index][0].configuration for index in noisier_configurations(groups)]
+    shown = (" ".join(f"{name}={level}" for name, level in t.items()) for t in configurations)
     return [f"runs of {text} vary more than those of the others: it needs more runs than proposed" for text in shown]

@@ -271,5 +271,5 @@ def _throughput(how: SpeedupRule, sizes: FloatArray, scores: FloatArray) -> Floa
 
 
 def _size(sample: Sample, factor: str) -> float:
-    level = sample.treatment[factor]
+    level = sample.configuration[factor]
     return float(level) if is_number(level) else 0.0

@@ -172,7 +172,7 @@ class _Sentences:
         return f"{text}."
 
     def _many(self, found: BestGain, unless: str) -> str:
-        """With how many treatments it is so, and what becomes of the others."""
+        """With how many configurations it is so, and what becomes of the others."""
         n = len(found.members)
         text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
         order = sorted(found.others, key=lambda p: -p.value)

@@ -30,9 +30,9 @@ class GridPlan:
         return grid_runs(self._design)
 
     def runs_per_configuration(self) -> list[int]:
-        """Return how many runs each treatment has, warm-up runs left out."""
+        """Return how many runs each configuration has, warm-up runs left out."""
         design, n_blocks = self._design, self._design.study.protocol.runs
-        return [design.runs_per_block(index) * n_blocks for index in range(len(design.treatments))]
+        return [design.runs_per_block(index) * n_blocks for index in range(len(design.configurations))]
 
     @property
     def most_runs(self) -> int:
@@ -41,14 +41,14 @@ class GridPlan:
 
     @property
     def block_size(self) -> int:
-        """Runs in a block: each treatment once, a baseline more often."""
+        """Runs in a block: each configuration once, a baseline more often."""
         return self._design.block_size
 
     def outlook(self) -> str:
         """Say what will be run."""
         design = self._design
         runs = f"{count_noun(design.n_runs, 'run')} in {count_noun(design.study.protocol.runs, 'block')}"
-        return f"{count_noun(len(design.treatments), 'configuration')}, {runs}"
+        return f"{count_noun(len(design.configurations), 'configuration')}, {runs}"
 
 
 plan = GridPlan

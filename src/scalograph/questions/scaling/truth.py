@@ -7,8 +7,7 @@ import numpy as np
 from msgspec import structs
 
 from scalograph.findings.curves import make_curves
-from scalograph.findings.published.published_claims import OfferedQuantity
-from scalograph.findings.published.published_claims import decide_claims
+from scalograph.findings.published.published_claims import OfferedQuantity, decide_claims
 from scalograph.findings.row import Row
 from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
@@ -84,13 +83,13 @@ def simulate_study(
     scores, blocks = sweep(
         rng, dict(enumerate(places.values())), n_blocks, noise=noise, drift_total=drift, n_iterations=1
     )
-    treatments: list[Mapping[str, Level]] = [{"threads": n, "lock": str(i)} for i, n in keys]
+    configurations: list[Mapping[str, Level]] = [{"threads": n, "lock": str(i)} for i, n in keys]
     rows = [
-        Row(f"r{k}-{b}", b, b, False, treatments[k], "ok", None, "clean", (), {}, {"wall": float(x)}, n_cpus=N_CPUS)
+        Row(f"r{k}-{b}", b, b, False, configurations[k], "ok", None, "clean", (), {}, {"wall": float(x)}, n_cpus=N_CPUS)
         for k, values in scores.items()
         for b, x in zip(blocks[k], values, strict=True)
     ]
-    return Table(study, "simulated", {}, treatments, [n_blocks] * len(treatments), rows)
+    return Table(study, "simulated", {}, configurations, [n_blocks] * len(configurations), rows)
 
 
 def check_sentences(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
@@ -165,7 +164,7 @@ def decide_claim(
     """
     noise, drift = NOISES[way] if way in NOISES else NOISES["normal"]
     table = simulate_study(rng, _shapes(kind, alone), noise, drift, n_blocks)
-    shown = [_add_noise(rng, way, row.treatment, row.scores["wall"]) for row in table.rows]
+    shown = [_add_noise(rng, way, row.configuration, row.scores["wall"]) for row in table.rows]
     table.rows[:] = [structs.replace(row, scores={"wall": x}) for row, x in zip(table.rows, shown, strict=True)]
     return _decide_first(table, [_claim(other, high) for other in sorted(CLAIMS, key=lambda other: other != kind)])
 
@@ -186,8 +185,8 @@ def _shapes(kind: str, alone: bool) -> list[Shape]:
     ]
 
 
-def _add_noise(rng: np.random.Generator, way: str, treatment: Mapping[str, object], score: float) -> float:
-    if way == "one level noisier" and treatment["threads"] == 16:
+def _add_noise(rng: np.random.Generator, way: str, configuration: Mapping[str, object], score: float) -> float:
+    if way == "one level noisier" and configuration["threads"] == 16:
         return score * float(np.exp(0.15 * rng.standard_normal()))
     return max(TICK, round(score / TICK) * TICK) if way == "ticks" else score
 

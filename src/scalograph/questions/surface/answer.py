@@ -1,4 +1,4 @@
-"""Workers over CPUs: the time of each treatment beside what the CPUs need, what a further worker adds, who was fair."""
+"""Workers over CPUs: the time of each configuration beside what the CPUs need, what a further worker adds, who was fair."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,13 +24,13 @@ def applies(table: Table) -> str | None:
     axes = _axes(table)
     if axes is None:
         return "no times of workers that each do the same, from one on, over a factor of CPUs"
-    if len({treatment[axes[0]] for treatment in table.treatments}) < FEWEST_WORKERS:
+    if len({configuration[axes[0]] for configuration in table.configurations}) < FEWEST_WORKERS:
         return f"fewer than {FEWEST_WORKERS} counts of workers"
     return None
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell the surface of each setting of the other factors, at most 16, those of most treatments first."""
+    """Tell the surface of each setting of the other factors, at most 16, those of most configurations first."""
     pass  # few studies have one
 
     axes = _axes(table)
@@ -68,11 +68,11 @@ def surfaces_answered(table: Table, taken: Samples, axes: tuple[str, str], fewes
 def _has_quota(table: Table, sample: Sample) -> bool:
     """Under a quota the CPUs are not what there is to share."""
     quotas = (name for name, factor in table.study.factors.items() if factor.control == "quota")
-    return any(sample.treatment[name] != "none" for name in quotas)
+    return any(sample.configuration[name] != "none" for name in quotas)
 
 
 def _coordinates(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
-    x, y = (sample.treatment[name] for name in axes)
+    x, y = (sample.configuration[name] for name in axes)
     return int(x), int(y)
 
 

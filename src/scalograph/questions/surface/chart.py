@@ -1,4 +1,4 @@
-"""Surfaces as figures: a map of every treatment, and lines of equal time."""
+"""Surfaces as figures: a map of every configuration, and lines of equal time."""
 
 from typing import Any
 
@@ -132,7 +132,7 @@ def _height(cell: SurfaceCell | None, scale: Scale) -> float | None:
 
 
 def _hover_lines(cell: SurfaceCell | None, scale: Scale, heading: str) -> list[str]:
-    """What is known of a treatment, line by line."""
+    """What is known of a configuration, line by line."""
     if cell is None:
         return []
     lines = [heading, f"{estimate(cell.estimate, scale)} {scale.unit}"]

@@ -126,8 +126,8 @@ def _expected_phrase(surface: Surface, row: int, scale: Scale) -> str:
 
 
 def _matrix(table: Table, taken: Samples, surface: Surface, rows: Sequence[int], worker: str) -> Matrix:
-    of_group = [s for s in taken.values() if surface.group.items() <= s.treatment.items()]
-    disturbed = {s.treatment[surface.y] for s in of_group if s.falls_back}
+    of_group = [s for s in taken.values() if surface.group.items() <= s.configuration.items()]
+    disturbed = {s.configuration[surface.y] for s in of_group if s.falls_back}
     matrix_rows = []
     for row in rows:
         m, alone = surface.y_levels[row], surface.cells[row][surface.x_levels.index(1)]

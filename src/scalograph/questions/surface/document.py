@@ -9,7 +9,7 @@ from scalograph.protocol.plain import FlagField, Level, Model
 
 
 class SurfaceCell(Model):
-    """One treatment of a surface: its time, what the CPUs need for it, and how its workers shared them."""
+    """One configuration of a surface: its time, what the CPUs need for it, and how its workers shared them."""
 
     estimate: Estimate
     expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
@@ -47,6 +47,6 @@ class Surface(Model):
 
 
 class Surfaces(Model):
-    """The part of the reading `surface`: those of most treatments first."""
+    """The part of the reading `surface`: those of most configurations first."""
 
     surfaces: list[Surface] = Field(max_length=16)

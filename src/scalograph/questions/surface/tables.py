@@ -1,12 +1,12 @@
-"""Surfaces in tables: every treatment of each, and what a further worker adds."""
+"""Surfaces in tables: every configuration of each, and what a further worker adds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.findings.configuration_tables import MAX_ROWS
 from scalograph.findings.names import group_prefix, title
 from scalograph.findings.table import Table
-from scalograph.findings.treatment_tables import MAX_ROWS
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.surface.document import Surface, SurfaceCell
 
@@ -23,10 +23,10 @@ _SLOPES = (
 
 
 def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
-    """Of each surface every treatment, divided by CPUs where they are many; and what a further worker adds."""
+    """Of each surface every configuration, divided by CPUs where they are many; and what a further worker adds."""
     tables = []
     for index, surface in enumerate(surfaces):
-        tables += [_slopes(table, surface, index), *_treatments(table, surface, index)]
+        tables += [_slopes(table, surface, index), *_configurations(table, surface, index)]
     return tables
 
 
@@ -53,7 +53,7 @@ def _slope_ratio(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
     return replace(slope, value=value, low=low, high=high)
 
 
-def _treatments(table: Table, surface: Surface, index: int) -> list[TableDoc]:
+def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc]:
     n_cells = len(surface.x_levels) * len(surface.y_levels)
     parts = (
         [range(len(surface.y_levels))]

@@ -146,7 +146,7 @@ def full_configurations(table: Table, taken: Samples) -> list[FullConfiguration]
         table: the study.
         taken: the runs that count.
     """
-    counted = [name for name in varying_factors(table) if all(is_count(t[name]) for t in table.treatments)]
+    counted = [name for name in varying_factors(table) if all(is_count(t[name]) for t in table.configurations)]
     if not counted:
         return []
     ratios = []
@@ -160,8 +160,8 @@ def full_configurations(table: Table, taken: Samples) -> list[FullConfiguration]
 
 def _ratio_to_best(counted: list[str], rates: list[tuple[Sample, dict[int, float]]]) -> Estimate | None:
     """Rate of the far corner over that of the best of the others; None where it has no runs."""
-    top = {name: max(sample.treatment[name] for sample, _ in rates) for name in counted}
-    corner = next((i for i, (sample, _) in enumerate(rates) if top.items() <= sample.treatment.items()), None)
+    top = {name: max(sample.configuration[name] for sample, _ in rates) for name in counted}
+    corner = next((i for i, (sample, _) in enumerate(rates) if top.items() <= sample.configuration.items()), None)
     if corner is None:
         return None
     times = {float(i): {block: 1 / rate for block, rate in blocks.items()} for i, (_, blocks) in enumerate(rates)}
@@ -214,7 +214,7 @@ def answer_runs(table: Table, taken: Samples, driven: Driven, parts: Sequence[Se
 def load_factor(table: Table) -> str:
     """The factor along which the load grows: clients where they vary, else the one of the curves; empty: none."""
     factors = table.study.factors
-    names = [name for name in factors if all(is_count(treatment[name]) for treatment in table.treatments)]
+    names = [name for name in factors if all(is_count(configuration[name]) for configuration in table.configurations)]
     several = [name for name in varying_factors(table) if name in names]
     wanted = [name for name in (CLIENTS, curve_factor(table)) if name in several]
     return next(iter([*wanted, *several, *names]), "")
@@ -235,8 +235,8 @@ def _group(
     table: Table, factor: str, group: dict[str, Level], members: Sequence[Sample], every: Sequence[Sample],
     driven: Driven,
 ) -> LoadedGroup:  # fmt: skip
-    by_level = {int(s.treatment[factor]): s for s in members}
-    whole = {int(s.treatment[factor]): s for s in every}
+    by_level = {int(s.configuration[factor]): s for s in members}
+    whole = {int(s.configuration[factor]): s for s in every}
     points = [
         load_point(table, level, by_level[level], whole[level], driven) for level in sorted(by_level)[:MOST_POINTS]
     ]

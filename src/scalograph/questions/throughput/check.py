@@ -7,7 +7,7 @@ from scalograph.questions.registry import Basis
 from scalograph.study.check_question import RawFactors, check_no_role, check_precision_runs
 from scalograph.study.cross_checks import Mistake, table
 
-BASIS: Basis = "treatments"
+BASIS: Basis = "configurations"
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:

@@ -50,7 +50,7 @@ def waits_for_cpu(runs: Sequence[DrivenRun], alone_s: float | None) -> bool:
     """Tell whether requests wait for a CPU for a good part of the time that they wait.
 
     Args:
-        runs: of one treatment.
+        runs: of one configuration.
         alone_s: response time where requests do not wait for each other; None where that is not known.
     """
     return _is_large(runs, lambda run: _waiting(run, alone_s))
@@ -160,7 +160,7 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     """Name what ends it.
 
     Args:
-        runs: of one treatment, where nothing more is gained.
+        runs: of one configuration, where nothing more is gained.
         alone_s: response time where requests do not wait for each other; None where that is not known.
         is_bounded: whether nothing is gained by more clients; else only clients can end it.
 
@@ -205,7 +205,7 @@ def _waits(parts: Sequence[Utilization], is_bounded: bool) -> bool:
 
 
 def utilizations(runs: Sequence[DrivenRun]) -> list[Utilization]:
-    """Tell how full each part is, of runs of one treatment, those with a meter."""
+    """Tell how full each part is, of runs of one configuration, those with a meter."""
     return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_pool(runs), *_driver(runs)]
 
 

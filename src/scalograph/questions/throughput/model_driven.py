@@ -353,7 +353,7 @@ def wrong_requests(runs: Sequence[DrivenRun]) -> tuple[str, float]:
     """Return what became of most requests without a right answer, and the share of all such requests.
 
     Args:
-        runs: of one treatment.
+        runs: of one configuration.
 
     Returns:
         One of `KINDS`, or `UNKNOWN` where no driver tells; and the share of the requests of all runs.

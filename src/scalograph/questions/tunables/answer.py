@@ -96,7 +96,7 @@ MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
-    search = begin(table.study, table.treatments)
+    search = begin(table.study, table.configurations)
     rows = list(replay_events(search, table))
     search.course.end()
     document = tunables(table, search.course, rows)
@@ -225,8 +225,8 @@ def _alone(course: TunablesCourse, setting: tuple[int, int]) -> Estimate | None:
 
 def _combinations(course: TunablesCourse) -> list[Combination]:
     space = course.space
-    treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
-    gains = [(settings, confirm_gain(course.pairs, settings, course.confidence)) for settings in treatments]
+    configurations = factorial(course.candidates, len(space.names)) if course.candidates else []
+    gains = [(settings, confirm_gain(course.pairs, settings, course.confidence)) for settings in configurations]
     # A gain without an interval is none.
     return [
         Combination(levels=_levels(course, settings), gain=gain) for settings, gain in gains if gain.low is not None

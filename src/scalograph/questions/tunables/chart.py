@@ -132,7 +132,7 @@ def figures(findings: Findings) -> list[Figure]:
     factors = Factors(findings)
     what = _performance(findings, part.response)
     names = {
-        (setting.factor, str(setting.level)): factors.treatment({setting.factor: setting.level})
+        (setting.factor, str(setting.level)): factors.configuration({setting.factor: setting.level})
         for setting in part.settings
     }
     return [

@@ -88,7 +88,7 @@ class Tunables(Model):
     response: str
     decided: bool
     margin: float = Field(description="performance that counts as none, as a share")
-    noise_percent: float | None = Field(default=None, description="standard deviation of runs of one treatment")
+    noise_percent: float | None = Field(default=None, description="standard deviation of runs of one configuration")
     half_width: float | None = Field(
         default=None, description="of the widest interval where the noise is as large as it may be, as a share"
     )

@@ -168,7 +168,7 @@ def failing_settings(rows: Sequence[Settings], failed: Sequence[bool], n_levels:
 
 @dataclass(frozen=True)
 class FactorSpace:
-    """What is varied, and how a place in an array becomes a treatment.
+    """What is varied, and how a place in an array becomes a configuration.
 
     Attributes:
         names: factors that have several levels.
@@ -201,7 +201,7 @@ class FactorSpace:
         """Return one setting with all other factors at their defaults."""
         return tuple(level if j == factor else 0 for j in range(len(self.names)))
 
-    def treatment(self, settings: Sequence[int]) -> dict[str, Level]:
+    def configuration(self, settings: Sequence[int]) -> dict[str, Level]:
         """Return the levels of all factors of the study, in its order."""
         varied = {name: levels[k] for name, levels, k in zip(self.names, self.levels, settings, strict=True)}
         return {name: varied.get(name, self.fixed.get(name, "")) for name in self.order}

@@ -203,9 +203,9 @@ def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) ->
     return beta, logs - columns @ beta
 
 
-# Pairs of each treatment; the share of them that is set aside at each end, since some runs are slowed.
+# Pairs of each configuration; the share of them that is set aside at each end, since some runs are slowed.
 PAIRS, TRIM = 10, 0.1
-# Factors whose settings are confirmed: with three there are seven treatments beside the default.
+# Factors whose settings are confirmed: with three there are seven configurations beside the default.
 MOST_CONFIRMED = 3
 
 
@@ -230,7 +230,7 @@ def choose_candidates(
 
 
 def factorial(settings: Sequence[tuple[int, int]], n_factors: int) -> list[Settings]:
-    """Return the treatments with one of these settings or more, all other factors at their defaults.
+    """Return the configurations with one of these settings or more, all other factors at their defaults.
 
     >>> factorial([(0, 2), (2, 1)], 3)
     [(2, 0, 0), (0, 0, 1), (2, 0, 1)]
@@ -239,16 +239,18 @@ def factorial(settings: Sequence[tuple[int, int]], n_factors: int) -> list[Setti
     return [tuple(dict(group).get(j, 0) for j in range(n_factors)) for group in groups]
 
 
-def confirm_gain(blocks: Sequence[Mapping[Settings, float | None]], treatment: Settings, confidence: float) -> Estimate:
-    """Return the performance of a treatment over that of the default, from the blocks that have both.
+def confirm_gain(
+    blocks: Sequence[Mapping[Settings, float | None]], configuration: Settings, confidence: float
+) -> Estimate:
+    """Return the performance of a configuration over that of the default, from the blocks that have both.
 
     Args:
-        blocks: log performance of each treatment in each block; None where its run failed.
-        treatment: which is confirmed.
+        blocks: log performance of each configuration in each block; None where its run failed.
+        configuration: which is confirmed.
         confidence: of the interval.
     """
-    default = tuple(0 for _ in treatment)
-    both = [(block.get(treatment), block.get(default)) for block in blocks]
+    default = tuple(0 for _ in configuration)
+    both = [(block.get(configuration), block.get(default)) for block in blocks]
     pairs = [(a, b) for a, b in both if a is not None and b is not None]
     if not pairs:
         return unknown_estimate(PAIRED, confidence, 0, "no block has a run of both")

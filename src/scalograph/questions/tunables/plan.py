@@ -10,7 +10,7 @@ from functools import partial
 from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
 from scalograph.questions.tunables.search_state import begin
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
 from scalograph.text.quantities import count_noun
 
@@ -19,8 +19,8 @@ class TunablesPlan(SearchPlan):
     """A search of which a first block is made, and the rest follows from it."""
 
     def __init__(self, design: Design) -> None:
-        """Begin with the treatments of a design."""
-        super().__init__(design, partial(begin, design.study, design.treatments))
+        """Begin with the configurations of a design."""
+        super().__init__(design, partial(begin, design.study, design.configurations))
         self._study = design.study
 
     def outlook(self) -> str:
@@ -35,13 +35,13 @@ class TunablesPlan(SearchPlan):
         return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
 
 
-def treatments(study: Study) -> Iterator[Treatment]:
+def configurations(study: Study) -> Iterator[Configuration]:
     """Yield the default, and what the first block has, or every setting alone; each once: a grid would be millions.
 
     Args:
         study: its levels spelled out.
     """
-    yield from (dict(treatment) for (treatment,) in begin(study, ()).steps.values())
+    yield from (dict(configuration) for (configuration,) in begin(study, ()).steps.values())
 
 
 def plan(design: Design) -> TunablesPlan:

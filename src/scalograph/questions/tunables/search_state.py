@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.design.search_steps import Search, Treatment, key_of
+from scalograph.design.search_steps import Configuration, Search, key_of
 from scalograph.errors import StudyError
 from scalograph.questions.tunables.model_array import (
     SYMBOLS,
@@ -74,12 +74,12 @@ def replicate(space: FactorSpace, number: int, n_runs: int, seed: int) -> list[P
 
 
 def confirmation_runs(
-    space: FactorSpace, treatments: Sequence[Settings], n_blocks: int, seed: int
+    space: FactorSpace, configurations: Sequence[Settings], n_blocks: int, seed: int
 ) -> Iterator[PlannedRun]:
-    """Yield the fresh runs: in each block every treatment and the default once, in a drawn order."""
+    """Yield the fresh runs: in each block every configuration and the default once, in a drawn order."""
     draw = random.Random(f"{seed} confirm")
     for block in range(n_blocks):
-        runs = [PlannedRun(settings, block, confirms=True) for settings in (space.default, *treatments)]
+        runs = [PlannedRun(settings, block, confirms=True) for settings in (space.default, *configurations)]
         draw.shuffle(runs)
         yield from runs
 
@@ -113,7 +113,7 @@ class Observation:
 
 
 class TunablesCourse:
-    """Pure in the study and what was told, in that order. A level is the place of its treatment in `steps`.
+    """Pure in the study and what was told, in that order. A level is the place of its configuration in `steps`.
 
     Attributes:
         steps: place -> settings; it grows with the blocks that are begun.
@@ -207,7 +207,7 @@ class TunablesCourse:
 
     @property
     def pairs(self) -> list[dict[Settings, float | None]]:
-        """Return the log performance of each treatment in each block of the fresh runs."""
+        """Return the log performance of each configuration in each block of the fresh runs."""
         by_block: dict[int, dict[Settings, float | None]] = {}
         for run in self.told:
             if run.confirms:
@@ -306,29 +306,29 @@ class TunablesCourse:
         if not self.candidates:
             self.over = True
             return
-        treatments = factorial(self.candidates, len(self.space.names))
-        self.queue = list(confirmation_runs(self.space, treatments, PAIRS, self._seed))
+        configurations = factorial(self.candidates, len(self.space.names))
+        self.queue = list(confirmation_runs(self.space, configurations, PAIRS, self._seed))
 
     def _place_all(self) -> None:
-        """Give each new treatment a place."""
+        """Give each new configuration a place."""
         for run in self.queue:
             if run.settings not in self._places:
                 self._places[run.settings] = len(self.steps)
                 self.steps.append(run.settings)
 
 
-class TunableSteps(Mapping[int, tuple[Treatment, ...]]):
-    """The treatments of a course by their places, as many as there are by now; the planned ones as they are given."""
+class TunableSteps(Mapping[int, tuple[Configuration, ...]]):
+    """The configurations of a course by their places, as many as there are by now; the planned ones as they are given."""
 
-    def __init__(self, course: TunablesCourse, treatments: Sequence[Treatment]) -> None:
-        self._course, self._given = course, {key_of(t): t for t in treatments}
-        self._made: dict[int, tuple[Treatment, ...]] = {}
+    def __init__(self, course: TunablesCourse, configurations: Sequence[Configuration]) -> None:
+        self._course, self._given = course, {key_of(t): t for t in configurations}
+        self._made: dict[int, tuple[Configuration, ...]] = {}
 
-    def __getitem__(self, index: int) -> tuple[Treatment, ...]:
-        """Return the one treatment of a step."""
+    def __getitem__(self, index: int) -> tuple[Configuration, ...]:
+        """Return the one configuration of a step."""
         if index not in self._made:
-            treatment: Treatment = self._course.space.treatment(self._course.steps[index])
-            self._made[index] = (self._given.get(key_of(treatment), treatment),)
+            configuration: Configuration = self._course.space.configuration(self._course.steps[index])
+            self._made[index] = (self._given.get(key_of(configuration), configuration),)
         return self._made[index]
 
     def __iter__(self) -> Iterator[int]:
@@ -340,12 +340,12 @@ class TunableSteps(Mapping[int, tuple[Treatment, ...]]):
         return len(self._course.steps)
 
 
-def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[TunablesCourse]:
     """Begin a search.
 
     Args:
         study: its levels spelled out.
-        treatments: that are planned at first.
+        configurations: that are planned at first.
 
     Raises:
         StudyError: some of those were left out: an array needs them all.
@@ -355,17 +355,17 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCours
     course = TunablesCourse(
         read_factor_space(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
     )
-    _refuse_holes(course, treatments)
+    _refuse_holes(course, configurations)
     first = [course.steps.index(run.settings) for run in course.queue]
     return Search(
-        what="settings", steps=TunableSteps(course, treatments), first=first, course=course,
+        what="settings", steps=TunableSteps(course, configurations), first=first, course=course,
         most=2 * course.most, seed=study.seed,
     )  # fmt: skip
 
 
-def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> None:
-    given = {key_of(treatment) for treatment in treatments}
-    n_lost = sum(key_of(course.space.treatment(settings)) not in given for settings in course.steps)
+def _refuse_holes(course: TunablesCourse, configurations: Sequence[Configuration]) -> None:
+    given = {key_of(configuration) for configuration in configurations}
+    n_lost = sum(key_of(course.space.configuration(settings)) not in given for settings in course.steps)
     if given and n_lost:
         problem = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
         raise StudyError.one("factors", problem, "levels that go with each other", "leave those out that do not")

@@ -40,11 +40,11 @@ class TunedProgram:
         return FactorSpace(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
 
     def log(self, settings: Settings) -> float:
-        """Return the log performance of a treatment, without noise."""
+        """Return the log performance of a configuration, without noise."""
         return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
 
     def works(self, settings: Settings) -> bool:
-        """Tell whether runs of a treatment end well."""
+        """Tell whether runs of a configuration end well."""
         return self.fails is None or settings[self.fails[0]] != self.fails[1]
 
 

@@ -25,7 +25,7 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
 
     compared = versions(table, taken)
     if not compared:
-        return Answer(claim=_nothing(table, taken) if len(table.treatments) > 1 else None)
+        return Answer(claim=_nothing(table, taken) if len(table.configurations) > 1 else None)
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])
 
 

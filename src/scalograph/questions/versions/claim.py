@@ -47,14 +47,14 @@ def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[st
     )  # fmt: skip
 
 
-def version_name(table: Table, treatment: Mapping[str, Level]) -> str:
+def version_name(table: Table, configuration: Mapping[str, Level]) -> str:
     """Name what differs from the reference, and what varies beside; texts first: "stream, 8 threads"."""
-    levels = varying_levels(table, treatment)
+    levels = varying_levels(table, configuration)
     return short_levels(table, dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str))))
 
 
 def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, str]) -> MatrixRow:
-    name = version_name(table, sample.treatment)
+    name = version_name(table, sample.configuration)
     doubt = (
         "disturbed runs only" if sample.falls_back else "most runs unverified" if is_mostly_unverified(sample) else ""
     )
@@ -81,7 +81,7 @@ def claim(table: Table, taken: Samples, versions: Sequence[Version]) -> Claim:
     else:
         text = _single_sentence(table, ordered[0]) if len(ordered) == 1 else _ranking_sentence(table, ordered)
     samples = [sample for version in versions for sample in (version.base, version.sample)]
-    modes = {version_name(table, s.treatment): modes_text(table, s, primary_response(table)) for s in samples}
+    modes = {version_name(table, s.configuration): modes_text(table, s, primary_response(table)) for s in samples}
     odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
     return Claim(
         sentences=limit_sentences([text, *odd]), answered=bool(resolved), figure=f"response {primary_response(table)}",
@@ -166,7 +166,7 @@ def _verb(table: Table) -> str:
 
 
 def _name(table: Table, version: Version) -> str:
-    return version_name(table, version.sample.treatment)
+    return version_name(table, version.sample.configuration)
 
 
 def _reference(table: Table) -> str:

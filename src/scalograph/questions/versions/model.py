@@ -56,7 +56,7 @@ def ratio(table: Table, version: Version) -> Estimate:
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
     """The reference of a configuration: itself with the levels that the reference has."""
-    wanted = {**sample.treatment, **table.study.reference}
+    wanted = {**sample.configuration, **table.study.reference}
     return taken.get(tuple(wanted.values())) if table.study.reference else None
 
 

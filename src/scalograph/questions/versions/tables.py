@@ -14,13 +14,13 @@ def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
     """One row for each version."""
     factor, shown = curve_factor(table), varying_factors(table)
     counts = table.study.factors[factor].control is None
-    counts = counts and all(type(version.sample.treatment[factor]) is int for version in versions)
+    counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
     columns += [Column(name=f"{title(table, factor)} per CPU")] if counts else []
     columns += [Column(name="times as fast", kind="estimate"), Column(name="so it is", kind="text")]
     rows: list[list[Cell]] = []
     for version in versions:
-        levels = version.sample.treatment
+        levels = version.sample.configuration
         per_cpu = [int(levels[factor]) / version.sample.succeeded[0].n_cpus] if counts else []
         rows.append([*(levels[n] for n in shown), *per_cpu, version.gain, version.word])
     heading = f"Over {levels_text(table, table.study.reference)}"

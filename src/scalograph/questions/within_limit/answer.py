@@ -27,8 +27,8 @@ def answered_share(table: Table, factor: str, level: int) -> float | None:
     None where all was answered, but for chance, and where the load generator does not say what it offered.
     """
     rows = table.successful_rows()
-    nearest = min((abs(int(row.treatment[factor]) - level) for row in rows), default=0)
-    there = [row for row in rows if abs(int(row.treatment[factor]) - level) == nearest]
+    nearest = min((abs(int(row.configuration[factor]) - level) for row in rows), default=0)
+    there = [row for row in rows if abs(int(row.configuration[factor]) - level) == nearest]
     loads = [driver_load(record) for _, record in read_named_records(table, there)]
     shares = [(load.n_requests, load.rate / load.offered) for load in loads if load and load.offered]
     if not shares:
@@ -54,7 +54,7 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
 
 def limit_document(table: Table) -> WithinLimit | None:
     """Make the document of a search; None where no run has a score."""
-    search = begin(table.study, table.treatments)
+    search = begin(table.study, table.configurations)
     course = replay_runs(search, table)
     crossing, limit = course.found, table.study.responses[primary_response(table)].limit
     if crossing is None or limit is None:

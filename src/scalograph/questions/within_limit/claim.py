@@ -15,7 +15,7 @@ def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
     """State what the search has found, an open end too."""
     if result is None:
         return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
-    levels = sorted(int(treatment[result.factor]) for treatment in table.treatments)
+    levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
     name, figure = title(table, result.response), f"response {result.response}"
     limit = f"{name} within {_limit(table, result)}"
     runs = count_noun(len(result.runs), "run")

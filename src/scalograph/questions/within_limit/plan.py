@@ -13,4 +13,4 @@ def plan(design: Design) -> SearchPlan:
     Raises:
         StudyError: another factor varies, or the levels are no counts.
     """
-    return SearchPlan(design, partial(begin, design.study, design.treatments))
+    return SearchPlan(design, partial(begin, design.study, design.configurations))

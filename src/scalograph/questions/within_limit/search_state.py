@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.design.search_steps import Search, Treatment, count_levels, searched_factor
+from scalograph.design.search_steps import Configuration, Search, count_levels, searched_factor
 from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
 from scalograph.study.model import Study
 from scalograph.study.responses import primary_response
@@ -87,15 +87,15 @@ def first_levels(levels: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(min(levels, key=lambda n, at=at: (abs(n - at), n)) for at in wanted))  # type: ignore[misc]
 
 
-def begin(study: Study, treatments: Sequence[Treatment]) -> Search[LimitCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[LimitCourse]:
     """Begin a search.
 
     Raises:
         StudyError: it cannot be made over these configurations.
     """
-    factor = searched_factor(study, treatments)
-    levels, limit = count_levels(treatments, factor), study.responses[primary_response(study)].limit
+    factor = searched_factor(study, configurations)
+    levels, limit = count_levels(configurations, factor), study.responses[primary_response(study)].limit
     assert limit is not None
     course = LimitCourse([*levels], limit)
-    steps = {level: (treatment,) for level, treatment in levels.items()}
+    steps = {level: (configuration,) for level, configuration in levels.items()}
     return Search(what=factor, steps=steps, first=first_levels(sorted(levels)), course=course, most=MOST)

@@ -16,7 +16,7 @@ from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.plan import Plan
 from scalograph.run.services import has_services
 from scalograph.study.control_names import NO_RESET, Reset
-from scalograph.study.levels import Run, Treatment
+from scalograph.study.levels import Configuration, Run
 from scalograph.study.program import Service
 from scalograph.system.quiet import LoadSample
 
@@ -46,7 +46,7 @@ class Specification:
     """One run as a host is asked for it: every process that starts at one gate, and what is done around them.
 
     Attributes:
-        run: its name and its treatment.
+        run: its name and its configuration.
         launches: the processes, services first; the first one's environment and values are those of the steps.
         events: whether the processes may speak the workload protocol.
         capture: whether their output is read.
@@ -97,7 +97,7 @@ class Specification:
         return self.launches[copy.command].service is None
 
     def keep_controlled_copies(self, record: Record) -> Record:
-        """Return a record with the copies that obey the levels of the treatment: beside services, only these."""
+        """Return a record with the copies that obey the levels of the configuration: beside services, only these."""
         if not has_services(self.launches):
             return record
         return replace(record, copies=[copy for copy in record.copies if self.launches[copy.command].service])
@@ -164,9 +164,9 @@ class Host(Protocol):
         """
 
     def apply_settings(
-        self, planned: Plan, treatment: Treatment
+        self, planned: Plan, configuration: Configuration
     ) -> AbstractContextManager[Sequence[HeldSetting] | None]:
-        """Set what a treatment asks of the machine and no process can be given; restore it at the end.
+        """Set what a configuration asks of the machine and no process can be given; restore it at the end.
 
         What was read of settings of the whole machine is known when the context has ended.
 

@@ -45,7 +45,7 @@ def table(
     text = ",".join(map(str, levels))
     study = parse(study_text(CommandStudy(("p", "{threads}"), {factor: text}, responses=responses)))
     rng = np.random.default_rng(3)
-    treatments: list[dict[str, Any]] = [{factor: n} for n in levels]
+    configurations: list[dict[str, Any]] = [{factor: n} for n in levels]
 
     def row(n: int, block: int) -> Row:
         at_once = n if factor == "cpus" else min(n, cpus)
@@ -61,7 +61,7 @@ def table(
         )  # fmt: skip
 
     rows = [row(n, block) for block in range(8) for n in levels]
-    return Table(study, "hash", {}, list(treatments), [8] * len(levels), rows)
+    return Table(study, "hash", {}, list(configurations), [8] * len(levels), rows)
 
 
 def only(given: Table) -> Curve:
@@ -218,7 +218,7 @@ def test_a_command_that_ignores_its_level_is_told() -> None:
 
 def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     few, wide = table(sigma=1.0), table(sigma=1.0)
-    few.rows[:] = few.rows[: len(few.treatments)]
+    few.rows[:] = few.rows[: len(few.configurations)]
     for row in wide.rows:
         row.scores["wall"] *= 1 + 0.2 * (row.block % 3 - 1)
     assert warned(few) == warned(wide) == ""
@@ -236,7 +236,7 @@ def test_a_program_that_uses_one_cpu_of_many_is_told_so() -> None:
 
 def test_one_document_has_the_scores_that_count() -> None:
     given = table((1, 2))
-    given.rows[0] = replace(given.rows[0], verdict="contaminated")
+    given.rows[0] = replace(given.rows[0], verdict="disturbed")
     found = document(findings(given), ["So."], 0.1)
     steps = found["curves"][0]["steps"]
     assert [len(step["responses"]["wall"]["scores"]) for step in steps] == [7, 8]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 
 SCORES = (1.0, 1.01, 0.99, 1.005, 0.995, 1.0)
@@ -19,8 +19,8 @@ def source(label: str, times: Mapping[int, float], scores: Sequence[float] = SCO
     for i, (n, typical) in enumerate(times.items()):
         own = [typical * score for score in (*scores[i % len(scores) :], *scores[: i % len(scores)])]
         blocks = tuple(range(len(own)))
-        made.append(SourceTreatment({"threads": n, **levels}, tuple(own), blocks, None, n, doubt if n == 1 else ""))
+        made.append(SourceConfiguration({"threads": n, **levels}, tuple(own), blocks, None, n, doubt if n == 1 else ""))
     return MeasuredSource(
         label=label, name="made", factors=every, along="threads", response=ResponseDoc(name="wall", **given),
-        treatments=tuple(made), **{"trust": Trust(level="believe", sentence="Made."), **more},
+        configurations=tuple(made), **{"trust": Trust(level="believe", sentence="Made."), **more},
     )  # fmt: skip

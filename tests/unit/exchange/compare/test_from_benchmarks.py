@@ -1,4 +1,4 @@
-"""What another instrument measured, as a source: each benchmark is a treatment of its own, or is refused."""
+"""What another instrument measured, as a source: each benchmark is a configuration of its own, or is refused."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def test_a_param_called_like_the_name_takes_no_place_of_it() -> None:
     source = benchmark_source([timed("Sum", benchmark="x"), timed("Max", benchmark="x")], "an instrument", "A")
     assert source.levels_of("benchmark") == ["x"] and source.levels_of("benchmark name") == ["Sum", "Max"]
     both = {"benchmark": "x", "benchmark name": "y"}
-    assert len(benchmark_source([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").treatments) == 2
+    assert len(benchmark_source([timed("Sum", **both), timed("Max", **both)], "an instrument", "A").configurations) == 2
 
 
 def test_a_benchmark_that_is_there_twice_is_found_among_many() -> None:

@@ -59,9 +59,11 @@ def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
         one = with_law(label, sigma)
         (curve,) = one.curves
         locks = tuple(curve.model_copy(update={"group": {"lock": lock}}) for lock in ("none", "cas"))
-        own = tuple(t._replace(levels={**t.levels, "lock": lock}) for lock in ("none", "cas") for t in one.treatments)
+        own = tuple(
+            t._replace(levels={**t.levels, "lock": lock}) for lock in ("none", "cas") for t in one.configurations
+        )
         factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
-        every.append(replace(one, curves=locks, treatments=own, factors=factors))
+        every.append(replace(one, curves=locks, configurations=own, factors=factors))
     old, new = select_levels(every, ["lock=cas"])
     (found,) = compare_sources(old, [new]).results
     assert [one.group for one in found.laws] == [{"lock": "cas"}] and not found.laws_left_out

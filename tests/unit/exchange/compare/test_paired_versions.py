@@ -18,7 +18,8 @@ def study(new: float, refused: str = "") -> MeasuredSource:
     old = source("s", {1: 1.0}, BLOCKS, levels={"version": "./old"}, refused=refused)
     own = [score * new * (1 + 0.001 * (i % 3)) for i, score in enumerate(BLOCKS)]
     return replace(
-        old, treatments=(*old.treatments, *source("s", {1: 1.0}, own, levels={"version": "./new"}).treatments)
+        old,
+        configurations=(*old.configurations, *source("s", {1: 1.0}, own, levels={"version": "./new"}).configurations),
     )
 
 

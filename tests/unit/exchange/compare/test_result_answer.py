@@ -36,7 +36,7 @@ def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
 
 def test_one_level_is_told_by_itself() -> None:
     found = said(source("old", CURVE), source("new", grown(1.2, only=8)))
-    assert [one.shown for one in found.treatments] == ["same", "same", "same", "slower"]
+    assert [one.shown for one in found.configurations] == ["same", "same", "same", "slower"]
     assert found.answer == "slower" and found.alike is None
     faster = said(source("old", CURVE), source("new", grown(0.8, only=8)))
     assert faster.answer == "faster"
@@ -72,20 +72,20 @@ def test_of_a_study_that_was_disturbed_nothing_is_said(refused: str) -> None:
     assert compare_claim(compare_sources(sides[0], [sides[1]])).sentences[0].startswith("Cannot be said")
 
 
-def test_disturbed_treatments_decide_nothing() -> None:
+def test_disturbed_configurations_decide_nothing() -> None:
     found = said(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
-    assert found.treatments[0].shown == "not shown" and found.treatments[0].doubt
+    assert found.configurations[0].shown == "not shown" and found.configurations[0].doubt
     assert found.answer == "same" and found.n_blind == 1
 
 
 @pytest.mark.parametrize("odd", [(0.0, 1.0), (1e-300, 1e300), (1e308, 1e308)])
 def test_scores_without_a_ratio_decide_nothing(odd: tuple[float, ...]) -> None:
     new = source("new", CURVE)
-    first, *others = new.treatments
+    first, *others = new.configurations
     found = said(
-        source("old", CURVE), replace(new, treatments=(first._replace(scores=(*odd, *first.scores[2:])), *others))
+        source("old", CURVE), replace(new, configurations=(first._replace(scores=(*odd, *first.scores[2:])), *others))
     )
-    assert found.answer == "same" and found.n_blind == 1 and found.treatments[0].ratio.value is None
+    assert found.answer == "same" and found.n_blind == 1 and found.configurations[0].ratio.value is None
 
 
 def test_few_runs_are_no_answer() -> None:
@@ -120,7 +120,7 @@ def test_facts_that_nobody_measured_are_differences_like_any(odd: object) -> Non
         divide_scores(new, "clock")
 
 
-def test_sources_without_a_common_treatment_are_refused() -> None:
+def test_sources_without_a_common_configuration_are_refused() -> None:
     with pytest.raises(StudyError, match="no configuration that both have"):
         said(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
     with pytest.raises(StudyError, match="figures of one unit"):
@@ -140,9 +140,9 @@ def test_per_clock_counts_cycles() -> None:
 
 def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
     times = divide_scores(source("old", CURVE, (1.0, 1.0)), "cpu")
-    assert times.treatments[2].scores[0] == pytest.approx(4 * 2.3)
+    assert times.configurations[2].scores[0] == pytest.approx(4 * 2.3)
     rates = divide_scores(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
-    assert rates.treatments[2].scores[0] == pytest.approx(2.3 / 4)
+    assert rates.configurations[2].scores[0] == pytest.approx(2.3 / 4)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.measured_source import FailedTreatment
+from scalograph.exchange.compare.measured_source import FailedConfiguration
 from scalograph.exchange.compare.series import DatedSource, series, series_claim, series_tables, series_trust
 from scalograph.protocol.findings import Trust
 
@@ -79,7 +79,7 @@ def test_care_that_a_study_asks_for_is_passed_on() -> None:
 def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
     every = results(8)
     last = every[-1].source
-    lost = replace(last, treatments=last.treatments[:2], failed=(FailedTreatment({"threads": 4}, (5, 6)),))
+    lost = replace(last, configurations=last.configurations[:2], failed=(FailedConfiguration({"threads": 4}, (5, 6)),))
     found = series([*every[:-1], DatedSource(every[-1].started, lost)])
     assert len(found.results) == 7 and found.left_out == ["r07: runs failed with threads=4 (5 of 6)"]
     claim = series_claim(found)
@@ -90,7 +90,7 @@ def test_a_newest_result_that_failed_is_no_level_and_is_named() -> None:
 def test_a_newest_result_that_lacks_a_configuration_says_so() -> None:
     every = results(8)
     last = every[-1].source
-    found = series([*every[:-1], DatedSource(every[-1].started, replace(last, treatments=last.treatments[:2]))])
+    found = series([*every[:-1], DatedSource(every[-1].started, replace(last, configurations=last.configurations[:2]))])
     claim = series_claim(found)
     assert len(found.results) == 8 and not claim.answered
     assert claim.sentences == [

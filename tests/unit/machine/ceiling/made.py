@@ -43,7 +43,7 @@ def findings(*curves: Curve, control: str | None = None, baseline: int | None = 
         name="s", title="S", question="sweep", work="total", hash="", seed=1, factors=factors, responses=[],
         baseline=None if baseline is None else BaselineDoc(factor=factor, level=baseline),
     )  # fmt: skip
-    runs = RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=2)
+    runs = RunsDoc(n_asked=10, n_done=10, n_failed=0, configurations=2)
     return Findings(
         study=study, runs=runs, trust=Trust(level="believe", sentence=""), answer=["first"], curves=[*curves]
     )

@@ -1,6 +1,12 @@
 """A study's curves under the machine's ceiling: which point is compared, what is said, what is shown."""
 
-from scalograph.machine.ceiling.compare_ceiling import (MAX_SENTENCES, compare_ceiling, speedups_by_cpus, add_ceiling, reach)
+from scalograph.machine.ceiling.compare_ceiling import (
+    MAX_SENTENCES,
+    add_ceiling,
+    compare_ceiling,
+    reach,
+    speedups_by_cpus,
+)
 from scalograph.protocol.findings import Claim, Curve, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
 
@@ -19,7 +25,9 @@ def test_the_box_is_told_first() -> None:
     assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98x [")
     assert "one lock that is taken all the time to 0.400x [" in made.answer[0]
     claim = Claim(sentences=["So.", "Thus.", "And."])
-    told = add_ceiling(findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()).claim
+    told = add_ceiling(
+        findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()
+    ).claim
     assert told and told.sentences == ["So.", "Thus.", made.answer[0]]
 
 

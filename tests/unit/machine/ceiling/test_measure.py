@@ -9,13 +9,22 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.machine.ceiling import saved_ceiling
-from scalograph.machine.ceiling.saved_ceiling import (RUNS, SavedCeiling, ceiling_file, ceiling_key, machine_ceiling, build_ceiling, plan_ceiling, read_ceiling)
+from scalograph.machine.ceiling.saved_ceiling import (
+    RUNS,
+    SavedCeiling,
+    build_ceiling,
+    ceiling_file,
+    ceiling_key,
+    machine_ceiling,
+    plan_ceiling,
+    read_ceiling,
+)
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.local_host import LocalHost
-from scalograph.run.loop import Progress, NullProgress
+from scalograph.run.loop import NullProgress, Progress
 from scalograph.run.session import run_in_memory
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment
@@ -53,7 +62,7 @@ class Scaling:
 
     def measure(self, run: Run) -> Record:
         self.n += 1
-        kind, n = str(run.treatment["kind"]), int(run.treatment["cpus"])
+        kind, n = str(run.configuration["kind"]), int(run.configuration["cpus"])
         if kind == self.failed:
             return record(status="failed", reason="no more processes")
         seconds = (0.2 if n == 1 else self.on_two[kind]) * (1 + self.n % 3 / 1000)
@@ -93,7 +102,7 @@ def test_each_kind_on_one_cpu_and_on_all() -> None:
 
 def test_powers_of_two_and_all_unless_told_otherwise() -> None:
     def levels(planned: Any) -> set[int]:
-        return {treatment["cpus"] for treatment in planned.design.treatments}
+        return {configuration["cpus"] for configuration in planned.design.configurations}
 
     assert levels(plan_ceiling(host_of(6))) == {1, 2, 4, 6}
     assert levels(plan_ceiling(host_of(6), [3])) == {1, 3}
@@ -149,7 +158,10 @@ def test_another_machine_kernel_or_probe_is_measured_anew(tmp_path: Path, measur
     machine_ceiling(KNOWN, environ=environ)
     measuring.append(other)
     assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == other
-    assert len({ceiling_key(TWO, ("/bin/true",)), ceiling_key(TWO, ("/bin/sh",)), ceiling_key(host_of(3), ("/bin/true",))}) == 3
+    assert (
+        len({ceiling_key(TWO, ("/bin/true",)), ceiling_key(TWO, ("/bin/sh",)), ceiling_key(host_of(3), ("/bin/true",))})
+        == 3
+    )
 
 
 def test_fresh_measures_in_any_case(tmp_path: Path, measuring: list[Ceiling]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.machine.floor.floor import aa_difference, noise_floor, floor_part, consecutive_reference
+from scalograph.machine.floor.floor import aa_difference, consecutive_reference, floor_part, noise_floor
 from scalograph.machine.floor.floor import floor_rows as in_words
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
@@ -22,7 +22,7 @@ def rows(scores: np.ndarray, n_cpus: int = 1) -> Iterator[Row]:
         for label, score in zip("AB", pair, strict=True):
             yield Row(
                 run=f"{n_cpus}{label}{block}", block=block, replicate=block, warmup=False,
-                treatment={"label": label, "cpus": n_cpus}, status="ok", reason=None, verdict="clean", causes=(),
+                configuration={"label": label, "cpus": n_cpus}, status="ok", reason=None, verdict="clean", causes=(),
                 observations={}, scores={"wall": float(score)},
             )  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     scores = quiet()
     scores[3, 0], scores[7, 1] = 0.4, 0.4  # one with a cause, one without
     every = list(rows(scores))
-    every[6] = changed(every[6], verdict="contaminated", causes=(NEIGHBOR,))
+    every[6] = changed(every[6], verdict="disturbed", causes=(NEIGHBOR,))
     every[9] = changed(every[9], status="failed", verdict="failed", scores={})
     found = floor_part(every, 1)
     assert (found.n, found.n_disturbed, found.n_failed) == (98, 1, 1)
@@ -86,7 +86,7 @@ def test_false_objections_are_rare() -> None:
 
 
 def test_a_busy_machine_has_no_floor() -> None:
-    every = [changed(row, verdict="contaminated", causes=(NEIGHBOR,)) for row in rows(quiet())]
+    every = [changed(row, verdict="disturbed", causes=(NEIGHBOR,)) for row in rows(quiet())]
     found = noise_floor(table(every))
     assert found.one and (found.one.spread, found.one.difference, found.one.reference) == (None, None, None)
     assert found.warnings == ("on 1 CPU only 0 of 100 runs count: too few for a floor",)

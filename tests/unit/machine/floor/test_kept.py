@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.control.host_facts import read_host_facts
 from scalograph.machine.doctor import examine
-from scalograph.machine.floor.saved_noise import SavedNoise, save_noise, noise_file, read_noise
+from scalograph.machine.floor.saved_noise import SavedNoise, noise_file, read_noise, save_noise
 from scalograph.protocol.noise_floor import Floor
 
 from ...control.trees import planted

@@ -46,7 +46,7 @@ def test_one_label_and_one_cpu() -> None:
     scores, n_disturbed = scored(host)
     assert scores == pytest.approx([0.2 + n / 1000 for n in range(STRETCH)])
     assert n_disturbed == 0 and len(host.asked) == STRETCH
-    assert {tuple(run.treatment.values()) for run in host.asked} == {("A", 1)}
+    assert {tuple(run.configuration.values()) for run in host.asked} == {("A", 1)}
 
 
 def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated() -> None:

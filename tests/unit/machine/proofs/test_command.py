@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.sanity_output import summary_sentence, sanity, sentence
+from scalograph.cli.sanity_output import sanity, sentence, summary_sentence
 from scalograph.machine.proofs.proof import Proof
 
 pytestmark = pytest.mark.xdist_group("machine")

@@ -44,7 +44,9 @@ def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., lis
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def run(**checks: Callable[[ProofContext], str]) -> list[Proof]:
-        promises = tuple(GuaranteeCheck(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
+        promises = tuple(
+            GuaranteeCheck(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items()
+        )
         monkeypatch.setattr("scalograph.machine.proofs.run_proofs.GUARANTEES", promises)
         return prove(HOST)
 
@@ -96,5 +98,9 @@ def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_every_claim_has_a_name_of_its_own_and_a_sentence() -> None:
-    assert len({promise.name for promise in GUARANTEES}) == len({promise.what for promise in GUARANTEES}) == len(GUARANTEES)
+    assert (
+        len({promise.name for promise in GUARANTEES})
+        == len({promise.what for promise in GUARANTEES})
+        == len(GUARANTEES)
+    )
     assert all(promise.what[0].isupper() and promise.doubt for promise in GUARANTEES)

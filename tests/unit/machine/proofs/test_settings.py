@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from scalograph.machine.proofs.proof_context import find_empty_leaves, leaf_parents, read_settings
-from scalograph.machine.proofs.proof_run import kill_marked, find_marked
+from scalograph.machine.proofs.proof_run import find_marked, kill_marked
 
 
 @pytest.fixture

@@ -68,9 +68,9 @@ class Machine(Simulated):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        n, p = int(run.treatment["size"]), int(run.treatment["workers"])
-        parallel = run.treatment["version"] in ("parallel", 2)
-        n *= int(run.treatment.get("cost", 1))
+        n, p = int(run.configuration["size"]), int(run.configuration["workers"])
+        parallel = run.configuration["version"] in ("parallel", 2)
+        n *= int(run.configuration.get("cost", 1))
         wall = (START + WORKER * p + n / p if parallel else n) * 1e-4
         wall *= math.exp(self.noise * math.sin(12.9898 * len(self.made)))
         failing = parallel and (n >= self.failing_from or p == self.failing_workers)
@@ -157,12 +157,12 @@ def test_each_pair_is_made_together_in_a_drawn_order(plain: Searched) -> None:
     steps = [machine.made[i : i + 2] for i in range(0, len(machine.made), 2)]
     for number, (first, second) in enumerate(steps):
         assert first.block == second.block == number
-        assert {first.treatment["version"], second.treatment["version"]} == {"sequential", "parallel"}
-        assert (first.treatment["size"], first.treatment["workers"]) == (
-            second.treatment["size"],
-            second.treatment["workers"],
+        assert {first.configuration["version"], second.configuration["version"]} == {"sequential", "parallel"}
+        assert (first.configuration["size"], first.configuration["workers"]) == (
+            second.configuration["size"],
+            second.configuration["workers"],
         )
-    begins = {first.treatment["version"] for first, _ in steps}
+    begins = {first.configuration["version"] for first, _ in steps}
     assert begins == {"sequential", "parallel"}
 
 
@@ -171,7 +171,7 @@ def test_a_disturbed_run_is_made_again_beside_its_pair(tmp_path: Path) -> None:
     _, found = run(tmp_path, machine)
     names = [run.run for run in machine.made]
     assert names[2:6] == ["e0002", "e0003", "e0003r1", "e0004"]
-    assert machine.made[3].treatment == machine.made[4].treatment and machine.made[4].block == 1
+    assert machine.made[3].configuration == machine.made[4].configuration and machine.made[4].block == 1
     assert break_even_of(found).n == (len(machine.made) - 1) / 2
 
 
@@ -188,7 +188,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     whole = Machine(noise=0.1)
     run(tmp_path / "whole", whole)
     assert more.n_before == 20
-    assert [(r.run, r.treatment) for r in machine.made] == [(r.run, r.treatment) for r in whole.made]
+    assert [(r.run, r.configuration) for r in machine.made] == [(r.run, r.configuration) for r in whole.made]
 
 
 def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
@@ -225,7 +225,9 @@ class Cutoff(Machine):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        wall = (1.15 if run.treatment["size"] < 1000 else 0.37) if run.treatment["version"] == "parallel" else 1.0
+        wall = (
+            (1.15 if run.configuration["size"] < 1000 else 0.37) if run.configuration["version"] == "parallel" else 1.0
+        )
         wall *= math.exp(0.03 * math.sin(12.9898 * len(self.made)))
         return record(wall, wall, cpus=(0, 1))
 
@@ -273,9 +275,9 @@ class Middle(Machine):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        n = int(run.treatment["size"])
+        n = int(run.configuration["size"])
         ratio = 3 * (16 / n) ** 0.35 + (n / 65536) ** 2 * 1.2
-        wall = ratio if run.treatment["version"] == "parallel" else 1.0
+        wall = ratio if run.configuration["version"] == "parallel" else 1.0
         wall *= math.exp(0.02 * math.sin(12.9898 * len(self.made)))
         return record(wall, wall, cpus=(0, 1))
 
@@ -355,6 +357,8 @@ def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(plain
 
 def test_names_that_a_host_spells_out_are_no_points_of_a_line() -> None:
     """All JVMs of a host, say: only there it shows that they are several."""
-    treatments = [{"version": v, "size": 16, "workers": w} for v in ("sequential", "parallel") for w in ("a", "b", "c")]
+    configurations = [
+        {"version": v, "size": 16, "workers": w} for v in ("sequential", "parallel") for w in ("a", "b", "c")
+    ]
     with pytest.raises(StudyError, match=r"factors\.workers: level 'a' of several, expected numbers"):
-        comparison_space(parse(STUDY), treatments)
+        comparison_space(parse(STUDY), configurations)

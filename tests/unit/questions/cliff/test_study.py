@@ -55,7 +55,7 @@ class Machine(Simulated):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        n = int(run.treatment["threads"])
+        n = int(run.configuration["threads"])
         wall = math.prod(factor for place, factor in self.jumps.items() if n >= place)
         wall *= math.exp(0.02 * math.sin(12.9898 * len(self.made)))
         status, disturbed = "failed" if n >= self.failing_from else "ok", 0.3 if len(self.made) in self.busy else 0.0
@@ -155,7 +155,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     whole = Machine({220: 2.0})
     run(tmp_path / "whole", whole)
     assert more.reason == "complete" and more.n_before == 13
-    assert [r.treatment for r in machine.made] == [r.treatment for r in whole.made]
+    assert [r.configuration for r in machine.made] == [r.configuration for r in whole.made]
     assert [r.run for r in machine.made] == [r.run for r in whole.made]
 
 

@@ -58,7 +58,7 @@ class Machine(Simulated):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        n = int(run.treatment.get("cpus", run.treatment.get("threads", 1)))
+        n = int(run.configuration.get("cpus", run.configuration.get("threads", 1)))
         busy = min(n, self.cap)
         wall = (math.ceil(n / self.cap) if self.workers else 1 / busy) * math.exp(0.01 * math.sin(9 * len(self.made)))
         wall *= 2 if self.busy_first and n == 1 else 1
@@ -140,13 +140,13 @@ def test_the_design_holds_the_start_and_the_budget_and_the_findings_count_every_
     head, *runs = map(json.loads, done.results.design.read_text().splitlines())
     assert (head["question"], head["most_runs"], head["budget_s"]) == ("effective-cpus", 30, 120)
     assert [line["run"] for line in runs] == [f"e{n:04d}" for n in range(5)]
-    assert [line["treatment"] for line in runs] == [dict(run.treatment) for run in machine.made[:5]]
+    assert [line["configuration"] for line in runs] == [dict(run.configuration) for run in machine.made[:5]]
     assert sum(journal.first_event(done.results.journal)["design"]["runs"]) == 5
     assert found.runs.n_asked == found.runs.n_done == len(machine.made)
-    assert (found.runs.n_repeated, found.runs.n_short, found.runs.treatments) == (0, 0, 12)
+    assert (found.runs.n_repeated, found.runs.n_short, found.runs.configurations) == (0, 0, 12)
     figures, levels = (table for table in found.tables if table.id.startswith("effective-"))
     assert dict(figures.rows)["help"].startswith("5 (probability ")
-    assert {row[0] for row in levels.rows} == {run.treatment["cpus"] for run in machine.made}
+    assert {row[0] for row in levels.rows} == {run.configuration["cpus"] for run in machine.made}
     assert sum(row[4] for row in levels.rows) == len(machine.made)
 
 
@@ -156,7 +156,7 @@ def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> N
     assert (one.k_eff, one.decided, one.mask) == (2, True, 9)
     assert "level 12 failed 2 times: left out" in found.warnings
     assert (found.runs.n_failed, found.runs.n_empty) == (2, 1)
-    assert analyze_steps.exit_code(found) == Exit.TREATMENT_FAILED and done.reason == "complete"
+    assert analyze_steps.exit_code(found) == Exit.CONFIGURATION_FAILED and done.reason == "complete"
 
 
 def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def test_of_work_that_is_the_same_its_noise_is_the_answer() -> None:
 def alone() -> Table:
     """One configuration."""
     given = table(flat)
-    given.treatments[:] = given.treatments[:1]
-    given.rows[:] = [row for row in given.rows if row.treatment == given.treatments[0]]
+    given.configurations[:] = given.configurations[:1]
+    given.rows[:] = [row for row in given.rows if row.configuration == given.configurations[0]]
     return given
 
 
@@ -76,7 +76,7 @@ def test_one_configuration_has_its_figure() -> None:
 
 def test_one_disturbed_configuration_has_its_figures_without_a_claim() -> None:
     given, quiet = alone(), said(alone())
-    given.rows[:] = [structs.replace(row, verdict="contaminated") for row in given.rows]
+    given.rows[:] = [structs.replace(row, verdict="disturbed") for row in given.rows]
     found = said(given)
     assert not found.answered and found.sentences[0].endswith(" runs were disturbed.") and found.matrix == quiet.matrix
 
@@ -100,8 +100,8 @@ def test_without_a_run_nothing_is_said() -> None:
 
 def test_of_many_configurations_one_is_no_answer() -> None:
     given = table(flat, flat)
-    kept = given.rows[0].treatment
-    given.rows[:] = [row for row in given.rows if row.treatment == kept]
+    kept = given.rows[0].configuration
+    given.rows[:] = [row for row in given.rows if row.configuration == kept]
     assert not said(given).answered
 
 
@@ -124,9 +124,9 @@ def test_what_is_too_wide_has_no_percentage() -> None:
 )
 def test_of_one_run_each_without_times_it_is_told_whether_they_ended_well(failed: bool, begins: str) -> None:
     given = table(flat)
-    first = {tuple(row.treatment.items()): row for row in reversed(given.rows)}
+    first = {tuple(row.configuration.items()): row for row in reversed(given.rows)}
     functional = [
-        structs.replace(row, verdict="undecided", causes=[Cause("functional", None, "", FUNCTIONAL)])
+        structs.replace(row, verdict="unverified", causes=[Cause("functional", None, "", FUNCTIONAL)])
         for row in [*first.values()][:3]
     ]
     given.rows[:] = functional

@@ -83,9 +83,11 @@ def _bins(until_s: float, width: int) -> list[int]:
 
 def built(folder: Path, text: str = STUDY, timeline: bool = True, n_warmup: int = 0, **head: Any) -> Table:
     jitters = (0.998, 1.0, 1.002, 1.001)
-    treatments = [{"jobs": j, "policy": p} for j in WALLS for p in ("other", "batch")]
-    runs = [(t, one(int(t["jobs"]), x, timeline)) for x in jitters for t in treatments]
-    file = write(folder / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4] * 6}, **head)
+    configurations = [{"jobs": j, "policy": p} for j in WALLS for p in ("other", "batch")]
+    runs = [(t, one(int(t["jobs"]), x, timeline)) for x in jitters for t in configurations]
+    file = write(
+        folder / "journal.jsonl", runs, text, design={"configurations": configurations, "runs": [4] * 6}, **head
+    )
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines[1 : 1 + n_warmup]:
         line["warmup"] = True
@@ -170,14 +172,14 @@ def test_the_peak_of_the_tree_goes_before_the_bound(tmp_path: Path) -> None:
     assert Memory(100.0, {1: 100.0}, {}).need(6) == 600.0
 
 
-def test_a_failed_treatment_that_needs_more_memory_than_there_is(tmp_path: Path) -> None:
+def test_a_failed_configuration_that_needs_more_memory_than_there_is(tmp_path: Path) -> None:
     """All runs of -j 4 were killed: what it would need is told by the others."""
     file = built(tmp_path).file
     assert file is not None
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     lines[0]["machine"]["memory_bytes"] = 350 * MIB
     for line in lines[1:]:
-        if line["treatment"] == {"jobs": 4, "policy": "batch"}:
+        if line["configuration"] == {"jobs": 4, "policy": "batch"}:
             line["record"]["run"] |= {"status": "failed", "reason": "make ended with exit code 2: cc: Killed"}
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     (said,) = told(table.load(file)).warnings
@@ -219,7 +221,7 @@ def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
     assert file is not None
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines[1:]:
-        if line["treatment"] == {"jobs": 2, "policy": "other"}:
+        if line["configuration"] == {"jobs": 2, "policy": "other"}:
             line["record"]["run"] |= {"neighbor_ns": 600_000_000}
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     found = told(table.load(file))
@@ -252,9 +254,11 @@ def test_other_studies_are_left_alone(tmp_path: Path) -> None:
 
 
 def built_as(folder: Path, text: str) -> Table:
-    treatments = [{"n": j, "policy": "other"} for j in WALLS]
-    runs = [(t, one(int(t["n"]), 1.0)) for t in treatments]
-    return table.load(write(folder / "other.jsonl", runs, text, design={"treatments": treatments, "runs": [1] * 3}))
+    configurations = [{"n": j, "policy": "other"} for j in WALLS]
+    runs = [(t, one(int(t["n"]), 1.0)) for t in configurations]
+    return table.load(
+        write(folder / "other.jsonl", runs, text, design={"configurations": configurations, "runs": [1] * 3})
+    )
 
 
 def test_jobs_that_each_build_something_are_no_parallel_build(tmp_path: Path) -> None:

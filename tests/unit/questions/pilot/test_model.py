@@ -1,4 +1,4 @@
-"""Noise pooled over the treatments of a pilot, and the runs that it asks for."""
+"""Noise pooled over the configurations of a pilot, and the runs that it asks for."""
 
 import math
 
@@ -53,9 +53,9 @@ def test_one_iteration_tells_of_scores_only() -> None:
     assert found.sd_at(9) == found.sd_score
 
 
-@pytest.mark.parametrize("treatments", [[], [[[1.0, 2.0]]], [[[1.0]], [[2.0]]], [[[0.0], [0.0]]], [[[], [1.0]]]])
-def test_too_little_is_no_pilot(treatments: list[list[list[float]]]) -> None:
-    assert pilot(treatments) is None
+@pytest.mark.parametrize("configurations", [[], [[[1.0, 2.0]]], [[[1.0]], [[2.0]]], [[[0.0], [0.0]]], [[[], [1.0]]]])
+def test_too_little_is_no_pilot(configurations: list[list[list[float]]]) -> None:
+    assert pilot(configurations) is None
 
 
 def test_identical_iterations_are_no_noise() -> None:
@@ -64,7 +64,7 @@ def test_identical_iterations_are_no_noise() -> None:
     assert (found.sd_score, found.differ) == (0.0, False)
 
 
-def test_a_treatment_that_varies_more_is_named() -> None:
+def test_a_configuration_that_varies_more_is_named() -> None:
     still, wild = made(Noise(0.01, 0.01), runs=3, levels=(1.0,) * 3), made(Noise(0.01, 0.5), runs=3, levels=(1.0,))
     assert noisier_configurations([*still, *wild]) == [3]
     alike = [noisier_configurations(made(LOW, levels=(1.0,) * 4, runs=3, seed=n)) for n in range(100)]

@@ -6,7 +6,7 @@ from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.pilot.plan import ends, pilot_study, takes_iterations
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
@@ -21,16 +21,16 @@ def planned(text: str) -> tuple[Study, Design]:
     return study, design(study, HOST)
 
 
-def pilot_of(text: str, iterated: bool = True) -> tuple[Study, list[Treatment]]:
-    """The pilot and its treatments, planned anew from what the pilot declares."""
+def pilot_of(text: str, iterated: bool = True) -> tuple[Study, list[Configuration]]:
+    """The pilot and its configurations, planned anew from what the pilot declares."""
     small = pilot_study(*planned(text), iterated)
-    return small, list(design(small, HOST).treatments)
+    return small, list(design(small, HOST).configurations)
 
 
-def test_its_treatments_are_the_ends_of_the_first_and_the_last_curve() -> None:
-    _, treatments = pilot_of(VALID)
+def test_its_configurations_are_the_ends_of_the_first_and_the_last_curve() -> None:
+    _, configurations = pilot_of(VALID)
     expected = [{"threads": n, "lock": lock} for n in (1, 4) for lock in ("none", "cas")]
-    assert sorted(treatments, key=str) == sorted(expected, key=str)
+    assert sorted(configurations, key=str) == sorted(expected, key=str)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_its_treatments_are_the_ends_of_the_first_and_the_last_curve() -> None:
 )
 def test_the_baseline_is_one_of_them(levels: str, baseline: str, found: set[int]) -> None:
     text = VALID.replace('"1,2,4"', levels).replace("threads = 1", f"threads = {baseline}")
-    assert {treatment["threads"] for treatment in pilot_of(text)[1]} == found
+    assert {configuration["threads"] for configuration in pilot_of(text)[1]} == found
 
 
 def test_without_a_baseline_it_follows_the_factor_with_the_most_levels() -> None:
@@ -51,21 +51,21 @@ def test_what_the_study_leaves_out_stays_out() -> None:
     assert {(t["threads"], t["lock"]) for t in pilot_of(text)[1]} == {(1, "none"), (1, "cas"), (4, "none"), (2, "cas")}
 
 
-def test_one_treatment_is_a_pilot_of_one() -> None:
+def test_one_configuration_is_a_pilot_of_one() -> None:
     text = VALID.replace('"1,2,4"', "[1]").replace('["none", "cas"]', '["none"]')
     assert ends(planned(text)[1]) == [{"threads": 1, "lock": "none"}]
     assert pilot_of(text)[1] == [{"threads": 1, "lock": "none"}]
 
 
-def test_of_many_factors_no_other_treatment_is_run() -> None:
+def test_of_many_factors_no_other_configuration_is_run() -> None:
     more = "".join(f'[factors.f{n}]\nlevels = ["a", "b", "c"]\n' for n in range(6))
     text = VALID.replace("[protocol]", more + "[protocol]")
-    small, treatments = pilot_of(text)
-    assert len(treatments) == 4
+    small, configurations = pilot_of(text)
+    assert len(configurations) == 4
     assert len(small.exclude) < 40
 
 
-def test_few_treatments_run_more_often() -> None:
+def test_few_configurations_run_more_often() -> None:
     assert pilot_of(VALID)[0].protocol.runs == 3
     one_factor = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
     assert pilot_of(one_factor)[0].protocol.runs == 5

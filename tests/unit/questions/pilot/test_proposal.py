@@ -16,7 +16,7 @@ from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
-from ...findings.test_table import TREATMENTS, write
+from ...findings.test_table import CONFIGURATIONS, write
 from ...records import recorded
 from ...study.example import VALID
 
@@ -34,7 +34,9 @@ def seen(noise: Noise, n_runs: int = 3, counted: int = 5, ends: Sequence[int] = 
     rng, found = np.random.default_rng(8), []
     for index in ends:
         for walls in run_iterations(rng, 0.1, n_runs, counted, noise):
-            found.append(PriorRun(TREATMENTS[index], tuple(walls), START_S + float(walls.sum()), float(walls.mean())))
+            found.append(
+                PriorRun(CONFIGURATIONS[index], tuple(walls), START_S + float(walls.sum()), float(walls.mean()))
+            )
     return found
 
 
@@ -54,7 +56,7 @@ def test_it_offers_three_precisions_narrowest_first() -> None:
 
 def test_it_says_what_it_saw() -> None:
     found = propose(planned(), pilot_of(seen(LOW, n_runs=100)), True)
-    assert (found.study, found.n_runs, found.n_treatments) == ("hello", 400, 4)
+    assert (found.study, found.n_runs, found.n_configurations) == ("hello", 400, 4)
     assert found.sd_within == pytest.approx(0.02, rel=0.1)
     assert found.sd_between == pytest.approx(0.03, rel=0.1)
     assert found.start_s == pytest.approx(START_S)
@@ -77,7 +79,7 @@ def test_a_run_stays_far_from_its_timeout() -> None:
 def test_time_is_that_of_the_whole_study() -> None:
     found = propose(planned(), pilot_of(seen(LOW)), True)
     for offer in found.offers:
-        # Six treatments, of which the two baselines run once a block, as two columns ask for.
+        # Six configurations, of which the two baselines run once a block, as two columns ask for.
         run_s = START_S + (offer.iterations - 1) * 0.1
         assert offer.expected_s == pytest.approx(6 * offer.runs * run_s, rel=0.03)
 
@@ -149,7 +151,7 @@ def test_few_clean_runs_assert_nothing_about_thousands() -> None:
     assert told.startswith(why) and told.endswith("would need; repeat it on a quiet machine, or with --wait-quiet 10m")
 
 
-def test_a_treatment_that_varies_more_is_named() -> None:
+def test_a_configuration_that_varies_more_is_named() -> None:
     runs = [*seen(LOW, ends=(0, 1, 4)), *seen(Noise(0.02, 0.8), ends=(5,))]
     found = propose(planned(), pilot_of(runs), True)
     assert any(text.startswith("runs of threads=4 lock=cas vary more") for text in found.warnings)
@@ -164,11 +166,15 @@ def test_runs_of_another_study_are_called_that() -> None:
 def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
     iterations = [(9.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7), (2.0, 1, 7), (2.0, 1, 7)]
     good, late = recorded(19.0, iterations=iterations), recorded(19.0, iterations=iterations, neighbor_s=5.0)
-    runs = [(TREATMENTS[0], good), (TREATMENTS[0], late), (TREATMENTS[1], recorded(status="failed", reason="x"))]
+    runs = [
+        (CONFIGURATIONS[0], good),
+        (CONFIGURATIONS[0], late),
+        (CONFIGURATIONS[1], recorded(status="failed", reason="x")),
+    ]
     found = read_prior_runs(write(tmp_path / "journal.jsonl", runs, ITERATED))
     (run,) = found.runs
     assert found.n_left_out == 2
-    assert run.treatment == TREATMENTS[0]
+    assert run.configuration == CONFIGURATIONS[0]
     assert run.observations == pytest.approx((1.0, 3.0, 2.0, 2.0, 2.0))
     assert run.iteration_s == pytest.approx(2.0)
     assert run.start_s == 0.0  # no `ask` event: the clock of the day says nothing
@@ -176,13 +182,13 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
 
 def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
     text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
-    runs = [(TREATMENTS[0], recorded(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
+    runs = [(CONFIGURATIONS[0], recorded(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
     assert {run.iteration_s for run in read_prior_runs(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
 
 
 def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], recorded(1.5)), (TREATMENTS[0], recorded(1.6))]
+    runs = [(CONFIGURATIONS[0], recorded(1.5)), (CONFIGURATIONS[0], recorded(1.6))]
     found = read_prior_runs(write(tmp_path / "journal.jsonl", runs))
     assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
     assert {run.iteration_s for run in found.runs} == {0.0}
-    assert len(found.by_treatment) == 1
+    assert len(found.by_configuration) == 1

@@ -34,15 +34,15 @@ def time(n: int, sigma: float, kappa: float, per_worker: bool) -> float:
 def table(sigma: float, kappa: float, work: str = "total", sizes: tuple[int, ...] = SIZES, **changes: Any) -> Table:
     study = parse(LEVELS.replace('work = "total"', f'work = "{work}"'))
     rng = np.random.default_rng(5)
-    treatments: list[dict[str, Any]] = [{"threads": n, "lock": k} for k in ("none", "cas") for n in sizes]
+    configurations: list[dict[str, Any]] = [{"threads": n, "lock": k} for k in ("none", "cas") for n in sizes]
 
     def row(i: int, j: int) -> Row:
-        t = treatments[i]
+        t = configurations[i]
         wall = time(int(t["threads"]), sigma, kappa, work != "total") * float(np.exp(0.01 * rng.standard_normal()))
         return Row(f"r{i}-{j}", j, j, False, t, "ok", None, "clean", (), {}, {"wall": wall}, n_cpus=8)
 
-    rows = [row(i, j) for i in range(len(treatments)) for j in range(4)]
-    return Table(study, "hash", {}, list(treatments), [4] * len(treatments), rows)
+    rows = [row(i, j) for i in range(len(configurations)) for j in range(4)]
+    return Table(study, "hash", {}, list(configurations), [4] * len(configurations), rows)
 
 
 def lawful(given: Table) -> list[Curve]:
@@ -163,15 +163,15 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 def placed(machine: Mapping[str, Any], sizes: tuple[int, ...]) -> Table:
     rng = np.random.default_rng(6)
     places = ("compact", "scatter", "one-per-core")
-    treatments: list[dict[str, Any]] = [{"cpus": n, "place": p} for p in places for n in sizes]
+    configurations: list[dict[str, Any]] = [{"cpus": n, "place": p} for p in places for n in sizes]
 
     def row(i: int, j: int) -> Row:
-        n = int(treatments[i]["cpus"])
+        n = int(configurations[i]["cpus"])
         wall = time(n, 0.1, 0.0, False) * float(np.exp(0.01 * rng.standard_normal()))
-        return Row(f"r{i}-{j}", j, j, False, treatments[i], "ok", None, "clean", (), {}, {"wall": wall}, n_cpus=n)
+        return Row(f"r{i}-{j}", j, j, False, configurations[i], "ok", None, "clean", (), {}, {"wall": wall}, n_cpus=n)
 
-    rows = [row(i, j) for i in range(len(treatments)) for j in range(4)]
-    return Table(parse(CPUS), "hash", machine, list(treatments), [4] * len(treatments), rows)
+    rows = [row(i, j) for i in range(len(configurations)) for j in range(4)]
+    return Table(parse(CPUS), "hash", machine, list(configurations), [4] * len(configurations), rows)
 
 
 def test_nothing_is_predicted_for_cpus_of_another_kind(machine: Mapping[str, Any], tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_where_no_difference_shows_what_is_possible_is_told() -> None:
 
 def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
     given = table("linear", "linear")
-    given.rows[:] = [structs.replace(row, verdict="contaminated") for row in given.rows]
+    given.rows[:] = [structs.replace(row, verdict="disturbed") for row in given.rows]
     assert said(given).sentences == ["Cannot be said: 50 of 50 runs were disturbed."]
 
 
@@ -99,9 +99,9 @@ def test_few_clean_runs_are_marked() -> None:
     given = table("linear", "cap")
 
     def lost(row: Row) -> bool:
-        return row.treatment == {"threads": 8, "lock": "0"} and row.block > 1
+        return row.configuration == {"threads": 8, "lock": "0"} and row.block > 1
 
-    given.rows[:] = [structs.replace(row, verdict="contaminated") if lost(row) else row for row in given.rows]
+    given.rows[:] = [structs.replace(row, verdict="disturbed") if lost(row) else row for row in given.rows]
     shown = said(given).matrix
     assert shown is not None
     doubts = [cell.doubt for row in shown.rows for cell in row.cells if cell.doubt]
@@ -110,7 +110,7 @@ def test_few_clean_runs_are_marked() -> None:
 
 def test_settings_without_a_run_are_named_beside_the_claim() -> None:
     given = table("linear", "linear")
-    given.rows[:] = [row for row in given.rows if row.treatment["lock"] == "0"]
+    given.rows[:] = [row for row in given.rows if row.configuration["lock"] == "0"]
     found = said(given)
     assert "not resolved: lock 1" in found.sentences[0]
     assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["lock 0"]
@@ -118,7 +118,7 @@ def test_settings_without_a_run_are_named_beside_the_claim() -> None:
 
 def test_without_a_baseline_that_is_the_reason() -> None:
     given = table("linear")
-    given.rows[:] = [row for row in given.rows if row.treatment["threads"] != 1]
+    given.rows[:] = [row for row in given.rows if row.configuration["threads"] != 1]
     assert said(given).sentences == ["Cannot be said: no run with 1 thread succeeded."]
     given = table("linear")
     given.rows[:] = [structs.replace(row, scores={**row.scores, "wall": 0.0}) for row in given.rows]
@@ -156,6 +156,8 @@ def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -
     given = simulate_study(np.random.default_rng(3), [SHAPES["linear"]] * 2, Noise(0.1, 0.4), n_blocks=2)
     shown = said(given).matrix
     assert shown is not None
-    cells = [(e, cell_number(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high]
+    cells = [
+        (e, cell_number(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high
+    ]
     assert {text == "not resolved" for _, text in cells} >= {True}
     assert all((text == "not resolved") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)

@@ -9,7 +9,7 @@ import pytest
 from scalograph.protocol.findings import Claim, Findings
 from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
-from scalograph.questions.surface.model import shared_time, pinned_time
+from scalograph.questions.surface.model import pinned_time, shared_time
 
 from ...findings.made import found_in, loaded
 from ...records import recorded
@@ -123,7 +123,7 @@ def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> 
     assert surface and not surface.answered and surface.sentences[0].startswith("Cannot be said: ")
 
 
-def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
+def test_the_tables_hold_every_configuration_and_the_slopes(tmp_path: Path) -> None:
     tables = {table.id: table for table in surface_of(tmp_path, shared_time).tables}
     assert [row[0] for row in tables["surface-0-slopes"].rows] == [1, 2]
     assert [row[:2] for row in tables["surface-0-0"].rows] == [[m, n] for m in (1, 2) for n in SIZES]

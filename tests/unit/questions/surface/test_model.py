@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.questions.surface.model import (deviation, fairness, jain, shared_time, slope, pinned_time)
+from scalograph.questions.surface.model import deviation, fairness, jain, pinned_time, shared_time, slope
 
 
 @pytest.mark.parametrize(("workers", "cpus"), [(1, 1), (3, 2), (24, 1), (24, 7), (5, 64)])

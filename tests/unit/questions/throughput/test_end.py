@@ -74,7 +74,9 @@ def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None
     found = run(service("web", 0.3, 0), think_s=think)
     ended = find_bottleneck([found], alone, is_bounded=False)
     assert ended.kind == kind
-    assert find_bottleneck([found], alone, is_bounded=True).kind == "inside"  # where more clients were shown to add nothing
+    assert (
+        find_bottleneck([found], alone, is_bounded=True).kind == "inside"
+    )  # where more clients were shown to add nothing
 
 
 def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:

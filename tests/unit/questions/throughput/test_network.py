@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from scalograph.questions.throughput.truth import (Network, Station, solve_network, draw_exponential, draw_constant, simulate_network)
+from scalograph.questions.throughput.truth import (
+    Network,
+    Station,
+    draw_constant,
+    draw_exponential,
+    simulate_network,
+    solve_network,
+)
 
 
 def test_one_server_and_think_time_is_the_machine_repairman() -> None:

@@ -49,7 +49,7 @@ unit = "s"
 better = "none"
 """
 RATE, TIME = 'unit = "1/s"\nbetter = "higher"', 'unit = "s"'
-# Log performance of a treatment, or None where its run fails.
+# Log performance of a configuration, or None where its run fails.
 Truth = Callable[[Mapping[str, Level]], float | None]
 
 
@@ -65,20 +65,34 @@ def said(
     """Search to the end, or to so many runs, and answer; `before` them are others in the journal."""
     study = parse(text.format(more=more, response=response, title="rate" if response == RATE else "time"))
     search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
-    planned = [dict(treatment) for (treatment,) in search.steps.values()]
+    planned = [dict(configuration) for (configuration,) in search.steps.values()]
     while (level := search.course.next_level) is not None and len(rows) < most:
-        (treatment,) = search.steps[level]
-        log, k = truth(treatment), len(rows)
+        (configuration,) = search.steps[level]
+        log, k = truth(configuration), len(rows)
         figure = None if log is None else exp((log + noise * draw.standard_normal()) * (1 if response == RATE else -1))
         scores = (
             {}
             if figure is None
-            else {"figure": figure, "cpu": (3 if treatment["d"] == 4 else 2) * exp(0.001 * draw.standard_normal())}
+            else {"figure": figure, "cpu": (3 if configuration["d"] == 4 else 2) * exp(0.001 * draw.standard_normal())}
         )
         rows.append(
-            Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
+            Row(
+                f"e{k:04d}",
+                k,
+                0,
+                False,
+                configuration,
+                "failed" if log is None else "ok",
+                None,
+                "clean",
+                (),
+                {},
+                scores,
+            )
         )
-        search.course.observe(level, 1 / figure if response == RATE else figure) if figure else search.course.observe_failure(level)
+        search.course.observe(
+            level, 1 / figure if response == RATE else figure
+        ) if figure else search.course.observe_failure(level)
     table = Table(study, "h", {}, planned, [1] * len(planned), [*before, *rows])
     return answer(table, samples_by_configuration(table), [])
 
@@ -88,8 +102,8 @@ def document(found: Answer) -> Tunables:
     return found.document
 
 
-def two(treatment: Mapping[str, Level]) -> float:
-    return {80: 0.06}.get(treatment["a"], 0.0) + {3: -0.05}.get(treatment["c"], 0.0)  # type: ignore[call-overload]
+def two(configuration: Mapping[str, Level]) -> float:
+    return {80: 0.06}.get(configuration["a"], 0.0) + {3: -0.05}.get(configuration["c"], 0.0)  # type: ignore[call-overload]
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +162,12 @@ def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
 
 
 def test_the_default_is_best_where_all_other_levels_are_worse() -> None:
-    found = said(lambda treatment: -0.05 * (treatment["c"] != 2), RATE)
+    found = said(lambda configuration: -0.05 * (configuration["c"] != 2), RATE)
     assert found.claim is not None and found.claim.sentences[0].endswith("], the default is best.")
 
 
 def test_an_effect_of_unknown_size_has_its_direction() -> None:
-    found = said(lambda treatment: -1.2 * (treatment["c"] == 3), noise=0.25, most=25)
+    found = said(lambda configuration: -1.2 * (configuration["c"] == 3), noise=0.25, most=25)
     assert found.claim is not None
     assert "c 3 takes more time, how much is not resolved" in found.claim.sentences[0]
 
@@ -163,14 +177,14 @@ def test_an_effect_of_unknown_size_has_its_direction() -> None:
     [(0.002, "matters: all are equivalent"), (0.012, "is seen to matter: no setting changes the time by ")],
 )
 def test_where_nothing_matters_it_says_how_much_may(noise: float, told: str) -> None:
-    found = said(lambda treatment: 0.0, noise=noise)
+    found = said(lambda configuration: 0.0, noise=noise)
     assert found.claim is not None and found.decided
     assert found.claim.sentences[0].startswith(f"None of 4 {told}") and len(found.claim.sentences) == 1
     assert document(found).n_fresh == 0
 
 
 def test_what_is_too_noisy_is_not_said() -> None:
-    found = said(lambda treatment: 0.0, noise=0.3)
+    found = said(lambda configuration: 0.0, noise=0.3)
     assert found.claim is not None and not found.claim.answered and not found.decided
     assert found.claim.sentences[0].startswith(
         "Cannot be said: none of 4 is seen to matter, but a setting may take up to "
@@ -195,9 +209,9 @@ def test_nothing_is_said_before_a_block_is_complete(most: int) -> None:
 def test_a_busy_machine_is_named_as_the_cause() -> None:
     told = "preempted by cc1 for {} of the CPU time that it wanted"
     causes = [Cause("neighbor", k / 100, "of wanted", told.format(f"{k}.0 %")) for k in range(10, 20)]
-    treatment: dict[str, Level] = {"a": 20, "b": "off", "c": 2, "d": 1}
+    configuration: dict[str, Level] = {"a": 20, "b": "off", "c": 2, "d": 1}
     rows = [
-        Row(f"e000{k}", k, 0, False, treatment, "ok", None, "contaminated", (cause,), {}, {"figure": 1.0})
+        Row(f"e000{k}", k, 0, False, configuration, "ok", None, "disturbed", (cause,), {}, {"figure": 1.0})
         for k, cause in enumerate(causes)
     ]
     found = said(two, most=0, before=rows)
@@ -210,7 +224,7 @@ def test_a_busy_machine_is_named_as_the_cause() -> None:
 
 
 def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
-    found = said(lambda treatment: None if treatment["b"] == "on" else two(treatment))
+    found = said(lambda configuration: None if configuration["b"] == "on" else two(configuration))
     broken = next(one for one in document(found).settings if one.factor == "b")
     others = [one.n_failed for one in document(found).settings if one.factor != "b"]
     assert broken.left_out and broken.n_failed == broken.n > 2 and broken.gain is None
@@ -220,7 +234,7 @@ def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
 
 
 def test_settings_of_which_nothing_is_known_are_all_counted() -> None:
-    found = document(said(lambda treatment: 0.0, noise=0.012))
+    found = document(said(lambda configuration: 0.0, noise=0.012))
     lost = {"gain": None, "fails_p": 1e-9}
     settings = [one.model_copy(update=lost if one.factor in ("c", "d") else {}) for one in found.settings]
     table = Table(parse(STUDY.format(more="", response=TIME, title="time")), "h", {}, [], [], [])
@@ -230,13 +244,13 @@ def test_settings_of_which_nothing_is_known_are_all_counted() -> None:
 
 
 def test_a_default_that_fails_ends_the_search() -> None:
-    found = said(lambda treatment: None)
+    found = said(lambda configuration: None)
     assert document(found).n_runs < 40 and not found.decided
 
 
 def test_a_default_that_fails_is_why_nothing_is_said() -> None:
     default = {"a": 20, "b": "off", "c": 2, "d": 1}
-    found = said(lambda treatment: None if treatment == default else 0.0)
+    found = said(lambda configuration: None if configuration == default else 0.0)
     told = "runs of the default fail, so nothing can be compared with it"
     assert found.claim is not None and found.claim.sentences == [f"Cannot be said: {told}."] and found.doubts == [told]
 

@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from scalograph.questions.tunables.model_array import Settings, failures, failing_settings
+from scalograph.questions.tunables.model_array import Settings, failing_settings, failures
 from scalograph.questions.tunables.model_fit import SettingFit, choose_candidates, confirm_gain, fit
 from scalograph.questions.tunables.model_groups import labels, null_band, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_strength import screen

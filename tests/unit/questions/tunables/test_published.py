@@ -13,8 +13,8 @@ from scalograph.study.scalars import Level
 from .test_answer import RATE, document, said, two
 
 
-def failing(treatment: Mapping[str, Level]) -> float | None:
-    return None if treatment["b"] == "on" else two(treatment)
+def failing(configuration: Mapping[str, Level]) -> float | None:
+    return None if configuration["b"] == "on" else two(configuration)
 
 
 def test_best_and_worst_are_intervals_and_ranks_are_of_factors() -> None:

@@ -1,4 +1,4 @@
-"""Every treatment beside the one program that it has to beat."""
+"""Every configuration beside the one program that it has to beat."""
 
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
     extra = [
         structs.replace(row, run=f"{row.run}x", scores={"wall": 4.0})
         for row in read.rows
-        if row.treatment == runs[0][0]
+        if row.configuration == runs[0][0]
     ]
     read.rows += extra
     (table,) = [table for table in findings(read).tables if table.id == "reference"]

@@ -72,7 +72,7 @@ def test_two_modes_are_named_with_shares_and_mark_the_cell() -> None:
 
 def test_disturbed_runs_say_nothing_of_versions() -> None:
     times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
-    assert claimed(times, "contaminated").sentences[0].startswith("Cannot be said: 10 of 10 runs")
+    assert claimed(times, "disturbed").sentences[0].startswith("Cannot be said: 10 of 10 runs")
 
 
 def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:

@@ -51,7 +51,7 @@ class Queue(Simulated):
 
     def measure(self, run: Run) -> Record:
         self.made.append(run)
-        rate = int(run.treatment["rate"])
+        rate = int(run.configuration["rate"])
         p90 = self.times(rate) * math.exp(0.03 * math.sin(12.9898 * len(self.made)))
         return record(1.0, 1.0, status="failed" if rate >= self.failing_from else "ok", values={"p90_ns": [p90 * 1e9]})
 
@@ -61,7 +61,7 @@ class Loaded(Queue):
     """A server that answers 300 requests a second, asked by a driver that tells of it."""
 
     def measure(self, run: Run) -> Record:
-        rate = float(run.treatment["rate"])
+        rate = float(run.configuration["rate"])
         answered = min(rate, 300.0)
         (p90,) = super().measure(run).values[0].values["p90_ns"]
         told = {"p90_ns": p90, "rate": answered, "requests": 5 * answered, "offered_rate": rate}

@@ -45,13 +45,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
 
 
 def planned(host: GuestHost, folder: Path, more: str = "", **protocol: float) -> Plan:
-    """A study of one kernel and one treatment, which asks for three iterations."""
+    """A study of one kernel and one configuration, which asks for three iterations."""
     study = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1) + more)
     workload = study.workload.model_copy(update={"command": ["true"], "events": True})
     asked = study.protocol.model_copy(update={"iterations": 3, **protocol})
     study = study.model_copy(update={"workload": workload, "protocol": asked})
     program = started(study.workload, folder)
-    return Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (ONE.treatment,)), program)
+    return Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (ONE.configuration,)), program)
 
 
 def run(host: GuestHost, folder: Path, code: str, **protocol: float) -> Record:
@@ -73,7 +73,7 @@ def test_one_that_did_other_work_than_asked_has_failed(here: GuestHost, tmp_path
     assert record.run.reason == "reported 3 of 4 iterations"
 
 
-def test_another_kernel_than_asked_is_no_run_of_its_treatment(here: GuestHost, tmp_path: Path) -> None:
+def test_another_kernel_than_asked_is_no_run_of_its_configuration(here: GuestHost, tmp_path: Path) -> None:
     record = run(here, tmp_path, f"{UP}; sed -i s/6.1.0/5.10.0/ $boot/up; head -6 {ANSWER}; echo 0 > $boot/exit")
     assert record.run.reason == "kernel: asked for 6.1.0, in force was 5.10.0"
 
@@ -129,7 +129,7 @@ def test_a_program_that_is_compiled_is_ready(here: GuestHost, tmp_path: Path, mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     ready = here.ready(plan(declare_shipped("cpus-offline", quick=True), here.facts()), str)
     assert ready.design.study.factors["online"].levels == [False, 1]
-    assert all(Path(launch.argv[0]).is_file() for one in ready.design.treatments for launch in launches(ready, one))
+    assert all(Path(launch.argv[0]).is_file() for one in ready.design.configurations for launch in launches(ready, one))
 
 
 @pytest.mark.parametrize(

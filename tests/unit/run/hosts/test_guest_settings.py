@@ -27,8 +27,8 @@ FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(3)), accelera
 AS_IT_IS: dict[str, int | str | bool] = {"swappiness": False, "online": 3, "pages": "never", "scheduler": "default"}
 
 
-def written(**treatment: int | str | bool) -> list[str]:
-    settings = guest_settings(STUDY, AS_IT_IS | treatment, FACTS)
+def written(**configuration: int | str | bool) -> list[str]:
+    settings = guest_settings(STUDY, AS_IT_IS | configuration, FACTS)
     return [line for line in settings_lines(settings, 3).splitlines() if " " in line]
 
 

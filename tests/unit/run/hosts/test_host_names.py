@@ -48,8 +48,8 @@ class ReplayHost:
         values = {{**planned.program.values, "build": "/built"}}
         return replace(planned, program=replace(planned.program, values=values))
 
-    def hold(self, planned, treatment):
-        HELD.append(dict(treatment))
+    def hold(self, planned, configuration):
+        HELD.append(dict(configuration))
         return nullcontext()
 
     def sample_load(self):
@@ -90,7 +90,7 @@ def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.C
     assert {file.name for file in output.iterdir()} >= {"study.toml", "design.jsonl", "findings.json", "report.html"}
     host = sys.modules["replaying_host"]
     assert [spec.run.run for spec in host.ASKED] == runs[1]
-    assert [dict(spec.run.treatment) for spec in host.ASKED] == host.HELD
+    assert [dict(spec.run.configuration) for spec in host.ASKED] == host.HELD
     assert len(host.CLOSED) == 1
 
 

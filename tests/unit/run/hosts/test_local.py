@@ -41,7 +41,7 @@ def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     study = parse(VALID)
     command = study.workload.model_copy(update={"use": None, "command": ["true"], "parameters": {}})
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    design = Design(study.model_copy(update={"workload": command}), (run.treatment,))
+    design = Design(study.model_copy(update={"workload": command}), (run.configuration,))
     return runner(design, program(command, tmp_path), probe), run
 
 
@@ -71,7 +71,7 @@ def specified(tmp_path: Path, more: str) -> dict[str, object]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "probe")
+    here = runner(Design(study, (run.configuration,)), program(study.workload, tmp_path), "probe")
     return here.specification(run).line(Path("/somewhere"))
 
 
@@ -86,7 +86,7 @@ def test_many_copies_share_the_room_for_what_they_write_to_stderr(tmp_path: Path
     assert specified(tmp_path, "")["stderr_limit_bytes"] == 64 << 10
     study = parse(VALID.replace("[factors.threads]", "copies = 70\n[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "probe")
+    here = runner(Design(study, (run.configuration,)), program(study.workload, tmp_path), "probe")
     limit = here.specification(run).line(Path("/somewhere"))["stderr_limit_bytes"]
     assert limit > 4096 and 70 * 6 * limit < MAX_LINE_BYTES, "however they are escaped"
 
@@ -115,7 +115,7 @@ def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Ru
     )
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', steps))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    return runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), tmp_path / "probe"), run
+    return runner(Design(study, (run.configuration,)), program(study.workload, tmp_path), tmp_path / "probe"), run
 
 
 def left(tmp_path: Path) -> set[str]:

@@ -71,7 +71,7 @@ def ready(place: Path, *levels: str, more: str = "") -> Plan:
 
 def test_levels_whose_program_is_missing_are_left_out_with_what_installs_it(place: Path) -> None:
     made = ready(place, "none", "haproxy", "nginx")
-    assert [dict(one) for one in made.design.treatments] == [{"n": 1, "front": "none"}, {"n": 2, "front": "none"}]
+    assert [dict(one) for one in made.design.configurations] == [{"n": 1, "front": "none"}, {"n": 2, "front": "none"}]
     assert made.design.dropped == (
         f"2 configurations not planned: front = haproxy: haproxy: {TOLD} haproxy",
         f"2 configurations not planned: front = nginx: nginx: {TOLD} nginx",
@@ -88,7 +88,7 @@ def test_what_maven_would_fetch_is_left_out_without_it(place: Path) -> None:
 def test_of_a_combination_what_sets_it_apart_is_told(place: Path) -> None:
     more = '[[exclude]]\nfront = ["none"]\nn = [1]'
     made = ready(place, "none", "haproxy", more=more)
-    assert made.design.treatments == ({"n": 2, "front": "none"},)
+    assert made.design.configurations == ({"n": 2, "front": "none"},)
     assert made.design.dropped[0].startswith("2 configurations not planned: front = haproxy: ")
 
 

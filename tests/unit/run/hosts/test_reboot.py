@@ -66,7 +66,7 @@ def asked(state: Path) -> list[str]:
 def test_the_kernel_of_a_run_is_booted_and_the_first_one_at_the_end(state: Path, tmp_path: Path) -> None:
     said = list[str]()
     with planned(tmp_path, said) as (host, made):
-        assert [one["kernel"] for one in made.design.treatments] == [OLD, NEW]
+        assert [one["kernel"] for one in made.design.configurations] == [OLD, NEW]
         records = [measured(host, made, kernel) for kernel in (OLD, NEW, NEW)]
         (state / "boot_id").write_text("99999999-0000-4000-8000-000000000000\n")
         failed = measured(host, made, NEW).run

@@ -40,7 +40,7 @@ from scalograph.run.interrupts import record_signal
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
 from scalograph.study.control_names import NO_RESET
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.model import Study
 from scalograph.system.platform_facts import counter_changes, read_counters
 from scalograph.system.topology import parse_cpu_list
@@ -91,9 +91,9 @@ class GuestScheduler(GuestSetting):
         return scheduler_name(*(read_below(root, name, MAX_TEXT).strip() for name in (STATE, OPERATIONS)))
 
 
-def guest_settings(study: Study, treatment: Treatment, facts: HostFacts) -> list[GuestSetting]:
-    """Return the settings of a treatment, but for those that it leaves as they are."""
-    levels = {name: (control, treatment[name]) for name, control in machine_controls(study).items()}
+def guest_settings(study: Study, configuration: Configuration, facts: HostFacts) -> list[GuestSetting]:
+    """Return the settings of a configuration, but for those that it leaves as they are."""
+    levels = {name: (control, configuration[name]) for name, control in machine_controls(study).items()}
     return [_make_setting(control, level, facts) for control, level in levels.values() if level is not False]
 
 
@@ -177,7 +177,8 @@ class GuestHost(LocalHost):
         return self._guest_facts
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Fetch the kernels that treatments name, try hardware virtualization by booting one, and then as a machine.
+        """Fetch the kernels that configurations name, try hardware virtualization by booting one, and then as a
+        machine.
 
         Raises:
             HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
@@ -192,8 +193,8 @@ class GuestHost(LocalHost):
         if planned.design.study.workload.keep != "run":
             raise HostError("workload.keep", "services that outlive a run", "run: each run has a guest", "leave it out")
         # Of the levels alone: what the program's arguments are is known when it has been built.
-        study, treatments = planned.design.study, planned.design.treatments
-        named = {apply(study, treatment, Launch(), planned.facts).kernel for treatment in treatments}
+        study, configurations = planned.design.study, planned.design.configurations
+        named = {apply(study, configuration, Launch(), planned.facts).kernel for configuration in configurations}
         fetched = {level: fetch_kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
         self._kernels = {level: folder for level, (_, folder) in fetched.items()}
         accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"
@@ -212,9 +213,9 @@ class GuestHost(LocalHost):
                 raise HostError(f"conditions.{name}", str(wanted), "for guests swap or smt off", _OUTSIDE)
 
     @contextmanager
-    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+    def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
         """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
-        self._settings = guest_settings(planned.design.study, treatment, planned.facts)
+        self._settings = guest_settings(planned.design.study, configuration, planned.facts)
         yield [setting.held for setting in self._settings]
 
     def measure(self, spec: Specification) -> Record:

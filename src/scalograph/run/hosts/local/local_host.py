@@ -27,7 +27,7 @@ from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, locate_schedulers
 from scalograph.run.scratch import scratch
 from scalograph.run.services import fail_if_disk_full, fill_launches, has_services, is_named, program_of
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.study.processes import fill
 from scalograph.system import quiet
 from scalograph.system.platform_facts import counter_changes, read_counters
@@ -190,7 +190,7 @@ class LocalHost:
         """
         planned = self._build_program(planned, tell)
         programs = dict[tuple[str, str | None], Launch]()
-        for processes in (launches(planned, treatment) for treatment in planned.design.treatments):
+        for processes in (launches(planned, configuration) for configuration in planned.design.configurations):
             for launch in processes:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
@@ -236,12 +236,12 @@ class LocalHost:
         _try_each(apply.attempts(study, planned.facts))
 
     @contextmanager
-    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+    def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
         """Set and later restore what the levels ask of this machine, where its conditions are met."""
         study = planned.design.study
         refuse_unmet(study.conditions)
         with ExitStack() as held:
-            contexts = apply.hold(study, treatment, planned.facts)
+            contexts = apply.hold(study, configuration, planned.facts)
             yield [setting for context in contexts if (setting := held.enter_context(context)) is not None]
 
     def sample_load(self) -> quiet.LoadSample:

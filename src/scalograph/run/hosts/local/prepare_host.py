@@ -18,7 +18,8 @@ from scalograph.study.program import Program, Used
 
 
 def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
-    """Return a plan with its program ready to start, without the treatments for which something is not installed here.
+    """Return a plan with its program ready to start, without the configurations for which something is not installed
+    here.
 
     Args:
         planned: what will be run.
@@ -30,9 +31,9 @@ def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
     """
     earlier: list[str] = []
     while True:
-        treatments = planned.design.treatments
+        configurations = planned.design.configurations
         try:
-            return replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
+            return replace(planned, program=build_program(planned.program, planned.facts, configurations, tell))
         except MissingError as error:
             left = exclude_missing(planned.design, partial(_lacks, planned.program, error), error.said)
             if left is None:
@@ -52,7 +53,7 @@ def _add_earlier(error: MissingError, earlier: Sequence[str]) -> MissingError:
 def build_program(
     program: Program,
     facts: HostFacts,
-    treatments: Sequence[Mapping[str, Any]] = (),
+    configurations: Sequence[Mapping[str, Any]] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Program:
     """Return the program with `{build}`, `{classpath}`, `{prepared}` and the like known, and for Java its launcher.
@@ -60,7 +61,7 @@ def build_program(
     Args:
         program: what is to be started.
         facts: of the host, with its JVMs.
-        treatments: that will be run; their levels may say what is fetched, built and prepared.
+        configurations: that will be run; their levels may say what is fetched, built and prepared.
         tell: where a download, or a preparation that takes its time, is announced.
 
     Raises:
@@ -71,7 +72,7 @@ def build_program(
         program = replace(program, values={**program.values, **default_values(facts)})
     values = {}
     for used in program.used:
-        if started := program.treatments_of(used, treatments or [{}]):
+        if started := program.configurations_of(used, configurations or [{}]):
             values[used.process] = _make_ready(used, program.values_of(used), facts, started, tell)
     processes = tuple(
         replace(process, values={**process.values, **values.get(process.name, {})}) if process.name else process
@@ -84,35 +85,35 @@ def _make_ready(
     used: Used,
     values: Mapping[str, Any],
     facts: HostFacts,
-    treatments: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Fetch, prepare and build for one workload what its treatments need; return the folders and files."""
-    plans = select_builds(used.workload.build, values, treatments)
+    """Fetch, prepare and build for one workload what its configurations need; return the folders and files."""
+    plans = select_builds(used.workload.build, values, configurations)
     artifacts = [artifact for plan in plans for artifact in plan.fetch]
     files = dict(
         zip((artifact.artifact for artifact in artifacts), fetch(used.workload.name, artifacts, tell), strict=True)
     )
     fetched = dict.fromkeys(fetched_names(used.workload.build), "")
     fetched |= {f"fetched.{artifact.name}": str(files[artifact.artifact]) for artifact in artifacts}
-    prepared = prepare(used.home, used.workload, {**values, **fetched}, treatments, tell)
+    prepared = prepare(used.home, used.workload, {**values, **fetched}, configurations, tell)
     built = build(used.home, used.workload.model_copy(update={"build": plans}), facts.jvms, None, files, tell)
     folders = {name: str(folder) for name, folder in (("prepared", prepared), ("build", built)) if folder is not None}
     jars = [(plan.when, str(files[artifact.artifact])) for plan in plans for artifact in plan.jars]
     return {**fetched, **folders, "classpath": ClassPath((*([({}, str(built))] if built else []), *jars))}
 
 
-def _lacks(program: Program, error: MissingError, treatment: Mapping[str, Any]) -> bool:
-    """Whether a treatment needs what is not here."""
+def _lacks(program: Program, error: MissingError, configuration: Mapping[str, Any]) -> bool:
+    """Whether a configuration needs what is not here."""
     names: set[str] = set()
     for used in program.used:
-        if program.starts(used, treatment):
+        if program.starts(used, configuration):
             values, workload = program.values_of(used), used.workload
             names |= {
                 artifact.artifact
-                for plan in select_builds(workload.build, values, [treatment])
+                for plan in select_builds(workload.build, values, [configuration])
                 for artifact in plan.fetch
             }
-            folders = needed_folders(workload.prepare, values, [treatment]) if workload.prepare else ()
+            folders = needed_folders(workload.prepare, values, [configuration]) if workload.prepare else ()
             names |= {f"{workload.name}/{name}" for name in folders}
     return not error.what.isdisjoint(names)

@@ -22,7 +22,7 @@ from scalograph.run.hosts.remote.ssh_client import UnreachableError, call, last_
 from scalograph.run.hosts.remote.ssh_machine import SshMachine
 from scalograph.run.interrupts import make_interrupt, pending_signal
 from scalograph.run.plan import Plan
-from scalograph.study.levels import Treatment
+from scalograph.study.levels import Configuration
 from scalograph.text.units import format_duration
 
 PROGRAM = "scalograph-boot"
@@ -169,17 +169,17 @@ class RebootHost(SshHost):
         return super().ready(planned, tell)
 
     @contextmanager
-    def apply_settings(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
-        """Boot the kernel of a treatment, unless it runs.
+    def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
+        """Boot the kernel of a configuration, unless it runs.
 
         Raises:
             HostError: it does not come up, or another one does.
             KeyboardInterrupt: a signal came meanwhile.
         """
-        release = apply(planned.design.study, treatment, Launch(), planned.facts).kernel
+        release = apply(planned.design.study, configuration, Launch(), planned.facts).kernel
         if release is not None and release != self._running.release:
             self._boot_kernel(release)
-        with super().apply_settings(planned, treatment) as held:
+        with super().apply_settings(planned, configuration) as held:
             yield held
 
     def close(self) -> None:

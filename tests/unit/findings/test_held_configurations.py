@@ -27,9 +27,9 @@ def first_run(made: list[dict[str, Any]]) -> dict[str, Any]:
     return next(event for event in made if event["event"] == "run")
 
 
-def test_a_treatment_is_one_of_the_study(tmp_path: Path) -> None:
+def test_a_configuration_is_one_of_the_study(tmp_path: Path) -> None:
     made = events()
-    assert load(tmp_path, made).rows[0].treatment == first_run(made)["treatment"]
+    assert load(tmp_path, made).rows[0].configuration == first_run(made)["configuration"]
 
 
 @pytest.mark.parametrize(
@@ -42,24 +42,24 @@ def test_a_treatment_is_one_of_the_study(tmp_path: Path) -> None:
         (lambda t: {name: [1] for name in t}, "found [1], expected a number, text or a boolean"),
     ],
 )
-def test_a_run_under_another_treatment_is_a_broken_journal(tmp_path: Path, change: Any, message: str) -> None:
+def test_a_run_under_another_configuration_is_a_broken_journal(tmp_path: Path, change: Any, message: str) -> None:
     for planned in (False, True):
         made = events()
         if planned:
             design = made[0]["design"]
-            design["treatments"][0] = change(design["treatments"][0])
+            design["configurations"][0] = change(design["configurations"][0])
         else:
             run = first_run(made)
-            run["treatment"] = change(run["treatment"])
+            run["configuration"] = change(run["configuration"])
         with pytest.raises(ProtocolError, match=r"journal\.jsonl:\d+: a broken `(run|study)` event") as caught:
             load(tmp_path, made)
         assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("runs", [[], [1.5], ["3"], [True], [-1], [10**30]])
-def test_a_design_counts_the_runs_of_each_treatment(tmp_path: Path, runs: list[Any]) -> None:
+def test_a_design_counts_the_runs_of_each_configuration(tmp_path: Path, runs: list[Any]) -> None:
     made = events(1)
-    n = len(made[0]["design"]["treatments"])
+    n = len(made[0]["design"]["configurations"])
     made[0]["design"]["runs"] = runs * n
     with pytest.raises(ProtocolError, match="expected a count for each of"):
         load(tmp_path, made)

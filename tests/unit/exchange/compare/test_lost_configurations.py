@@ -1,4 +1,4 @@
-"""A treatment of the reference that failed in the other, or is missing there: beside it nothing is the same."""
+"""A configuration of the reference that failed in the other, or is missing there: beside it nothing is the same."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.compare_claim import compare_claim, compare_tables
-from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, select_levels
+from scalograph.exchange.compare.measured_source import FailedConfiguration, MeasuredSource, select_levels
 from scalograph.exchange.compare.paired_versions import paired_versions
 from scalograph.exchange.compare.result_answer import compare_sources
 from scalograph.report.compared_page import compared_plots
@@ -22,8 +22,8 @@ def old() -> MeasuredSource:
 
 def new(by: float = 1.0, failed: tuple[int, ...] = (), missing: tuple[int, ...] = ()) -> MeasuredSource:
     times = {n: t * by for n, t in CURVE.items() if n not in (*failed, *missing)}
-    lost = tuple(FailedTreatment({"threads": n}, (6, 6)) for n in failed)
-    made = source("new", times) if times else replace(old().relabel("new"), treatments=())
+    lost = tuple(FailedConfiguration({"threads": n}, (6, 6)) for n in failed)
+    made = source("new", times) if times else replace(old().relabel("new"), configurations=())
     return replace(made, failed=lost)
 
 
@@ -59,7 +59,7 @@ def test_what_is_allowed_to_be_missing_decides_nothing() -> None:
 
 def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
     found = compare_sources(old(), [new(failed=(1, 2, 4, 8))])
-    assert found.answer == "not measurable" and found.results[0].treatments == []
+    assert found.answer == "not measurable" and found.results[0].configurations == []
     assert "threads=1 failed in 6 of 6 runs" in compare_claim(found).sentences[0]
     assert compare_claim(found).matrix is None and [table.id for table in compare_tables(found)] == ["lost"]
     assert compared_plots(found.results[0]) == []
@@ -68,7 +68,7 @@ def test_of_a_result_in_which_all_failed_the_reason_is_told() -> None:
 
 
 def test_what_failed_in_the_reference_too_is_not_lost() -> None:
-    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedTreatment({"threads": 2}, (6, 6)),))
+    reference = replace(source("old", {1: 8.0, 4: 2.3}), failed=(FailedConfiguration({"threads": 2}, (6, 6)),))
     found = compare_sources(reference, [new(failed=(2,), missing=(8,))])
     assert found.answer == "same" and found.results[0].lost == []
 
@@ -98,9 +98,9 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
     """One of three is noisy, and lies within the margin like the others: it was looked at, so it is counted."""
 
     def made(label: str) -> MeasuredSource:
-        (noisy,) = source(label, {8: 1.4}, NOISY).treatments
+        (noisy,) = source(label, {8: 1.4}, NOISY).configurations
         steady = source(label, {1: 8.0, 2: 4.2})
-        return replace(steady, treatments=(*steady.treatments, noisy))
+        return replace(steady, configurations=(*steady.configurations, noisy))
 
     found = compare_sources(made("old"), [made("new")], 3.0)
     (one,) = found.results
@@ -115,9 +115,9 @@ def test_the_sentence_counts_what_the_decision_counts() -> None:
 @pytest.mark.parametrize("why", ["failed", "missing"])
 def test_versions_that_cannot_be_paired_somewhere_are_not_the_same(why: str) -> None:
     sides = [source("s", {1: 8.0, 2: 4.2}, levels={"version": name}) for name in ("old", "new")]
-    first, last = sides[0].treatments, sides[1].treatments[:1]
-    failed = (FailedTreatment({"threads": 2, "version": "new"}, (6, 6)),) if why == "failed" else ()
-    both = replace(sides[0], treatments=(*first, *last), failed=failed)
+    first, last = sides[0].configurations, sides[1].configurations[:1]
+    failed = (FailedConfiguration({"threads": 2, "version": "new"}, (6, 6)),) if why == "failed" else ()
+    both = replace(sides[0], configurations=(*first, *last), failed=failed)
     found = paired_versions(both, "version", {"old": "old", "new": "new"})
     assert found.answer == "not measurable" and [one.why for one in found.results[0].lost] == [why]
     assert "threads=2 version=new" in compare_claim(found).sentences[0]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 from scalograph.errors import StudyError
-from scalograph.exchange.compare.measured_source import FailedTreatment, MeasuredSource, SourceTreatment
-from scalograph.protocol.compared_results import LostTreatment, SourceDifference
+from scalograph.exchange.compare.measured_source import FailedConfiguration, MeasuredSource, SourceConfiguration
+from scalograph.protocol.compared_results import LostConfiguration, SourceDifference
 from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import format_value
 from scalograph.text.format import level_text
@@ -26,31 +26,30 @@ _ENDLESS = 1e300
 _CLOSE = 0.02  # clocks and sizes of memory that are nearer are the same
 
 
-# Levels that both have, the treatment of the reference, that of the other.
-MatchedPair = tuple[Mapping[str, Level], SourceTreatment, SourceTreatment]
+# Levels that both have, the configuration of the reference, that of the other.
+MatchedPair = tuple[Mapping[str, Level], SourceConfiguration, SourceConfiguration]
 
 
-class MatchedTreatments(NamedTuple):
+class MatchedConfigurations(NamedTuple):
     """Pairs of configurations, and what differs between the sources.
 
     Attributes:
-        pairs: those that both have.
-        differences: around the runs.
-        unmatched: treatments that only one of them has.
-        lost: those of the reference that failed in the other, or are missing there.
+        differences: of the environments.
+        unmatched: how many configurations only one source has.
+        lost: configurations of the reference that failed in the other, or are missing there.
     """
 
     pairs: list[MatchedPair]
     differences: list[SourceDifference]
     unmatched: int
-    lost: list[LostTreatment]
+    lost: list[LostConfiguration]
 
 
-def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedTreatments:
+def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedConfigurations:
     """Match configurations by the levels of all factors; a factor fixed at different levels is a difference.
 
     Raises:
-        StudyError: they have no treatment in common, or figures of different units.
+        StudyError: they have no configuration in common, or figures of different units.
     """
     _refuse_unlike(reference, other)
     names, changed = _keys(reference, other)
@@ -64,25 +63,25 @@ def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedTr
         problem = f"no configuration that both have, by {factors}"
         raise StudyError.one(f"{reference.label} and {other.label}", problem, "results of the same configurations")
     differences = [*_machine(reference.machine, other.machine), *changed, *_facts(reference, other)]
-    return MatchedTreatments(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost)
+    return MatchedConfigurations(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost)
 
 
-def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]) -> Iterator[LostTreatment]:
+def _lost(reference: MeasuredSource, other: MeasuredSource, names: Sequence[str]) -> Iterator[LostConfiguration]:
     """Yield configurations of the reference that the other lacks; printed tables have no runs to fail."""
     if reference.is_printed or other.is_printed:
         return
-    theirs = {_key(row, names) for row in other.treatments}
+    theirs = {_key(row, names) for row in other.configurations}
     failed = {_key(row, names): row for row in other.failed}
-    lost = [row for row in reference.treatments if _key(row, names) not in theirs]
-    called = treatment_names(reference, [row.levels for row in lost])
+    lost = [row for row in reference.configurations if _key(row, names) not in theirs]
+    called = configuration_names(reference, [row.levels for row in lost])
     for row, name in zip(lost, called, strict=True):
         key = _key(row, names)
         n, of = failed[key].runs if key in failed else (0, 0)
         reason: Literal["failed", "missing"] = "failed" if key in failed else "missing"
-        yield LostTreatment(name=name, levels=dict(row.levels), why=reason, n_failed=n, n_runs=of)
+        yield LostConfiguration(name=name, levels=dict(row.levels), why=reason, n_failed=n, n_runs=of)
 
 
-def treatment_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:
+def configuration_names(source: MeasuredSource, every: Iterable[Mapping[str, Level]]) -> list[str]:
     """Name configurations by the levels that vary: "prog n=2", "lock=cas threads=4"."""
     varied = [name for name in source.factors if len(source.levels_of(name)) > 1] or list(source.factors)
     heads = {name: "" if name.startswith(BENCHMARK) else f"{name}=" for name in varied}
@@ -116,11 +115,11 @@ def _keys(reference: MeasuredSource, other: MeasuredSource) -> tuple[list[str], 
     return names, changed
 
 
-def _index_by_key(source: MeasuredSource, names: Sequence[str]) -> dict[tuple[Level, ...], SourceTreatment]:
-    return {_key(row, names): row for row in source.treatments}
+def _index_by_key(source: MeasuredSource, names: Sequence[str]) -> dict[tuple[Level, ...], SourceConfiguration]:
+    return {_key(row, names): row for row in source.configurations}
 
 
-def _key(row: SourceTreatment | FailedTreatment, names: Sequence[str]) -> tuple[Level, ...]:
+def _key(row: SourceConfiguration | FailedConfiguration, names: Sequence[str]) -> tuple[Level, ...]:
     return tuple(row.levels[name] for name in names)
 
 

@@ -19,7 +19,7 @@ from scalograph.study.model import ReportTable
 MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
 
-def treatment_tables(
+def configuration_tables(
     table: Table, curves: Sequence[Curve], samples: Mapping[tuple[Level, ...], Sample], visible: EffectNotes
 ) -> list[TableDoc]:
     """Make tables with a row per configuration, split by as many factors as keep them readable."""
@@ -38,9 +38,9 @@ def treatment_tables(
 
 def _dividers(table: Table, factor: str) -> list[str]:
     """Return the fewest factors, fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
-    counts = {name: len({t[name] for t in table.treatments}) for name in varying_factors(table) if name != factor}
+    counts = {name: len({t[name] for t in table.configurations}) for name in varying_factors(table) if name != factor}
     dividers: list[str] = []
-    n_rows = len(table.treatments)
+    n_rows = len(table.configurations)
     for name in sorted(counts, key=lambda name: counts[name])[: max(0, len(counts) - 1)]:
         if n_rows <= MAX_ROWS // 2:
             break
@@ -67,7 +67,7 @@ def _part_table(table: Table, factor: str, fixed: Mapping[str, Level], curves: S
     name = "-".join(str(level) for level in fixed.values())
     heading = f"Configurations with {where}" if where else "Configurations"
     return TableDoc(
-        id=f"treatments-{name}" if name else "treatments",
+        id=f"configurations-{name}" if name else "configurations",
         title=heading,
         note=speedup_formula(table, factor),
         columns=columns,
@@ -101,7 +101,7 @@ def pivot_tables(
     gains = {point_key(table, curve, point): point.speedup for curve in curves for point in curve.points}
     docs = []
     for index, wish in enumerate(table.study.tables):
-        chosen = {k: s for k, s in samples.items() if wish.where.items() <= s.treatment.items()}
+        chosen = {k: s for k, s in samples.items() if wish.where.items() <= s.configuration.items()}
         first = next((name for name in wish.responses if name in table.study.responses), primary_response(table))
         docs.append(visible.add_note(_pivot(table, chosen, gains, index, wish), chosen.values(), first))
     return docs
@@ -126,9 +126,9 @@ def _pivot(
     columns = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
     columns += [_pivot_column(table, wish, head) for head in heads]
     members: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
-    for treatment, sample in chosen.items():
-        column = sample.treatment[wish.columns] if wish.columns else None
-        members.setdefault((sample.treatment[wish.rows], column), []).append(treatment)
+    for configuration, sample in chosen.items():
+        column = sample.configuration[wish.columns] if wish.columns else None
+        members.setdefault((sample.configuration[wish.rows], column), []).append(configuration)
     cells = [
         [row, *(_pivot_cell(table, chosen, gains, name, members.get((row, level), [])) for level, name in heads)]
         for row in rows
@@ -145,7 +145,7 @@ def _pivot_column(table: Table, wish: ReportTable, head: _Head) -> Column:
 
 
 def _present_levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
-    present = {sample.treatment[name] for sample in chosen.values()}
+    present = {sample.configuration[name] for sample in chosen.values()}
     return [level for level in table.study.factors[name].levels if level in present]
 
 
@@ -170,7 +170,7 @@ _WORDS = {
     "faster": "faster on more CPUs",
     "slower": "slower on more CPUs",
     "equivalent": "equal within 1 %",
-    "uncertain": "undecided",
+    "uncertain": "unverified",
 }
 
 
@@ -199,10 +199,10 @@ def _groups(table: Table, samples: Mapping[tuple[Level, ...], Sample], factor: s
     ((name, level),) = table.study.baseline.items()
     groups: dict[tuple[Level, ...], list[Sample]] = {}
     for sample in samples.values():
-        if sample.treatment[name] == level:
-            key = tuple(other for factor_, other in sample.treatment.items() if factor_ != factor)
+        if sample.configuration[name] == level:
+            key = tuple(other for factor_, other in sample.configuration.items() if factor_ != factor)
             groups.setdefault(key, []).append(sample)
-    return [sorted(group, key=lambda s: str(s.treatment[factor]).zfill(8)) for group in groups.values()]
+    return [sorted(group, key=lambda s: str(s.configuration[factor]).zfill(8)) for group in groups.values()]
 
 
 def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -238,6 +238,6 @@ def _baseline_row(
     table: Table, how: SpeedupRule, factor: str, shown: Sequence[str], reference: Sample, other: Sample
 ) -> list[Cell]:
     comparison = compare_baselines(table, how, reference, other)
-    cells: list[Cell] = [reference.treatment[name] for name in shown]
-    cells += [other.treatment[factor], reference.treatment[factor]]
+    cells: list[Cell] = [reference.configuration[name] for name in shown]
+    cells += [other.configuration[factor], reference.configuration[factor]]
     return [*cells, comparison.ratio, _WORDS[comparison.label]]
