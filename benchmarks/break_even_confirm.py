@@ -42,7 +42,7 @@ class Point:
 def fresh(told: EndedSearch, n: int, seed: int) -> list[Point]:
     """Points that were decided and never measured, half of them on either side as far as there are so many."""
     mean, sd = told.surface(told.space.coordinates())
-    sure = [i for i in range(len(mean)) if abs(mean[i]) > SURE * sd[i] and i not in told.course.asked]
+    sure = [i for i in range(len(mean)) if abs(mean[i]) > SURE * sd[i] and i not in told.state.asked]
     sides = {side: [i for i in sure if np.sign(mean[i]) == side] for side in NAMES}
     draw, taken = random.Random(seed), list[Point]()
     for side, indices in sorted(sides.items(), key=lambda item: len(item[1])):

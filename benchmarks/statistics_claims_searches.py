@@ -23,7 +23,7 @@ from scalograph.questions.break_even.document import BreakEvenLine
 from scalograph.questions.break_even.search_state import begin as begin_pairs
 from scalograph.questions.cliff.answer import cliffs
 from scalograph.questions.cliff.claim import cliff_claim
-from scalograph.questions.cliff.search_state import CliffCourse
+from scalograph.questions.cliff.search_state import CliffState
 from scalograph.questions.cliff.truth import Draw, JumpingProgram, bend, curve, jump, line
 from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.surface.answer import answer as surface_answer
@@ -114,10 +114,10 @@ def table(
 def cliff_said(program: JumpingProgram, rng: np.random.Generator, noise: Noise) -> Claim:
     """The claim of a search over all levels."""
     seed = int(rng.integers(1 << 30))
-    course, runs = CliffCourse(range(1, TOP + 1), seed), list[tuple[Configuration, int, float]]()
-    while (n := course.next_level) is not None and len(runs) < 60:
+    state, runs = CliffState(range(1, TOP + 1), seed), list[tuple[Configuration, int, float]]()
+    while (n := state.next_level) is not None and len(runs) < 60:
         runs.append(({"n": n}, len(runs), program.run(n, rng, noise)))
-        course.observe(n, runs[-1][2])
+        state.observe(n, runs[-1][2])
     read = table(CLIFF, seed, [{"n": n} for n in range(1, TOP + 1)], runs)
     return cliff_claim(read, cliffs(read))
 
@@ -167,14 +167,14 @@ def even_searched(
     ]
     empty = table(EVEN, seed, configurations, [])
     search, runs = begin_pairs(empty.study, configurations, CPUS), list[tuple[Configuration, int, float]]()
-    while (point := search.course.next_level) is not None:
+    while (point := search.state.next_level) is not None:
         block, times = len(runs) // 2, dict[str, float]()
         for t in search.order(block, point):
             n, p = float(t["size"]), float(t["workers"])
             typical = start + worker * p + n / p if t["version"] == "parallel" else n
             times[str(t["version"])] = typical * exp(sd * rng.standard_normal())
             runs.append((t, block, times[str(t["version"])]))
-        search.course.observe(point, log(times["parallel"] / times["sequential"]))
+        search.state.observe(point, log(times["parallel"] / times["sequential"]))
     read = table(EVEN, seed, configurations, runs)
     found = break_even(read, replay_search(read))
     lines = found.maps[0].lines if found else []

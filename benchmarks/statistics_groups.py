@@ -50,7 +50,7 @@ def ratios(name: str, n: int) -> tuple[Estimate, ...]:
 def _ratio(truth: Truth, rng: np.random.Generator) -> Estimate:
     spreads = [x / 100 for x in (*truth.first, *truth.second)]
     made = TunedProgram(tuple(_gains(rng, n, sd) for n, sd in zip(N_LEVELS, spreads, strict=True)))
-    found = search(made, rng, LOW, ONE_AT_A_TIME, 5).fitted()
+    found = search(made, rng, LOW, ONE_AT_A_TIME, 5).fit_settings()
     assert found is not None
     return group_ratio(GroupSpread(found, FIRST), GroupSpread(found, SECOND), 0.95, len(spreads))
 

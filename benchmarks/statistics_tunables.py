@@ -47,21 +47,21 @@ def outcomes(noise: str, n_active: int, plan: PlanKind, n: int) -> tuple[Outcome
 
 def _outcome(noise: str, n_active: int, plan: PlanKind, rng: np.random.Generator) -> Outcome:
     made = program(rng, n_active, (4 if plan == ONE_AT_A_TIME else 3,) * N_FACTORS)
-    course = search(made, rng, NOISES[noise], plan)
-    after = next((k for k, said in enumerate(course.looks, 1) if made.active <= {*said}), None)
-    fit = course.fitted()
+    state = search(made, rng, NOISES[noise], plan)
+    after = next((k for k, said in enumerate(state.looks, 1) if made.active <= {*said}), None)
+    fit = state.fit_settings()
     assert fit is not None
     gains = zip([made.gains[j][level] for j, level in fit.names], map(fit.gain, range(len(fit.names))), strict=True)
-    fresh = factorial(course.candidates, N_FACTORS) if course.candidates else []
+    fresh = factorial(state.candidates, N_FACTORS) if state.candidates else []
     said, may_be = sensitivity_ranks(fit, N_FACTORS), _places(made)
     return Outcome(
-        found_after=None if after is None else (BLOCK if plan == SCREENING else len(course.told)) * after,
-        false=bool({*course.selected} - made.active),
+        found_after=None if after is None else (BLOCK if plan == SCREENING else len(state.observations)) * after,
+        false=bool({*state.selected} - made.active),
         held=all((e.low or 0) <= exp(x) <= (e.high or 0) for x, e in gains),
-        covers=tuple(confirm_gain(course.pairs, one, course.confidence).contains(exp(made.log(one))) for one in fresh),
+        covers=tuple(confirm_gain(state.pairs, one, state.confidence).contains(exp(made.log(one))) for one in fresh),
         ranks_hold=all(said.low[j] <= a and b <= said.high[j] for j, (a, b) in enumerate(may_be)),
         ranks_tell=all(said.high[j] <= n_active for j in made.active),
-        n_runs=len(course.told),
+        n_runs=len(state.observations),
     )
 
 

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Print the house in figures: rooms, floors, arrows, sizes. Needs the standard library only.
 
-Usage: scripts/house.py [FOLDER]   (a folder that holds the package, `src` if left out)
+Usage: scripts/house.py [FOLDER]               the figures of a folder that holds the package; default `src`
+       scripts/house.py [FOLDER] -- ARGUMENT...  which files `scalograph ARGUMENT...` passes on its way
 """
 
 import ast
+import io
 import sys
+import tokenize
 from collections import defaultdict
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -29,6 +33,8 @@ FLOORS = (
     ("notebook",),
 )
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}
+# The five steps, each with what stands beside it: none imports a later one.
+STEPS = (("study",), ("design",), ("run",), ("findings", "questions"), ("report",))
 # Names of questions and where they lie: it imports nothing, so every floor may read it.
 STRINGS = {f"{PACKAGE}.questions.registry", f"{PACKAGE}.questions"}
 # What imports a module that a string names.
@@ -80,6 +86,64 @@ def up(graph: dict[str, set[str]]) -> list[str]:
     return sorted(f"{a} -> {b}" for a, b in pairs if FLOOR.get(room(b), 99) >= FLOOR.get(room(a), -1))
 
 
+def late(graph: dict[str, set[str]]) -> list[str]:
+    """Return the imports of a step that lead to a later one."""
+    step = {name: n for n, rooms in enumerate(STEPS) for name in rooms}
+    pairs = ((a, b) for a, found in graph.items() for b in found - STRINGS)
+    return sorted(f"{a} -> {b}" for a, b in pairs if step.get(room(b), -1) > step.get(room(a), len(STEPS)))
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of a circle of imports, none where there is none."""
+    try:
+        TopologicalSorter({name: found - {name} for name, found in graph.items()}).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def importers(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return who imports each module."""
+    by: dict[str, set[str]] = {name: set() for name in graph}
+    for name, found in graph.items():
+        for other in found & graph.keys():
+            by[other].add(name)
+    return by
+
+
+def n_text_lines(source: str) -> int:
+    """Return how many lines hold nothing but a comment or a docstring."""
+    lines = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
+            lines.add(token.start[0])
+    return len(lines)
+
+
+def passed(folder: Path, arguments: list[str]) -> set[str]:
+    """Return the files of which a command runs a function, in this process."""
+    home, files = str((folder / PACKAGE).resolve()), set()
+    sys.path.insert(0, str(folder))
+    from scalograph.cli.main import main as command
+
+    def look(frame: object, event: str, _: object) -> None:
+        if event == "call" and (code := frame.f_code).co_name != "<module>" and code.co_filename.startswith(home):  # type: ignore[attr-defined]
+            files.add(code.co_filename)
+
+    sys.argv = ["scalograph", *arguments]
+    sys.setprofile(look)
+    try:
+        command()
+    except SystemExit:
+        pass
+    finally:
+        sys.setprofile(None)
+    return files
+
+
 def depth(pairs: set[tuple[str, str]]) -> int:
     """Return the rooms of the longest chain of arrows; those that import each other count as one."""
     below = defaultdict(set)
@@ -104,7 +168,11 @@ def sizes(values: list[int]) -> str:
 
 def main() -> None:
     """Print the figures."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "src")
+    own, _, command = " ".join(sys.argv[1:]).partition("--")
+    folder = Path(own.strip() or "src")
+    if command:
+        print(f"files passed: {len(passed(folder, sys.argv[sys.argv.index('--') + 1 :]))}")
+        return
     files = modules(folder)
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
     graph = {name: imports(tree, files.keys()) - {name} - STRINGS for name, tree in trees.items()}
@@ -120,7 +188,12 @@ def main() -> None:
     print(f"floors (longest chain of rooms): {depth(arrows(graph))}")
     print(f"arrows between rooms: {len(arrows(graph))}, imports that lead up: {len(up(graph))}")
     print(f"Python: {sum(lines)} lines; files: {sizes(lines)}")
+    texts = [n_text_lines(path.read_text(encoding="utf-8")) for path in files.values()]
+    print(f"lines of comments and docstrings: {sum(texts)}, others: {sum(lines) - sum(texts)}")
     print(f"functions: {sizes(functions)}")
+    single = [name for name, others in importers(graph).items() if len(others) == 1]
+    print(f"files with one importer: {len(single)}, imports of later steps: {len(late(graph))}")
+    print(f"circle of imports: {' -> '.join(circle(graph)) or 'none'}")
     n_script = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in scripts)
     print(f"JavaScript: {n_script} lines in {len(scripts)} files")
     for line in up(graph):

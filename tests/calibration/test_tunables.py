@@ -9,7 +9,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.questions.tunables.model_fit import confirm_gain, factorial, fit
 from scalograph.questions.tunables.model_groups import GroupSpread, group_ratio, sensitivity_ranks
-from scalograph.questions.tunables.search_state import TunablesCourse, array_block
+from scalograph.questions.tunables.search_state import TunablesState, array_block
 from scalograph.questions.tunables.truth import N_FACTORS, TunedProgram, program, search
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.study.model import ONE_AT_A_TIME
@@ -17,7 +17,7 @@ from scalograph.study.model import ONE_AT_A_TIME
 from .sequential import is_share
 
 
-def searched(noise: Noise, n_active: int) -> Iterator[tuple[TunedProgram, TunablesCourse]]:
+def searched(noise: Noise, n_active: int) -> Iterator[tuple[TunedProgram, TunablesState]]:
     rng = np.random.default_rng(71)
     while True:
         made = program(rng, n_active)
@@ -25,20 +25,20 @@ def searched(noise: Noise, n_active: int) -> Iterator[tuple[TunedProgram, Tunabl
 
 
 def test_both_of_two_are_found_in_two_blocks_although_runs_are_noisy() -> None:
-    found = (made.active <= {*course.looks[:2][-1]} for made, course in searched(LOW, 2))
+    found = (made.active <= {*state.looks[:2][-1]} for made, state in searched(LOW, 2))
     assert is_share(found, 0.98, rather_than=0.7)
 
 
 def test_nothing_is_said_to_matter_where_nothing_does() -> None:
-    silent = (not course.selected for _, course in searched(HIGH, 0))
+    silent = (not state.selected for _, state in searched(HIGH, 0))
     assert is_share(silent, 0.95, rather_than=0.7)
 
 
 def test_what_fresh_runs_confirm_holds_the_truth() -> None:
     def held() -> Iterator[bool]:
-        for made, course in searched(LOW, 1):
-            for one in factorial(course.candidates, N_FACTORS) if course.candidates else []:
-                yield confirm_gain(course.pairs, one, 0.95).contains(exp(made.log(one)))
+        for made, state in searched(LOW, 1):
+            for one in factorial(state.candidates, N_FACTORS) if state.candidates else []:
+                yield confirm_gain(state.pairs, one, 0.95).contains(exp(made.log(one)))
 
     assert is_share(held(), 0.95, rather_than=0.7)
 
@@ -68,7 +68,7 @@ def contrasts(first: float, second: float) -> Iterator[Estimate]:
     many, few = (0.0, first, -first, first, -first), (0.0, 2**0.5 * second)
     made, draw = TunedProgram((many,) * 2 + (few,) * 3), np.random.default_rng(73)
     while True:
-        found = search(made, draw, LOW, ONE_AT_A_TIME, 5).fitted()
+        found = search(made, draw, LOW, ONE_AT_A_TIME, 5).fit_settings()
         assert found is not None
         yield group_ratio(GroupSpread(found, (0, 1)), GroupSpread(found, (2, 3, 4)), 0.95, len(made.gains))
 

@@ -43,7 +43,7 @@ def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.tempdir", str(folder))
         patch.setattr("scalograph.cli.pipeline.WAIT_S", LONG_S)
-        patch.setattr(run_proofs, "Bench", Kept)
+        patch.setattr(run_proofs, "ProofContext", Kept)
         done = in_process("doctor", "--sanity", "--json", cwd=folder, store=Store.locate())
     return Sanity(done.returncode, json.loads(done.stdout), list(folder.iterdir()), *benches)
 

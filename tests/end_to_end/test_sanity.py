@@ -216,7 +216,7 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: ProofContext, mo
     folder = truth.folder / "exit-code-settings"
     owned = [replace(ran, configuration={**ran.configuration, "isolation": "exclusive"}) for ran in truth.done[folder]]
     monkeypatch.setitem(truth.done, folder, owned)
-    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.refusal", lambda: None)
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.find_isolation_refusal", lambda: None)
     assert "given back" in CHECKS["exclusive CPUs"](truth)
     monkeypatch.setattr(truth, "before", {**truth.before, "/cg/cpuset.cpus.effective": "0-63"})
     with pytest.raises(DisprovedError, match=r"cpuset.cpus.effective: absent, expected 0-63"):
@@ -233,7 +233,7 @@ def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.Mo
     folder = truth.folder / "containment-study"
     lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
     monkeypatch.setitem(truth.done, folder, [lie(ran) for ran in truth.done[folder]])
-    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.homes", lambda: [tmp_path])
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.leaf_parents", lambda: [tmp_path])
     assert "none is left" in CHECKS["containment: cgroup"](truth)
     (tmp_path / "scalograph-1a").mkdir()
     with pytest.raises(DisprovedError, match=r"1 of .* still there"):
@@ -243,7 +243,7 @@ def test_a_cgroup_that_stays_is_told(truth: ProofContext, monkeypatch: pytest.Mo
 def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
     truth: ProofContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
+    monkeypatch.setattr("scalograph.machine.proofs.run_proofs.find_empty_leaves", lambda: {tmp_path / "scalograph-2b"})
     monkeypatch.setattr("scalograph.machine.proofs.run_proofs._SETTLE_S", 0.0)
     with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
         CHECKS["settings restored"](truth)

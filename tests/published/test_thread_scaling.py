@@ -11,7 +11,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.levels import Configuration
 from scalograph.study.load import load
 from scalograph.study.model import Study
-from scalograph.study.quick import quick_form
+from scalograph.study.load import quick_form
 from scalograph.study.shipped import shipped_study
 
 Row = dict[str, str]

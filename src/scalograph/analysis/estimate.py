@@ -111,7 +111,7 @@ class Estimate:
 
         A t interval of a mean of times may reach below 0; the truth does not lie there, so coverage is the same.
 
-        >>> Estimate(1.0, -0.5, 2.5).from_zero().low
+        >>> Estimate(1.0, -0.5, 2.5).clip_at_zero().low
         0.0
         """
         return self if self.low is None or self.low >= 0 else replace(self, low=0.0)

@@ -104,7 +104,7 @@ def find_modes(scores: Scores) -> Bimodality | None:
     """Return the two modes of runs in the order of measurement; None without significant ones.
 
     >>> find_modes([100, 101, 77, 99, 100, 78, 101, 77, 100, 99])
-    Modes(low=77.0, high=100.0, share_low=0.3, n=10)
+    Bimodality(low=77.0, high=100.0, share_low=0.3, n=10)
     >>> find_modes(range(100, 120)) is None
     True
     """

@@ -1,6 +1,6 @@
-"""Can these figures be true? Each gate looks at one curve and objects in words to what the CPUs cannot have done.
+"""Plausibility checks of a curve: flags for what the CPUs cannot have done.
 
-An objection rests on the ends of intervals, never on a value alone: noise that could explain it prevents it.
+A flag rests on the ends of intervals, never on a value alone: noise that could explain it prevents it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,24 +20,15 @@ PhysicsGate = Literal[
     "believes in other CPUs",
 ]
 
-# A busy baseline keeps its CPU: below this share it waited, and the speedup over it includes that waiting.
-BUSY = 0.97
-# A starting worker fills caches and raises a clock: CPU time that differs by less is no objection.
-CPU_TIME_PLAY = 0.05
+BUSY = 0.97  # below this share of its time on a CPU the baseline waited, and speedups over it include that
+CPU_TIME_PLAY = 0.05  # relative difference of CPU times that starting workers explain (caches, clock)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedLevel:
-    """One level of a curve, as the gates see it.
+    """One level of a curve: `n` workers on `n_cpus` allowed CPUs, with times in seconds.
 
-    Attributes:
-        n: workers (threads, processes, jobs).
-        n_cpus: CPUs that they were allowed to use.
-        wall: seconds.
-        cpu: CPU seconds of all workers together, if known.
-        speedup: over the baseline, if there is one.
-        work: units of work done by all workers together, if the workload counts them.
-        believed_cpus: number of CPUs that the program reports, if it does.
+    `cpu` and `work` (units of work) are those of all workers together; `believed_cpus` is what the program reports.
     """
 
     n: int
@@ -50,13 +41,12 @@ class ObservedLevel:
 
     @property
     def usable_cpus(self) -> int:
-        """CPUs that n workers can use."""
         return min(self.n, self.n_cpus)
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicsFlag:
-    """What a gate objects to at one level, in words."""
+    """Flag of one check at one level."""
 
     gate: PhysicsGate
     n: int
@@ -64,11 +54,11 @@ class PhysicsFlag:
 
 
 def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> list[PhysicsFlag]:
-    """Find what cannot be true, or is not what was declared, along one curve.
+    """Return the flags of a curve: what cannot be true, or is not as declared.
 
     Args:
-        curve: levels of one curve, in any order, each once.
-        baseline: the level that speedup is taken over.
+        curve: levels in any order, each once.
+        baseline: level that speedups are over.
         work: what the declared work belongs to.
 
     >>> one, two = ObservedLevel(1, 1, work=100), ObservedLevel(2, 2, work=150)
@@ -79,7 +69,7 @@ def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> 
     base = next((level for level in levels if level.n == baseline), None)
     flags = [*_flag_speedups(levels, baseline), *_flag_cpu_counts(levels)]
     fast = {objection.n for objection in flags if objection.gate == "speedup above the CPUs"}
-    slower = [level for level in levels if level.n not in fast]  # the others already have this objection
+    slower = [level for level in levels if level.n not in fast]  # the others have this flag
     flags += _flag_rising_efficiency(slower)
     if base is not None:
         flags += [*_flag_idle_baseline(base), *_flag_short_times(slower, base, work), *_flag_work(levels, base, work)]
@@ -96,7 +86,7 @@ def _flag_speedups(levels: Iterable[ObservedLevel], baseline: int) -> Iterator[P
 
 
 def _flag_rising_efficiency(levels: Sequence[ObservedLevel]) -> Iterator[PhysicsFlag]:
-    """Object to rising efficiency, for n <= CPUs only: beyond that, more workers balance better."""
+    """Flag rising efficiency, for n <= CPUs only: beyond that, more workers balance better."""
     best: ObservedLevel | None = None
     for level in levels:
         gain = level.speedup
@@ -111,7 +101,7 @@ def _flag_rising_efficiency(levels: Sequence[ObservedLevel]) -> Iterator[Physics
 
 
 def _flag_short_times(levels: Iterable[ObservedLevel], base: ObservedLevel, work: Work) -> Iterator[PhysicsFlag]:
-    """Object to a time in which the CPUs could not have spent the CPU time of the baseline, as often as it was done."""
+    """Flag a time in which the CPUs could not have spent the CPU time of the baseline."""
     needed = _worker_cpu_time(base)
     for level in levels:
         wall = level.wall.high if level.wall else None
@@ -125,7 +115,7 @@ def _flag_short_times(levels: Iterable[ObservedLevel], base: ObservedLevel, work
 
 
 def _worker_cpu_time(base: ObservedLevel) -> float | None:
-    """Return the CPU seconds of the workers alone: helpers (a compiler, a collector) need not repeat theirs."""
+    """Return the CPU seconds of the workers, without helper threads (a compiler, a collector)."""
     cpu, wall = _low(base.cpu), _low(base.wall)
     return cpu if cpu is None or wall is None else min(cpu, wall * base.usable_cpus)
 
@@ -161,14 +151,10 @@ def _flag_cpu_counts(levels: Iterable[ObservedLevel]) -> Iterator[PhysicsFlag]:
 
 
 def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, PhysicsFlag]:
-    """Compare the baseline's CPU time on each CPU count with that on the fewest: one program needs one CPU time.
+    """Flag CPU counts on which the baseline's CPU time differs by more than 5 % from that on the fewest CPUs.
 
     Args:
-        baselines: CPUs allowed -> CPU seconds of the baseline level there.
-
-    Returns:
-        The objection for each CPU count that differs by more than 5 %, beyond both intervals; its `n` is the count of
-        CPUs.
+        baselines: allowed CPUs -> CPU seconds of the baseline level there; `n` of a flag is the number of CPUs.
     """
     counts = sorted(baselines)
     flags: dict[int, PhysicsFlag] = {}

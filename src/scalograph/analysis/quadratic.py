@@ -16,7 +16,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Quadratic:
-    """The sum of squares |t - A x|^2 of three columns A: M = A'A, h = A't, total = t't."""
+    """The sum of squares |t - A x|^2 of three columns A: m = A'A, h = A't, total = t't."""
 
     m: tuple[Vector, Vector, Vector]
     h: Vector
@@ -81,7 +81,7 @@ def _plus(x: Vector, p: Vector, u: float, q: Vector, v: float) -> Vector:
 
 
 def least(columns: FloatArray, target: FloatArray) -> Vector:
-    """Return the non-negative coefficients that fit best (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
+    """Return the best non-negative coefficients (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
     from scipy.optimize import nnls
 
     scale = np.sqrt((columns**2).sum(axis=0))

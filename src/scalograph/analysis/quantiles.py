@@ -1,7 +1,7 @@
-"""Quantiles of Student's t and of chi-square: in plain Python for integer degrees of freedom, as runs have.
+"""Quantiles of Student's t and of chi-square, in plain Python for integer degrees of freedom.
 
-scipy takes a tenth of a second to import, longer than a short study takes to analyze; the two agree within 1e-11
-of themselves. Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.7.3, 26.7.4, 6.5.29.
+scipy takes a tenth of a second to import, longer than a short study takes to analyze; the two agree within 1e-11.
+Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.7.3, 26.7.4, 6.5.29.
 """
 
 import math
@@ -17,11 +17,7 @@ MOST_DEGREES = 1000
 
 
 def student_t(p: float, df: float) -> float:
-    """Return the value below which Student's t lies with probability p.
-
-    Args:
-        p: probability, between 0 and 1, both excluded.
-        df: degrees of freedom, above zero; need not be whole.
+    """Return the quantile of Student's t for a probability within (0, 1) and degrees of freedom above zero.
 
     >>> round(student_t(0.975, 4), 4), round(student_t(0.2, 4), 4)
     (2.7764, -0.941)
@@ -34,7 +30,7 @@ def student_t(p: float, df: float) -> float:
 
 
 def chi_square_median(df: int) -> float:
-    """Return the median of chi-square with so many degrees of freedom.
+    """Return the median of chi-square.
 
     >>> round(chi_square_median(2), 4)
     1.3863
@@ -107,12 +103,7 @@ def _newton(x: float, step: Callable[[float], float]) -> float:
 def t_quantile(confidence: float, df: float) -> float:
     """Return the half-width, in standard errors, of a two-sided Student t interval.
 
-    Args:
-        confidence: nominal coverage, between 0 and 1, both excluded.
-        df: degrees of freedom, above zero; need not be an integer.
-
-    Raises:
-        ValueError: `confidence` is no probability.
+    Raises ValueError if `confidence` is no probability.
 
     >>> round(t_quantile(0.95, 4), 3)
     2.776

@@ -1,4 +1,4 @@
-"""How many times as long does `a` take as `b`?"""
+"""Ratios of two samples, independent or paired within blocks, with intervals."""
 
 import math
 
@@ -18,14 +18,13 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
     Nominal 95 % covers 95-96 %, and up to 97.3 % if a few runs are much slower than the rest (too wide, on
     the safe side); from 10 runs on, `trim=0.1` then covers 95-96 % and is narrower.
 
-    Args:
-        a: scores of the numerator, shape (n,).
-        b: scores of the denominator, shape (m,), same unit.
-        confidence: nominal coverage.
-        trim: share of the runs set aside at each end, 0 to 0.25.
+    If a score <= 0 has no log: ratio of means with a Fieller interval.
 
-    Returns:
-        The ratio, without unit. If a score <= 0 has no log: ratio of means with a Fieller interval.
+    Args:
+        a: scores of the numerator.
+        b: scores of the denominator, in the same unit.
+        confidence: nominal coverage.
+        trim: share of the runs trimmed at each end, 0 to 0.25.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -50,16 +49,14 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
 def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
     """Return the typical score of `a` over that of `b`, from runs interleaved in blocks: paired t on logs.
 
-    What a block shares (a warm machine, a noisy neighbor, a drift) cancels within its pair.
+    What a block shares (a warm machine, interference, drift) cancels within its pair. `n` counts pairs; a pair without
+    both scores is excluded, with a warning.
 
     Args:
-        a: scores of the numerator, shape (n,); a[i] ran in block i.
-        b: scores of the denominator, shape (n,); b[i] ran in block i.
+        a: scores of the numerator; a[i] ran in block i.
+        b: scores of the denominator; b[i] ran in block i.
         confidence: nominal coverage.
-        trim: share of the pairs set aside at each end, 0 to 0.25.
-
-    Returns:
-        The ratio, without unit; `n` counts pairs. A pair without both scores is left out, with a warning.
+        trim: share of the pairs trimmed at each end, 0 to 0.25.
 
     Raises:
         ValueError: the lengths differ or an argument is out of range.
@@ -80,10 +77,9 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
 
 
 def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """Return the pairs that have both scores as two arrays of shape (n,), and a warning that counts the others.
+    """Return the complete pairs as two arrays, and a warning that counts the others.
 
-    Raises:
-        ValueError: the lengths differ.
+    Raises ValueError if the lengths differ.
     """
     x, y = score_array(a), score_array(b)
     if x.size != y.size:
@@ -95,7 +91,7 @@ def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]
 
 
 def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float, n: int) -> Estimate:
-    """Return the ratio of arithmetic means; `covariance` is that of the two means (0 for independent samples)."""
+    """Return the ratio of arithmetic means; `covariance` is that of the means, 0 for independent samples."""
     warning = "a score <= 0 has no log: ratio of means instead"
     above, below = center(x), center(y)
     if below.value == 0:

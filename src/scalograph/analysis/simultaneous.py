@@ -1,9 +1,8 @@
-"""How wide must intervals be so that all columns of a table hold at once?
+"""Simultaneous intervals: the confidence of each single one with which all columns of a table hold at once.
 
 Columns that share a baseline err together. The largest of their t statistics (max-t) is simulated under "no
 difference anywhere", with the actual sample sizes and spreads; its quantile sets all intervals. The statistics
-have different degrees of freedom, so they are compared as p values: the result is the confidence level of each
-single interval.
+have different degrees of freedom, so they are compared as p values.
 """
 
 import math
@@ -26,14 +25,8 @@ DUNNETT = 0.5  # correlation of two columns when all spreads are equal
 def welch_level(base: Center, columns: Sequence[Center], confidence: float, draws: int = DRAWS) -> float:
     """Return the confidence of each single Welch interval so that all hold together with `confidence`.
 
-    Args:
-        base: mean log score of the shared baseline, df >= 1.
-        columns: the same for the other columns, each with df >= 1.
-        confidence: requested of all intervals at once.
-        draws: simulated tables.
-
-    Returns:
-        A level between `confidence` and Bonferroni's.
+    It lies between `confidence` and Bonferroni's level. Mean logs have one or more degrees of freedom; `draws` is the
+    number of simulated tables.
 
     Source: C. W. Dunnett, J. Am. Statist. Assoc. 50 (1955); M. Hasler and L. A. Hothorn, Multiple contrast
     tests in the presence of heteroscedasticity, Biometrical Journal 50 (2008); compared by smallest p as in
@@ -66,11 +59,8 @@ def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: i
     Args:
         n_pairs: pairs of each column, each >= 2.
         rho: correlation of two columns within a block, 0 to 1.
-        confidence: requested of all intervals at once.
+        confidence: of all intervals at once.
         draws: simulated tables.
-
-    Returns:
-        A level between `confidence` and Bonferroni's.
 
     >>> paired_level([5], 0.5, 0.95)
     0.95
@@ -95,10 +85,9 @@ def _paired_level(n_pairs: tuple[int, ...], rho: float, confidence: float, draws
 
 
 def shared_correlation(columns: FloatArray) -> float:
-    """Return the mean correlation of the columns over complete blocks, shape (n_blocks, n_columns), kept in [0, 0.5].
+    """Return the mean correlation of the columns over complete blocks, shape (n_blocks, n_columns), within [0, 0.5].
 
-    One common figure, since few blocks do not support a matrix; never above that of equal spreads, so that a
-    lucky sample does not narrow the bands.
+    Few blocks do not support a matrix; above the correlation of equal spreads a lucky sample would narrow the bands.
     """
     if columns.shape[0] < 3 or columns.shape[1] < 2:
         return 0.0
@@ -112,7 +101,6 @@ def shared_correlation(columns: FloatArray) -> float:
 
 
 def _draw(rng: "np.random.Generator", c: Center, draws: int) -> tuple[FloatArray, FloatArray]:
-    """Simulate means and squared standard errors of samples around zero, with the spread of `c`."""
     return c.se * rng.standard_normal(draws), c.se**2 * rng.chisquare(c.df, draws) / c.df
 
 

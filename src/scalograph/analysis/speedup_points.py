@@ -1,9 +1,8 @@
-"""What are the speedup and the efficiency at each level n?
+"""Speedup and efficiency at each level n over the baseline b.
 
-With b the baseline: if the work is the same at all levels (`total`), the speedup is T(b)/T(n), published as the scaling
-factor; if each of the n does the same work (`per-worker`), it is the ratio of the rates, (n/b) T(b)/T(n). Scores that
-are rates R take the place of 1/T: R(n)/R(b), and (n/b) R(n)/R(b) if they are the rates of one worker.
-Intervals are Welch t on logs against the shared baseline, or paired t on logs of block means.
+If the work is the same at all levels (`total`), the speedup is T(b)/T(n); if each of the n does the same work
+(`per-worker`), it is (n/b) T(b)/T(n). Rates R take the place of 1/T: R(n)/R(b), and (n/b) R(n)/R(b) if they are of one
+worker. Intervals are Welch t on logs against the shared baseline, or paired t on logs of block means.
 """
 
 from collections.abc import Mapping
@@ -26,17 +25,10 @@ from scalograph.analysis.ratios import ratio
 
 
 def karp_flatt(gain: Estimate, growth: float) -> Estimate:
-    """Return the experimentally determined serial fraction (1/S - 1/p) / (1 - 1/p), S the speedup on p times the CPUs.
+    """Return the serial fraction (1/S - 1/p) / (1 - 1/p) of a speedup S on p = `growth` times the CPUs.
 
-    It falls as S rises, so the interval of S carries over with its ends exchanged. Below zero, S is above p.
-    If the baseline itself runs on several CPUs, it is the fraction of that program, not of the sequential one.
-
-    Args:
-        gain: the speedup.
-        growth: p, CPUs in use over those of the baseline.
-
-    Returns:
-        The fraction, 0 for perfect scaling, 1 for none; no value if p <= 1.
+    0 is perfect scaling, 1 none; below zero, S is above p; no value if p <= 1. If the baseline itself runs on several
+    CPUs, it is the fraction of that program, not of the sequential one.
 
     Source: A. H. Karp and H. P. Flatt, Measuring parallel processor performance, CACM 33 (1990), eq. 2.
 
@@ -58,8 +50,7 @@ def karp_flatt(gain: Estimate, growth: float) -> Estimate:
 Work = Literal["total", "per-worker"]
 
 SHARED = "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
-# An excess of one or two percent is a warmer cache or a better moment, and one curve of many will show it.
-PLAY = 0.02
+PLAY = 0.02  # excess that a warmer cache or a better moment explains
 NO_BAND = "no simultaneous interval: this level has no interval on logs of the kind that the others have"
 
 
@@ -69,13 +60,13 @@ class SpeedupPoint:
 
     Attributes:
         n: the level (threads, processes, jobs, CPUs).
-        n_cpus: CPUs that n can use: min(n, cpus); n if the count of CPUs was not given.
-        speedup: over the baseline level; 1 at the baseline, by definition.
+        n_cpus: CPUs that n can use: min(n, cpus).
+        speedup: over the baseline level.
         simultaneous: the same value with an interval that holds for all levels at once.
         efficiency: speedup over the growth of `n_cpus`.
         serial_fraction: Karp-Flatt, from the speedup and the growth of `n_cpus`.
         note: how the errors of the points are related.
-        warnings: flags of the point as a whole, in words.
+        warnings: flags of the point as a whole.
     """
 
     n: int
@@ -156,7 +147,7 @@ def _columns(
 
 
 def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:
-    """Return the gain over the baseline with its own interval; exactly 1 at the baseline."""
+    """Return the speedup over the baseline with its own interval; exactly 1 at the baseline."""
     if samples[baseline].size == 0:
         reason = f"need runs of the baseline level {baseline}, have 0"
         return unknown_estimate("speedup over the baseline", confidence, samples[n].size, reason)

@@ -1,10 +1,9 @@
-"""Did a run reach a steady state? Changepoints on the logs of its iterations, and the state of the last stretch.
+"""Steady state of a run: change points on the logs of its iterations.
 
-A disturbed iteration is no changepoint: outliers are first pulled in to the running median, unless there are too many
-to be outliers (iterations on two levels, as with and without a garbage collection). Stretches that differ by less than
-1 %, or by less than the noise within them, count as the same state. The last state must hold for the last quarter of
-the iterations. Iterations are assumed to be independent: if each resembles the one before, half of the steady runs seem
-to change.
+Outliers are first clipped to the running median, unless there are too many (iterations on two levels, as with and
+without a garbage collection). Stretches that differ by less than 1 %, or by less than the noise within them, are the
+same state. The last state must hold for the last quarter of the iterations. Iterations are assumed to be independent:
+if each resembles the one before, half of the steady runs seem to change.
 
 Source: E. Barrett et al., Virtual machine warmup blows hot and cold, OOPSLA 2017 (the classes and the idea); the
 detection is kernel change-point detection, S. Arlot et al., JMLR 20 (2019), by the library ruptures.
@@ -33,12 +32,12 @@ _WINDOW = 11
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """How the iterations of one run went.
+    """Class of the iterations of a run.
 
     Attributes:
-        kind: what happened.
+        kind: of the course of the iterations.
         warmup: iterations before the steady state; 0 if flat, None if there is none or none was searched.
-        why: what was needed and what was available, or how far the states are apart, in words.
+        why: what was needed and what was available, or how far the states are apart.
     """
 
     kind: Kind
@@ -47,10 +46,7 @@ class Steady:
 
 
 def steady(iterations: Scores) -> Steady:
-    """Classify the iterations of one run.
-
-    Args:
-        iterations: times in order, shape (m,), any unit.
+    """Classify the iterations of one run, times in order in any unit.
 
     >>> steady([1.0] * 10).why
     'need >= 30 iterations to see a steady state, have 10'
@@ -71,7 +67,7 @@ def steady(iterations: Scores) -> Steady:
 
 
 def _medians(values: FloatArray, size: int) -> FloatArray:
-    """Return the medians of blocks of `size` iterations; the remainder at the start is left out."""
+    """Return the medians of blocks of `size` iterations; the remainder at the start is excluded."""
     whole = values[values.size % size :] if size > 1 else values
     return np.median(whole.reshape(-1, size), axis=1)
 
@@ -87,10 +83,8 @@ def _clip_outliers(logs: FloatArray) -> FloatArray:
 
 
 def _noise(logs: FloatArray) -> float:
-    """Return the standard deviation from one iteration to the next, which a jump hardly moves.
-
-    The median alone does not see a second level of fewer than half of the iterations.
-    """
+    """Return the standard deviation from one iteration to the next, which a jump hardly moves."""
+    # The median alone does not see a second level of fewer than half of the iterations.
     steps = np.diff(logs)
     median = 1.4826 * float(np.median(np.abs(steps - np.median(steps))))
     return max(median / math.sqrt(2), float(steps.std()) / math.sqrt(2), 1e-6)

@@ -1,4 +1,4 @@
-"""When are there enough runs? A rule that may look at the data after each run and still gives a valid interval.
+"""Sequential stopping: a rule that looks at the data after each run and still gives a valid interval.
 
 Stopping as soon as an interval is narrow favors samples that happen to spread too little: from three runs on, a 95 %
 interval then covers 91.6 %. So the rule waits for half of the planned runs, at least eight, and must pass twice in a
@@ -27,13 +27,7 @@ SEQUENTIAL = "sequentially stopped: runs were added until the interval was narro
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """A requested precision.
-
-    Attributes:
-        precision: half-width of the interval over the value, such as 0.01; above zero.
-        planned: the most runs that a configuration gets.
-        confidence: nominal coverage.
-    """
+    """A requested precision: half-width of the interval over the value; `planned` is the most runs."""
 
     precision: float
     planned: int
@@ -45,7 +39,7 @@ class Stopping:
         return max(FIRST_LOOK, self.planned // SHARE_OF_PLAN)
 
     def is_precise(self, scores: Scores) -> bool:
-        """Tell whether the runs so far, in order, are enough: the rule passed twice in a row.
+        """Tell whether the runs so far, in order, pass the rule twice in a row.
 
         >>> Stopping(0.01, 16).is_precise([1.0, 1.001] * 4), Stopping(0.01, 16).is_precise([1.0, 1.001] * 5)
         (False, True)
@@ -58,14 +52,14 @@ class Stopping:
         return half is not None and half <= self.precision
 
     def estimate(self, scores: Scores) -> Estimate:
-        """Return the interval of a configuration, trimmed as in the rule; it says whether the rule ended its runs."""
+        """Return the estimate of a configuration, trimmed as in the rule; a warning says what ended its runs."""
         estimate = summarize(scores, self.confidence, trim=TRIM)
         return estimate.add_warnings(SEQUENTIAL if self.is_precise(scores) else self._not_ended(scores, estimate.n))
 
     def misses_precision(self, scores: Scores) -> bool:
-        """Tell whether there is an interval wider than requested; a narrow one is good whatever ended its runs.
+        """Tell whether there is an interval and it is wider than requested.
 
-        >>> Stopping(0.01, 16).missed([1.0, 1.1] * 5), Stopping(0.01, 16).missed([1.0, 1.001] * 2)
+        >>> Stopping(0.01, 16).misses_precision([1.0, 1.1] * 5), Stopping(0.01, 16).misses_precision([1.0, 1.001] * 2)
         (True, False)
         """
         values, _ = finite_scores(scores)
@@ -81,7 +75,7 @@ class Stopping:
 
 
 def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
-    """Return the half-width of the trimmed interval on logs, about the relative one; None without an interval.
+    """Return the half-width of the trimmed interval on logs; None without an interval.
 
     >>> half_width([1.0]) is None
     True

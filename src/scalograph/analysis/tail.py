@@ -1,8 +1,6 @@
-"""How slow are the slowest iterations? The iterations of many runs as one histogram, with its tail quantiles.
+"""Histograms of iterations with bins that grow by 1 % (as HdrHistogram, G. Tene), for tail quantiles within 0.5 %.
 
-Values are counted in bins that grow by 1 %, so a quantile of any size is known within half of that. Histograms of runs
-are merged by adding counts: quantiles of runs must not be averaged. Bins of constant relative width are an idea of
-HdrHistogram (G. Tene).
+Histograms of runs are merged by adding counts: quantiles of runs must not be averaged.
 """
 
 from array import array
@@ -18,13 +16,7 @@ WIDTH = log(1.01)
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts of values above 0 by size.
-
-    Attributes:
-        bins: numbers of the non-empty bins, in order; bin i is from exp(i WIDTH) to exp((i + 1) WIDTH).
-        counts: values in each.
-        largest: the largest value, exactly.
-    """
+    """Counts of values above 0 in the non-empty bins; bin i is from exp(i WIDTH) to exp((i + 1) WIDTH)."""
 
     bins: "array[int]"
     counts: "array[int]"
@@ -32,11 +24,10 @@ class Histogram:
 
     @property
     def n(self) -> int:
-        """Values in all bins."""
         return sum(self.counts)
 
     def quantile(self, share: float) -> float:
-        """Return the quantile within 0.5 %: a `share` of all values, above 0 and at most 1, is not above it."""
+        """Return the quantile of a share above 0 and at most 1, within 0.5 %."""
         if share >= 1:
             return self.largest
         at = bisect_left([*accumulate(self.counts)], share * self.n)
@@ -44,13 +35,13 @@ class Histogram:
 
 
 def histogram(values: Sequence[float]) -> Histogram | None:
-    """Return the finite values above 0 as a histogram; None if there is none."""
+    """Return the histogram of the finite values above 0; None without any."""
     counts = Counter(floor(log(x) / WIDTH) for x in values if 0 < x < inf)
     return _make_histogram(counts, max(x for x in values if x < inf)) if counts else None
 
 
 def merge_histograms(parts: Iterable[Histogram]) -> Histogram | None:
-    """Return all values of several histograms as one; None if there is none."""
+    """Return the sum of histograms; None without any value."""
     counts: Counter[int] = Counter()
     largest = 0.0
     for part in parts:

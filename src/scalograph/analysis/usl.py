@@ -1,4 +1,4 @@
-"""The universal scalability law: where does a program stop, and what stops it?
+"""The universal scalability law: fits with profile intervals and flags.
 
 X(N) = gamma N / (1 + sigma (N - 1) + kappa N (N - 1)): gamma is the throughput of one, sigma the share that is serial
 (contention), kappa what each pays for each other (coherency). With kappa = 0 it is Amdahl's law, with both zero linear.
@@ -19,7 +19,7 @@ from scalograph.analysis.estimate import Estimate, Flag, need_runs, unknown_esti
 from scalograph.analysis.law import Law, Plain, Relative, curve
 from scalograph.analysis.ratios import ratio
 
-# How far from the estimate an end is searched first, as a share of it, and in how many doublings of that.
+# Distance from the estimate at which an end is searched first, as a share of it, and how often it is doubled.
 _NEAR, _DOUBLINGS = 1 / 16, 60
 
 
@@ -50,10 +50,7 @@ def lower_end(profile: Callable[[float], float], best: float, top: float, bound:
 
 
 def upper_end(profile: Callable[[float], float], best: float, top: float, first: float) -> float | None:
-    """Find the largest value whose sum of squares is at most `top`; None if no value is too large.
-
-    `first` is a step in the scale of the parameter, for an estimate of zero.
-    """
+    """Find the largest value whose sum of squares is at most `top`, in steps of `first` from an estimate of zero."""
     if profile(best) > top:  # as for the lower end
         return best
     inside, step = best, _NEAR * best if best >= first else first
@@ -72,7 +69,6 @@ def _crossing(profile: Callable[[float], float], top: float, low: float, high: f
 
 
 Weights = Literal["relative", "none"]
-# Parameters of the law.
 N_PARAMETERS = 3
 _SAME = 1e-9  # relative difference below which two numbers are equal
 _ONE = "one is the best: more make it slower"
@@ -90,7 +86,6 @@ class Usl:
         gamma: throughput of one, in the unit of the data.
         optimum: N at which throughput is largest; no value but a lower end if the data do not reach it.
         residual: typical relative distance of a point from the curve.
-        flags: what a reader must know.
     """
 
     sigma: Estimate
@@ -119,7 +114,7 @@ def fit_usl(
     """Fit the law to throughputs at sizes.
 
     Args:
-        n: sizes above 0: CPUs, threads, users. Several runs of a size are several points.
+        n: sizes above 0: CPUs, threads, users; several runs of a size are several points.
         throughput: work per time at each; above zero, in any unit.
         weights: `relative`: points err by a share of themselves, least squares on N/X, which is linear in 1/gamma,
             sigma/gamma and kappa/gamma, none below zero. `none`: all by the same amount, least squares on X itself.
@@ -141,8 +136,6 @@ def fit_usl(
     parts = {name: _parameter(law, name, top, confidence, method) for name in ("gamma", "sigma", "kappa")}
     optimum = _optimum(law, top, confidence, method)
     residual = math.sqrt(law.rss / max(1, sizes.size - N_PARAMETERS)) / law.unit
-    pass
-
     fit_flags = flags(sizes, rates, law, parts["gamma"], optimum)
     return Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, fit_flags)
 
@@ -191,11 +184,8 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
             value, None, None, confidence, law.n, f"optimum, {method}", (need_runs(4, law.n),) * (top is None)
         )
 
-    def profile(x: float) -> float:
-        return law.optimum_profile(x)
-
-    nearest = upper_end(profile, z, top, law.step("kappa"))
-    farthest = lower_end(profile, z, top)
+    nearest = upper_end(law.optimum_profile, z, top, law.step("kappa"))
+    farthest = lower_end(law.optimum_profile, z, top)
     low = None if not nearest else _size(nearest)
     high = _size(farthest)
     words = () if high is not None else ((f"not reached: the optimum is above {low:.3g}",) if low else ("not bounded",))
@@ -216,17 +206,13 @@ def _surely_above_one(law: Law, top: float | None) -> bool:
 
 # Each size with its throughputs, the smallest first.
 Groups = Sequence[tuple[float, FloatArray]]
-# A mean above the linear line by more than this is no noise.
-SUPERLINEAR = 1.05
-# Probability of rejecting a law that holds.
-ALPHA = 0.01
-# A cost below this is none.
-ZERO = 1e-12
-# From so many sizes on, the signs of residuals tell a curve of another shape; that many at least make a law.
+SUPERLINEAR = 1.05  # a mean above the linear line by more is no noise
+ALPHA = 0.01  # probability of rejecting a law that holds
+ZERO = 1e-12  # a cost below this is none
+# Sizes from which the signs of residuals show a curve of another shape, and sizes that a law takes.
 MANY_SIZES, LEAST_SIZES = 10, 6
-# Probability of so few changes of sign where the law holds.
-RUNS_ALPHA = 0.05
-# The fitted throughput of one may be off the measured one by that share; by less where the interval excludes it.
+RUNS_ALPHA = 0.05  # probability of so few changes of sign where the law holds
+# The fitted throughput of one may differ from the measured one by that share; by less where the interval excludes it.
 FAR, FAR_AND_SURE = 0.1, 0.05
 
 
@@ -262,7 +248,7 @@ def _flag_superlinear(groups: Groups) -> Iterator[Flag]:
 
 
 def _least_ratio(sample: FloatArray, base: FloatArray) -> float:
-    """Return the low end of the ratio; with a single run at a size the noise is unknown, and the ratio counts."""
+    """Return the low end of the ratio of means; the ratio itself without an interval."""
     low = ratio(sample, base).low
     return float(sample.mean() / base.mean()) if low is None else low
 
@@ -286,10 +272,7 @@ def _flag_lack_of_fit(groups: Groups, law: Law) -> Iterator[Flag]:
 
 
 def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:
-    """Flag residuals that change their sign too seldom along the sizes, also where each size has one run.
-
-    Source: A. Wald and J. Wolfowitz, On a test whether two samples are from the same population (1940).
-    """
+    """Flag residuals that change their sign too seldom along the sizes (A. Wald and J. Wolfowitz, 1940)."""
     if len(groups) < MANY_SIZES or law.exact:
         return
     above = [bool(sample.mean() > law.throughput(n)) for n, sample in groups]
@@ -298,7 +281,7 @@ def _flag_sign_runs(groups: Groups, law: Law) -> Iterator[Flag]:
 
 
 def runs_test(signs: Sequence[bool]) -> float:
-    """Return the probability of so few runs of equal signs if their order were random.
+    """Return the p value of the runs test: the probability of so few runs of equal signs in random order.
 
     >>> round(runs_test([True] * 5 + [False] * 5), 3)
     0.008
@@ -338,7 +321,7 @@ def _flag_gamma(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
 
 
 def _flag_peak(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
-    """Flag a best size that is neither in the interval of the maximum nor, where no size is, next to it."""
+    """Flag a best size that is neither in the interval of the maximum nor next to it."""
     sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
     if optimum.low is None:
         return

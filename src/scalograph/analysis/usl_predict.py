@@ -1,4 +1,4 @@
-"""What throughput would a larger size give? An interval, never a point alone; refused if the data do not support it."""
+"""Predictions of the universal scalability law: intervals of the throughput at other sizes, or a refusal."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,14 +6,13 @@ from typing import NamedTuple
 from scalograph.analysis.estimate import NO_LAW, Estimate, unknown_estimate
 from scalograph.analysis.usl import N_PARAMETERS, Usl, limit, lower_end, upper_end
 
-# A prediction goes up to this multiple of the largest measured size.
-REACH = 2.0
+REACH = 2.0  # largest multiple of the largest measured size that is predicted
 UNBOUNDED = "the points bound it from below only"
 METHOD = "prediction: profile interval of all curves of the law that the points allow"
 
 
 class Boundary(NamedTuple):
-    """A change of the machine: up to `after` CPUs or workers it is of one kind; `begins` says what is new beyond."""
+    """A change of the machine after so many CPUs or workers; `begins` says what is new beyond."""
 
     after: int
     begins: str
@@ -24,8 +23,7 @@ def predict(
 ) -> Estimate:
     """Predict the throughput at a size that was not measured.
 
-    Near the last point a curve with only contention and one with only coherency may fit alike; beyond it they diverge.
-    The interval holds every curve that the points allow, those two too as far as they do.
+    The interval holds every curve that the points allow. A refusal has no value, and the reason as a warning.
 
     Args:
         fit: the law.
@@ -33,10 +31,7 @@ def predict(
         boundaries: sizes after which the CPUs are of another kind (the last core before siblings are shared, the last
             of a cache, socket or memory node); beyond one the law may differ.
         confidence: of the profile interval.
-        over: a size: predict the ratio to the throughput there, which errs together; None for throughput itself.
-
-    Returns:
-        The estimate; if it is refused, without a value and with a warning that says why.
+        over: a size: predict the ratio to the throughput there; None for throughput itself.
     """
     largest = fit.law.largest
     if reason := _refusal(n, largest, boundaries) or _misfit_reason(fit):
@@ -50,10 +45,7 @@ def predict(
 
 
 def fitted_throughput(fit: Usl, n: float, confidence: float = 0.95, over: float | None = None) -> Estimate:
-    """Return the throughput at a size within the measured range: the fitted curve, with its profile interval.
-
-    With `over`, a size, it is the ratio to the throughput there: 1, by definition, if the sizes are equal.
-    """
+    """Return the throughput of the fitted curve within the measured range, or its ratio to that at size `over`."""
     if over == n:
         return Estimate(1.0, 1.0, 1.0, confidence, fit.law.n, "1 by definition")
     if n == 1 and over is None:
@@ -68,7 +60,7 @@ def fitted_throughput(fit: Usl, n: float, confidence: float = 0.95, over: float 
 
 
 def largest_prediction(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
-    """Return the largest size that may be predicted, and in words what ends it there."""
+    """Return the largest size that may be predicted, and the reason for that limit."""
     largest = fit.law.largest
     if reason := _misfit_reason(fit):
         return largest, reason
@@ -112,6 +104,5 @@ def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
 
 
 def _misfit_reason(fit: Usl) -> str:
-    """Tell why a curve that the points do not follow predicts nothing."""
     bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""

@@ -1,8 +1,7 @@
-"""Few runs tell little of their own spread: contrasts of one study borrow it from each other.
+"""Moderate variances across contrasts of a study (empirical Bayes, Smyth 2004).
 
-The variances of all contrasts are taken to come from one distribution, whose middle and width are read off them; each
-contrast then has as many further degrees of freedom as that distribution is narrow. No contrast becomes more precise
-than its own runs are: what it gains is certainty about its spread, which is what five blocks lack.
+The variances of all contrasts are taken to come from one prior distribution, fitted to them; each contrast gains the
+degrees of freedom that the prior is worth. No variance becomes smaller than that of the contrast's own runs.
 """
 
 import math
@@ -14,22 +13,15 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.contrast import Contrast
 
-# Fewer contrasts tell nothing of how variances differ.
-FEWEST = 3
-# Contrasts share baselines and blocks, so their variances tell less than as many independent ones.
-SHARED = 0.5
+FEWEST = 3  # contrasts that a prior takes
+SHARED = 0.5  # contrasts share baselines and blocks: their variances are worth so many independent ones
 _STEPS = 50
 
 
 def moderate_variances(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) -> list[Contrast]:
-    """Return the contrasts with standard errors and degrees of freedom that the others support.
+    """Return the contrasts with moderated standard errors and degrees of freedom.
 
-    Args:
-        contrasts: of one study, each of pairs or of runs like those of the others.
-        lenders: those whose spread is known, where these are more than the contrasts themselves.
-
-    Returns:
-        The same differences; unchanged where fewer than three have a spread.
+    Unchanged where fewer than three have a spread. `lenders` are the contrasts of the prior, if not the same ones.
 
     Source: G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression in microarray
     experiments, Statist. Appl. Genet. Mol. Biol. 3 (2004), section 6.2; unlike there, no variance is made smaller.
@@ -56,7 +48,7 @@ def _moderate(c: Contrast, middle: float, further: float, most: float) -> Contra
 
 
 def _prior(variances: FloatArray, df: FloatArray) -> tuple[float, float]:
-    """The middle of the variances, and the degrees of freedom that it is worth."""
+    """Return the prior variance and its degrees of freedom."""
     from scipy.special import digamma, polygamma  # it takes a tenth of a second
 
     logs = np.log(variances) - digamma(df / 2) + np.log(df / 2)
@@ -68,7 +60,7 @@ def _prior(variances: FloatArray, df: FloatArray) -> tuple[float, float]:
 
 
 def _trigamma_inverse(y: float) -> float:
-    """Newton's method, which rises to the root from below."""
+    """Invert trigamma by Newton's method, which rises to the root from below."""
     from scipy.special import polygamma
 
     x = 0.5 + 1 / y

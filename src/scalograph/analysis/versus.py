@@ -1,4 +1,4 @@
-"""Does a take less than b, more, or the same? Pairs of runs, some of them slowed, in two modes, or coarse."""
+"""Robust ratio of paired runs, some of them slowed, in two modes, or coarsely timed; and what it shows."""
 
 import math
 from typing import Literal
@@ -11,29 +11,19 @@ from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, find_modes, widen_fo
 from scalograph.analysis.quantiles import student_t, t_quantile
 from scalograph.analysis.ratios import paired_ratio, pairs
 
-# Share of pairs set aside at each end, where one run in twenty is slowed, and where runs have two modes: chosen among
-# Student's t, trimmed t and signed ranks for most effects told at 5 % false ones (benchmarks/statistics_ab.py).
+# Share of pairs trimmed at each end, also where runs have two modes: chosen among Student's t, trimmed t and signed
+# ranks for the most effects found at 5 % false ones (benchmarks/statistics_ab.py).
 TRIM, TRIM_OF_MODES = 0.1, 0.25
-# A ratio whose whole interval is this near to 1 is one of equals.
-SAME = 0.02
+SAME = 0.02  # distance from 1 within which the interval of a ratio of equals lies
 
 RatioClass = Literal["less", "more", "same", "not shown"]
 
 
 def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
-    """Return the typical score of `a` over that of `b`, from runs interleaved in blocks.
+    """Return the typical score of `a` over that of `b`, from runs interleaved in blocks: a[i] and b[i] in block i.
 
-    Args:
-        a: scores of the numerator, shape (n,); a[i] ran in block i.
-        b: scores of the denominator, shape (n,); b[i] ran in block i.
-        confidence: nominal coverage.
-
-    Returns:
-        The ratio, with an interval that slowed runs do not decide, that holds what a coarse clock hides, and that is
-        missing where too few runs stand against two modes.
-
-    Raises:
-        ValueError: the lengths differ or the confidence is no probability.
+    The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
+    modes. Raises ValueError if the lengths differ or `confidence` is no probability.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
@@ -52,7 +42,7 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
 
 
 def classify_ratio(ratio: Estimate, same: float = SAME) -> RatioClass:
-    """Return what a ratio shows: the same only if its whole interval is near to 1.
+    """Return what a ratio shows; the same only if its whole interval is near to 1.
 
     >>> [classify_ratio(Estimate(1.0, *ends)) for ends in ((0.99, 1.01), (0.95, 1.01), (1.03, 1.04), (None, None))]
     ['same', 'not shown', 'more', 'not shown']
@@ -65,7 +55,7 @@ def classify_ratio(ratio: Estimate, same: float = SAME) -> RatioClass:
 
 
 def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
-    """Return the smallest relative effect that these pairs show with this power; None without an interval.
+    """Return the smallest relative effect that these pairs detect with this power; None without an interval.
 
     >>> round(detectable_effect(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
     0.028
@@ -77,7 +67,7 @@ def detectable_effect(ratio: Estimate, power: float = 0.8) -> float | None:
 
 
 def _bimodal(x: FloatArray, y: FloatArray) -> bool:
-    """Whether either has two modes; few runs are looked at together, each over its median."""
+    """Tell whether either sample has two modes; few runs are judged together, each over its median."""
     if x.size >= FEWEST or not x.size or not has_logs(x, y):
         return find_modes(x) is not None or find_modes(y) is not None
     return find_modes(np.column_stack([x / np.median(x), y / np.median(y)]).ravel()) is not None

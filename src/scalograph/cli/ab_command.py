@@ -12,7 +12,7 @@ from scalograph.cli.sweep_options import LEVELS, VERSION
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.cli.command_line_study.command_study import CommandStudy
+    from scalograph.cli.command_line_study.declaration import CommandStudy
     from scalograph.protocol.compared_results import ResultComparisons
     from scalograph.protocol.findings import Claim, Findings
     from scalograph.run.session import Session

@@ -19,17 +19,9 @@ if TYPE_CHECKING:
 def analyze(
     source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
 ) -> tuple[Findings, Path]:
-    """Analyze a journal, and the profile beside it, into findings.json.
+    """Analyze a journal, and the profile beside it, into findings.json, or the file `to`.
 
-    Args:
-        source: a folder of results, or a journal.
-        claims: of a paper, in place of those that the study had when it was run; these only show its results.
-        to: the file that is written instead.
-        keep: whether it is written.
-
-    Raises:
-        ProtocolError: there is no readable journal.
-        HostError: the disk refuses.
+    `claims` of a paper replace those that the study had when it was run; these only show its results.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduction_commands
@@ -53,18 +45,7 @@ def analyze(
 def report(
     source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
 ) -> tuple[Findings, Path]:
-    """Write the HTML page from findings.json; analyze first where the journal is newer.
-
-    Args:
-        source: a folder of results, or a journal.
-        claims: as of `analyze`, which they call for.
-        to: the page that is written instead of the one beside the journal.
-        keep: whether it is written.
-
-    Raises:
-        ProtocolError: there are no readable findings, and no journal to make them from.
-        HostError: the disk refuses.
-    """
+    """Write the HTML page from findings.json; analyze first where the journal is newer, or for other `claims`."""
     from scalograph.report.html import write
 
     folder = results.at(source)
@@ -87,9 +68,6 @@ def load_findings(source: Path) -> Findings:
     """Return findings: those on disk where they are current, else computed; write nothing.
 
     A file of findings is read as it is.
-
-    Raises:
-        ProtocolError: there are no readable findings, and no journal to make them from.
     """
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
@@ -101,15 +79,7 @@ def load_findings(source: Path) -> Findings:
 
 
 def load_table(source: Path, keep_observations: bool = True) -> "Table":
-    """Read a journal as a table, printing its warnings.
-
-    Args:
-        source: a folder of results, or a journal.
-        keep_observations: keep each iteration's figures.
-
-    Raises:
-        ProtocolError: there is no readable journal.
-    """
+    """Read a journal as a table, printing its warnings."""
     from scalograph.cli.console import say
     from scalograph.findings import table
 

@@ -22,17 +22,10 @@ def answer(
     table: str | None = None,
     document: dict[str, Any] | None = None,
 ) -> None:
-    """Print the answer as the last thing of a command.
+    """Print the answer as the last thing of a command, or one JSON `document`, to which claim and trust are added.
 
-    Args:
-        screen: what was found.
-        places: what is named below the answer: ("report", its path), ("tables", the command), ("again", the command).
-        tables: all tables above the answer.
-        table: name of one table to print above it.
-        document: what is printed in place of all this, for machines; claim and trust are added.
-
-    Raises:
-        StudyError: no table has that name; the answer is printed nevertheless.
+    `places` are lines below it: ("report", its path), ("tables", the command), ("again", the command). `tables` prints
+    all tables above it, `table` one by name: StudyError for an unknown one, after the answer.
     """
     if document is not None:
         parts = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
@@ -58,14 +51,7 @@ def tables_place() -> list[tuple[str, str]]:
 def study_places(
     source: Path, findings: "Findings", again: str = "", page: Path | None = None
 ) -> list[tuple[str, str]]:
-    """Return where to find more: page, tables, and the command that repeats the study.
-
-    Args:
-        source: its folder, or the journal.
-        findings: what was found.
-        again: the command; that of the findings where empty.
-        page: where it was made elsewhere.
-    """
+    """Return where to find more: page, tables, and the command that repeats the study (`again`, else the findings')."""
     from scalograph.protocol.results import at
 
     latest = source.parent / "latest"

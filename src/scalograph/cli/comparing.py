@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalograph.cli.overrides import parse_option
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.units import parse_percent
@@ -30,20 +31,10 @@ def compare_sources(
 ) -> "ResultComparisons":
     """Compare sources with the first of them.
 
-    Args:
-        sources: two or more: results, journals, findings, published tables, or files of other instruments.
-        margin: such as "5%"; None for 2 %, or the noise floor of this machine where that is more.
-        response: its name; None for that of each study.
-        per: clock, cpu or None.
-        mhz: the clock of each source, with commas between.
-        where: factor=level of the configurations that are compared; none for all.
-        allow_missing: names of configurations of the first that may have failed, or be missing, in the others.
-
-    Raises:
-        StudyError: an option has another form, or two sources have nothing in common.
-        ProtocolError: one cannot be read.
+    `margin` is such as "5%"; None is 2 %, or the noise floor of this machine where that is more. `per` is clock (with
+    `mhz`, such as 2000,2330) or cpu. `where` selects FACTOR=LEVEL. Configurations in `allow_missing` may fail, or be
+    missing, after the first source.
     """
-    pass
     from scalograph.exchange.compare.measured_source import PER, divide_scores, select_levels
     from scalograph.exchange.compare.result_answer import compare_sources
 
@@ -124,17 +115,8 @@ def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
 
 
 def share_of(option: str, text: str | None) -> float | None:
-    """Parse a percentage as a share; None for none.
-
-    Raises:
-        StudyError: it is no percentage.
-    """
-    if text is None:
-        return None
-    try:
-        return parse_percent(text)
-    except ValueError as error:
-        raise StudyError.one(option, str(error)) from error
+    """Parse a percentage as a share; None for none."""
+    return None if text is None else parse_option(option, text, parse_percent)
 
 
 # What nobody but us writes.
@@ -142,17 +124,7 @@ _OURS, _OUR_NAME = (".jsonl", ".gz"), "findings.json"
 
 
 def read_source(text: str, label: str, response: str | None) -> "MeasuredSource":
-    """Read a source; the format of other tools' files is detected.
-
-    Args:
-        text: as it was named.
-        label: what it is called.
-        response: that is compared; None for the one that it is about.
-
-    Raises:
-        StudyError: it has no such response, or is none of the format that was named.
-        ProtocolError: the path cannot be read, or has no known format.
-    """
+    """Read a source under a label; the format of other tools' files is detected."""
     from scalograph.exchange.compare.benchmark_source import benchmark_source
     from scalograph.exchange.compare.published_source import is_published, published_source
     from scalograph.exchange.readers.registry import read

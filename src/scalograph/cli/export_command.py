@@ -58,11 +58,11 @@ def command(
 
 def _export_runs(source: Path, form: str, to: Path) -> str:
     from scalograph.cli.analyze_steps import load_table
-    from scalograph.exchange import export, modeling
+    from scalograph.exchange import export
 
     table = load_table(source)
     if form == "extra-p":
-        text = modeling.extra_p(table)
+        text = export.extra_p(table)
         export.write_text(text, to)
         return f"{len(text.splitlines())} lines"
     columns = export.observations(table) if form == "observations" else export.runs(table)
@@ -71,18 +71,19 @@ def _export_runs(source: Path, form: str, to: Path) -> str:
 
 
 def _export_findings(source: Path, form: str, to: Path, figure: str) -> str:
-    from scalograph.exchange import export, modeling
+    from scalograph.cli.analyze_steps import draw_charts, load_findings
+    from scalograph.exchange import export
     from scalograph.exchange.markdown import asciidoc, markdown
 
-    findings, drawn = _load_charts(source)
+    findings = load_findings(source)
     if form == "points":
-        columns = modeling.law_points(findings)
+        columns = export.law_points(findings)
         export.write(columns, to)
         return _size(columns)
     if form == "tables":
         export.write_text((asciidoc if to.suffix == ".adoc" else markdown)(findings), to)
         return f"{len(findings.tables)} tables"
-    return _export_chart(findings, drawn, figure, to)
+    return _export_chart(findings, draw_charts(findings), figure, to)
 
 
 def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: str, to: Path) -> str:
@@ -101,13 +102,6 @@ def _export_chart(findings: "Findings", drawn: "list[Figure | Overlay]", name: s
     export.write_text(standalone(plot) + "\n", to)
     others = ", ".join(other for other in every if other != name)
     return f"figure {name}" + (f"; --figure NAME writes one of {others}" if others else "")
-
-
-def _load_charts(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
-    from scalograph.cli.analyze_steps import draw_charts, load_findings
-
-    findings = load_findings(source)
-    return findings, draw_charts(findings)
 
 
 def _size(columns: "Columns") -> str:

@@ -1,7 +1,8 @@
 """`scalograph find`: searches that place each run where it tells most."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.main import get_command
@@ -10,6 +11,9 @@ from scalograph.cli.app import LateCommands
 from scalograph.cli.options import SearchOptions, group_options
 from scalograph.questions.asked import QuestionOptions
 from scalograph.questions.registry import role, roles_present
+
+if TYPE_CHECKING:
+    from scalograph.run.session import Session
 
 
 class Searches(LateCommands):
@@ -58,12 +62,14 @@ def _search(question: str) -> Callable[..., int]:
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
         from scalograph.cli.command_line_study.declaration import study_text
         from scalograph.cli.command_line_study.option_texts import search_study
-        from scalograph.cli.measure_output import run_command_study, tell_search
+        from scalograph.cli.measure_output import print_findings, run_command_study, search_document
 
         text = study_text(search_study(question, asked.factors(), options))
-        return run_command_study(
-            text, options, lambda session: tell_search(session, question, options), consent=options.consent()
-        )
+
+        def answer(session: "Session") -> int:
+            return print_findings(session, options, partial(search_document, question))
+
+        return run_command_study(text, options, answer, consent=options.consent())
 
     search.__doc__ = options_of.__doc__
     return group_options(search, options_of, SearchOptions)

@@ -53,7 +53,8 @@ def command(
         raise unknown_name_error("--format", f'"{form}"', form, FORMATS)
     sources = [against, results]
     comparisons = compare_sources(sources, margin, response, where=where or (), allow_missing=allow_missing or ())
-    code = _code(comparisons)
+    is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
+    code = Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
     sign = _LOST if code == Exit.CONFIGURATION_FAILED else SIGNS[comparisons.answer]
     markdown_text = markdown(comparison_screen(comparisons, sources), sign)
     if summary is not None:
@@ -62,12 +63,6 @@ def command(
         code = Exit.DONE
     _print(comparisons, sources, form, markdown_text, f"{sign}: {_FAILED.format(int(code)) if code else _PASSED}")
     return code
-
-
-def _code(comparisons: "ResultComparisons") -> Exit:
-    """Return 4 for a configuration of the baseline that failed or is missing; else the exit code of `compare`."""
-    is_lost = any(not lost.allowed for result in comparisons.results for lost in result.lost)
-    return Exit.CONFIGURATION_FAILED if is_lost else exit_code(comparisons)
 
 
 def _print(comparisons: "ResultComparisons", sources: list[str], form: str, markdown_text: str, ending: str) -> None:

@@ -83,16 +83,13 @@ def _refuse(o: ImportOptions) -> None:
     from scalograph.errors import StudyError
 
     if not o.files:
-        raise StudyError.one("import", "no file", "what the instrument wrote", _how(o.instrument))
+        reader = READERS.get(o.instrument)
+        fix = f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
+        raise StudyError.one("import", "no file", "what the instrument wrote", fix)
     if o.over and o.beside:
         raise StudyError.one("--over", "--beside with it", "one of the two")
     if o.where and o.beside is None and o.over is None:
         raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
-
-
-def _how(instrument: str) -> str:
-    reader = READERS.get(instrument)
-    return f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
 
 
 def _summarize(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
@@ -123,8 +120,7 @@ def _compare_with_study(
     every: "list[Benchmark]", source: Path, where: list[str], name: str
 ) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.cli.analyze_steps import load_table
-    from scalograph.exchange.benchmark_claim import agreement_claim
-    from scalograph.exchange.comparison import compare_with_study, sentences, tables
+    from scalograph.exchange.benchmark_claim import agreement_claim, compare_with_study, sentences, tables
     from scalograph.exchange.match import parse_where
     from scalograph.findings.names import title
     from scalograph.report.screen import Screen

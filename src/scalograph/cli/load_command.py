@@ -1,6 +1,6 @@
 """`scalograph load`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scalograph.cli.options import group_options
 from scalograph.cli.sweep_options import LoadOptions
@@ -18,19 +18,12 @@ def _load(options: LoadOptions) -> int:
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
     """
     from scalograph.cli.command_line_study.load_study import load_study, load_study_text, map_load_error
-    from scalograph.cli.measure_output import run_command_study
+    from scalograph.cli.measure_output import print_findings, run_command_study
 
-    text = load_study_text(load_study(options))
-    return run_command_study(text, options, lambda session: _tell(session, options), as_told=map_load_error)
+    def answer(session: "Session") -> int:
+        return print_findings(session, options, lambda findings: findings.model_dump(mode="json"))
 
-
-def _tell(session: "Session", options: Any) -> int:
-    from scalograph.cli.analyze_steps import report
-    from scalograph.cli.measure_output import print_results
-    from scalograph.report.screen import screen
-
-    findings, _ = report(session.results.folder)
-    return print_results(session, findings, screen(findings), options, findings.model_dump(mode="json"))
+    return run_command_study(load_study_text(load_study(options)), options, answer, map_error=map_load_error)
 
 
 command = group_options(_load, LoadOptions)

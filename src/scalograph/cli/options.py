@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -160,46 +160,8 @@ class SearchOptions(CommandOptions):
         return Consent(self.machine_wide, tuple(self.dangerous or ()))
 
 
-class AnswerOptions(Protocol):
-    """What a command that makes a study takes for its runs and its answer, however it takes the rest."""
-
-    @property
-    def output(self) -> Path | None:
-        """Folder of the results."""
-
-    @property
-    def wait_quiet(self) -> str | None:
-        """How long to wait for a quiet machine."""
-
-    @property
-    def when_busy(self) -> str | None:
-        """What to do on one that stays busy."""
-
-    @property
-    def wait_lock(self) -> str | None:
-        """How long to wait for another start on this machine."""
-
-    @property
-    def tables(self) -> bool:
-        """Whether all tables are printed."""
-
-    @property
-    def table(self) -> str | None:
-        """Name of one that is printed."""
-
-    @property
-    def json(self) -> bool:
-        """Whether one document is printed in place of it all."""
-
-
 def group_options(function: Callable[..., int], *bundles: type) -> Callable[..., int]:
-    """Make a function of option dataclasses a command of their fields.
-
-    Args:
-        function: takes one of each bundle, in order; its docstring is the command's help.
-        bundles: dataclasses, whose fields are arguments and options: annotated with `typer.Option`, or with
-            the `Option` of a question.
-    """
+    """Make a function of option dataclasses a command of their fields."""
 
     def command(**given: Any) -> int:
         return function(*(bundle(**{field.name: given[field.name] for field in fields(bundle)}) for bundle in bundles))

@@ -1,5 +1,6 @@
 """Options of a start that override `[protocol]`: budgets, and what to do on a busy machine."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,11 +25,7 @@ def override_protocol(
     when_busy: str | None = None,
     runs: int | None = None,
 ) -> Declared:
-    """Override protocol keys of a study; None leaves a key as declared.
-
-    Raises:
-        StudyError: an option that is no duration, or no choice, or runs of a search.
-    """
+    """Override protocol keys of a study; None leaves a key as declared."""
     if runs is not None:
         _refuse_uncounted(declared.study)
     if when_busy is not None and when_busy not in CHOICES:
@@ -98,9 +95,12 @@ def option_words(
 
 def seconds_of(option: str, text: str | None) -> float | None:
     """Parse a duration option in seconds; None where not given. Raises StudyError for another form."""
-    if text is None:
-        return None
+    return None if text is None else parse_option(option, text)
+
+
+def parse_option(option: str, text: str, parse: Callable[[str], float] = parse_duration) -> float:
+    """Parse an option's text. Raises StudyError for another form."""
     try:
-        return parse_duration(text)
+        return parse(text)
     except ValueError as error:
         raise StudyError.one(option, str(error)) from error

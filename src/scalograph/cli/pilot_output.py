@@ -23,20 +23,13 @@ def run_pilot(
     declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str, consent: "Consent",
     wait_lock_s: float | None = None,
 ) -> int:  # fmt: skip
-    """Run a pilot in a results folder of its own, and propose a protocol.
-
-    Raises:
-        StudyError: a pilot is not resumed, and a search has none.
-        HostError: another study holds the machine, or the host refuses something that the study needs.
-    """
+    """Run a pilot in a results folder of its own, and propose a protocol."""
     if resume:
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
     if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
     from scalograph.cli.analyze_steps import analyze
     from scalograph.cli.pipeline import StudyStart, run_declared
-
-    pass
     from scalograph.questions.pilot.plan import pilot_study, takes_iterations
     from scalograph.run.hosts.host_names import open_host
     from scalograph.run.plan import plan
@@ -68,7 +61,7 @@ def proposal(planned: "Plan", journal: Path) -> "Proposal":
 
 def document(proposed: "Proposal", budget_s: float | None) -> dict[str, Any]:
     """Return the JSON document; `toml` is null where nothing can be proposed."""
-    chosen = proposed.within(budget_s)
+    chosen = proposed.choose_plan(budget_s)
     return {**asdict(proposed), "toml": None if chosen is None else toml(chosen)}
 
 
@@ -87,7 +80,7 @@ def show(proposed: "Proposal", budget_s: float | None) -> None:
     if proposed.start_s is not None:
         more = "" if proposed.iteration_s is None else f", a counted iteration {format_duration(proposed.iteration_s)}"
         tell(f"  time: a start takes {format_duration(proposed.start_s)}{more}")
-    chosen = proposed.within(budget_s)
+    chosen = proposed.choose_plan(budget_s)
     if chosen is not None:
         tell("  runs of each configuration after which nineteen of twenty are as precise as asked:")
         _table(proposed)

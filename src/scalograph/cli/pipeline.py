@@ -22,18 +22,16 @@ from scalograph.design.sequential import PrecisionProgress, SequentialPlanner
 from scalograph.errors import HostError
 from scalograph.protocol import results
 from scalograph.protocol.record import Record
-from scalograph.run.begin import begin
 from scalograph.run.caller_environment import unpassed_variables_note
-from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, is_elsewhere, open_host
 from scalograph.run.interrupts import raise_on_signals
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import preparation_lines
 from scalograph.run.quiet_gate import QuietGate
-from scalograph.run.runner import Runner
+from scalograph.run.runner import Runner, Score
 from scalograph.run.scratch import sweep_scratch
-from scalograph.run.session import Session, run_session
+from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import Declared
 from scalograph.study.levels import Configuration, Run
 from scalograph.study.model import Study
@@ -53,20 +51,10 @@ LEAST_FILES = 20
 
 @contextmanager
 def machine_lock(wait_s: float | None = None, elsewhere: bool = False) -> Iterator[list[str]]:
-    """Lock the machine, restore what a crash left, remove scratch folders, handle signals.
+    """Lock the machine, restore what a crash left, remove scratch folders; from here on signals end us in order.
 
-    From here on signals end us in order.
-
-    Args:
-        wait_s: how long to wait for another start to end; None is WAIT_S.
-        elsewhere: runs are made on another machine, whose lock its host takes: this one is not held.
-
-    Yields:
-        What a crash had left and is restored, in words.
-
-    Raises:
-        HostError: another start holds it for longer than we wait, what one left cannot be put right, or hardly a file
-            may be open.
+    `wait_s` is the time to wait for another start to end, None WAIT_S. `elsewhere` takes no lock: the other machine's
+    host does. Yields what was restored. Raises HostError where the lock is not granted, or too few files may be open.
     """
     raise_on_signals()
     _refuse_few_files()
@@ -89,14 +77,7 @@ def _refuse_few_files() -> None:
 
 
 def examine_machine(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
-    """Examine the machine before a study: noise (ten runs, 3 s), and its own scaling where asked.
-
-    Args:
-        planned: the study.
-        host: that will run it.
-        noise: whether to hold the machine's noise against its floor.
-        ceiling: whether to hold the study against what the machine itself scales to.
-    """
+    """Examine the machine before a study: `noise` (ten runs, 3 s), `ceiling` (its own scaling) where asked."""
     readings: dict[str, Mapping[str, Any]] = {}
     if noise and (look := _noise(planned, host)) is not None:
         readings["noise"] = look
@@ -145,11 +126,10 @@ class LiveProgress:
     """Show progress: a live line on a terminal, periodic lines elsewhere.
 
     Args:
-        design: what is run.
-        n_done: runs that an earlier start has finished.
-        left_s: seconds of the time budget that earlier starts have left; None is no limit.
-        planner: of a study that asks for precision, to say how near that is, or of a search, to say what it knows.
-        called: what the line begins with, where the study is one of several.
+        n_done: runs that earlier starts finished.
+        left_s: seconds of the time budget that earlier starts left; None is no limit.
+        planner: shows precision reached, or the state of a search.
+        called: begins the line, where the study is one of several.
     """
 
     def __init__(
@@ -190,8 +170,7 @@ class LiveProgress:
         """Tell that a run has ended."""
         self._done += 1
         self._told = time.monotonic()
-        word = {"disturbed": "disturbed", "failed": "failed"}.get(judgment.verdict)
-        self._went_wrong.update([word] if word else [])
+        self._went_wrong.update([judgment.verdict] if judgment.verdict in ("disturbed", "failed") else [])
         if not self._live and self._told - self._said >= QUIET_S:
             self._said = self._told
             say(self._line())
@@ -224,7 +203,7 @@ class LiveProgress:
         wrong = [f"{self._went_wrong[word]} {word}" for word in ("disturbed", "failed") if self._went_wrong[word]]
         again = [f"{text}: {count_noun(n - 1, 'time')}" for key, text in AGAIN.items() if (n := self._noted[key]) > 1]
         near = [_near(reached)] if (reached := self._precision()) else []
-        near += [self._search.course.state] if self._search and self._search.course.state else []
+        near += [self._search.state.summary] if self._search and self._search.state.summary else []
         left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
         run = f"run {self._done} of {about}{self._total}"
         return ", ".join(filter(None, [self._called, run, left, *near, *wrong, *again]))
@@ -237,12 +216,7 @@ class LiveProgress:
 
 
 def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = False) -> str:
-    """Describe the remaining time, or by how much it is exceeded.
-
-    Args:
-        runs_s: seconds that the runs to come take; below 0 where the one under way takes longer than those before.
-        budget_s: seconds that are left of the budget; None is no limit.
-        at_most: whether it may end sooner.
+    """Describe the remaining time of runs and budget, below 0 where exceeded; `at_most` where it may end sooner.
 
     >>> left_text(80, None), left_text(80, 30), left_text(None, 30)
     ('about 1 min 20 s left', 'about 30 s left', 'at most 30 s left')
@@ -265,14 +239,13 @@ def _levels(configuration: Configuration) -> str:
 def _near(reached: PrecisionProgress) -> str:
     """Describe the widest interval and how many configurations are precise."""
     n, of, asked = reached.n_precise, reached.n_configurations, f"(asked {100 * reached.asked:g} %)"
-    return f"all {of} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of} precise"
-
-
-def _worst(reached: PrecisionProgress) -> str:
+    if n == of:
+        return f"all {of} precise {asked}"
     if reached.worst is None:
-        return "no interval yet"
-    # On logs, as the rule looks at it: beyond that it is no share of the value.
-    return "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
+        widest = "no interval yet"
+    else:  # on logs, as the rule looks at it: beyond 1 it is no share of the value
+        widest = "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
+    return f"{widest} {asked}, {n} of {of} precise"
 
 
 def _live(shown: LiveProgress) -> "Live":
@@ -288,13 +261,10 @@ class StudyStart:
 
     Attributes:
         folder: of the results; None makes one, or finds the latest.
-        accepted: None starts anew; a list resumes, and names the differences that are accepted.
-        ceiling: learn first what the machine itself scales to, unless that is known.
-        noise: look first whether the machine's noise is as it was kept, if it was.
-        host: name of the host that runs it.
-        consent: what it may do to the whole machine.
-        label: what stands before its name where it is one of several, such as "part 3 of 12".
-        wait_lock_s: how long it waits for another start on this machine to end; None is the default.
+        accepted: None starts anew; a list resumes, and names the accepted differences.
+        ceiling: measure first what the machine itself scales to, unless known.
+        noise: check first the machine's noise against the saved floor.
+        label: before the study's name where it is one of several, such as "part 3 of 12".
     """
 
     folder: Path | None = None
@@ -308,12 +278,7 @@ class StudyStart:
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
-    """Plan and run a study under the machine lock: two at once would measure each other.
-
-    Raises:
-        StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
-        HostError: another study holds the machine, or the host refuses something that the study needs.
-    """
+    """Plan and run a study under the machine lock: two at once would measure each other."""
     is_far = is_elsewhere(start.host)
     with machine_lock(start.wait_lock_s, is_far) as restored, open_host(start.host, start.wait_lock_s) as host:
         if host.probe.warning:

@@ -79,17 +79,8 @@ def keep_profile(
 ) -> "Profile":
     """Record a profile under the machine lock, and write it beside the results.
 
-    Args:
-        folder: the results.
-        file: the study; None takes the copy in the results.
-        where: FACTOR=LEVEL; a configuration has one of them of each factor that they name.
-        period_s: seconds between two samples of a thread.
-        iterations: tasks of a run, instead of the study's.
-        consent: what may be done to the whole machine; None: nothing.
-
-    Raises:
-        StudyError: no such configuration, or another study.
-        HostError: the host refuses.
+    `file` is the study, None its copy there.
+    `where` selects FACTOR=LEVEL. A thread is sampled each `period_s` seconds; `iterations` replace the study's.
     """
     from scalograph.cli.pipeline import machine_lock
     from scalograph.control.consent import NO_CONSENT
@@ -159,12 +150,9 @@ def _show(profile: "Profile") -> None:
 
 
 def _seconds(text: str) -> float:
-    from scalograph.text.units import parse_duration
+    from scalograph.cli.overrides import parse_option
 
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise StudyError.one("--period", str(error)) from error
+    seconds = parse_option("--period", text)
     if not LEAST_S <= seconds <= MOST_S:
         raise StudyError.one("--period", text, "1ms to 1s")
     return seconds

@@ -14,7 +14,6 @@ from scalograph.errors import Exit, StudyError, Terminated
 if TYPE_CHECKING:
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.control.consent import Consent
-    from scalograph.run.plan import Plan
     from scalograph.study.catalogue import OpenedCatalogue
 
 NAME = "reproduce"
@@ -143,13 +142,17 @@ def _plan(reproduction: "ReproductionRun", budget_s: float | None, busy_again: b
     from scalograph.cli.pipeline import machine_lock
     from scalograph.cli.reproduce.reproduce_plan import look_ahead, seconds_at_most
     from scalograph.run.hosts.host_names import open_host
+    from scalograph.text.units import format_duration
 
     with machine_lock(), open_host() as host:
         plans = look_ahead(reproduction, host, busy_again, more_s)
     most = {name: seconds_at_most(reproduction, name) for name in plans}
     for i, (name, part) in enumerate(reproduction.parts.items()):
         state = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        state = _goes_on(reproduction, name) + _outlook(plans[name], most[name]) if name in plans else state
+        if name in plans:
+            seconds = most[name]
+            within = "no time limit of its own" if seconds is None else f"at most {format_duration(round(seconds))}"
+            state = f"{_goes_on(reproduction, name)}{plans[name].runs.outlook()}; {within}"
         say(f"{i + 1:3}  {part.of:3} {name}: {state}")
     say(_total([*most.values()], budget_s))
 
@@ -161,13 +164,6 @@ def _goes_on(reproduction: "ReproductionRun", name: str) -> str:
     if name in reproduction.further and reproduction.parts[name].state == "done":
         return f"goes on for {join_first(inconclusive_claims(reproduction.folder / name), MOST_NAMED)}; "
     return {"begun": "goes on; ", "done": "once more; "}.get(reproduction.parts[name].state, "")
-
-
-def _outlook(plan: "Plan", most: float | None) -> str:
-    from scalograph.text.units import format_duration
-
-    within = f"at most {format_duration(round(most))}" if most is not None else "no time limit of its own"
-    return f"{plan.runs.outlook()}; {within}"
 
 
 def _total(most: list[float | None], budget_s: float | None) -> str:

@@ -61,15 +61,10 @@ def assert_scales(
 
 
 def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
-    """Return the speedup of the most threads over the fewest.
+    """Return the speedup that `measure --json` printed.
 
-    Args:
-        measured: what `measure --json` prints.
-        at_least: as `assert_scales` has it.
-
-    Raises:
-        AssertionError: its whole interval lies below.
-        SkipTest: it has none, or one that holds `at_least`, or the runs are not to be believed.
+    Raises AssertionError where its interval lies below `at_least`, SkipTest where it has none, one that holds `at_least`,
+    or the runs are unusable.
     """
     document = measured["speedup"]
     if measured["verdict"] == "reject" or not document or document["low"] is None:

@@ -13,18 +13,7 @@ from scalograph.study.identity import MORE_RUNS
 
 
 def start(declared: Declared, options: StartOptions, command: list[str], report: bool) -> int:
-    """Run a study, or its pilot, and print the outcome.
-
-    Args:
-        declared: the study.
-        options: of this start.
-        command: words that name the study again, for whoever goes on with it.
-        report: whether all tables and the page follow.
-
-    Raises:
-        StudyError: options that contradict each other, or that the study cannot take.
-        HostError: the host refuses.
-    """
+    """Run a study, or its pilot, and print the outcome; `command` names the study again, to resume it."""
     o = options
     asked = _extended_runs(declared, o.output) if o.resume and not o.pilot and o.runs is None else o.runs
     declared = override_protocol(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy, asked)
@@ -48,12 +37,7 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
 
 
 def _extended_runs(declared: Declared, folder: Path | None) -> int | None:
-    """Return the --runs of the last start of the same study; None without.
-
-    Raises:
-        StudyError: there is nothing to resume.
-        ProtocolError: the journal cannot be read.
-    """
+    """Return the --runs of the last start of the same study; None without."""
     asked = list[int]()
     for event in journal.read(results.latest(declared.study.name, folder).journal, whole=False):
         if event["event"] in ("study", "resume") and "study" in event:  # older journals tell it at their begin alone

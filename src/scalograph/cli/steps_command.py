@@ -65,12 +65,7 @@ def report(
 
 
 def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
-    """Return whether the output can be written; if not, it is printed only.
-
-    Raises:
-        ProtocolError: there are no such results.
-        StudyError: the file has another ending: it might be the journal.
-    """
+    """Return whether the output can be written; if not, it is printed only."""
     from scalograph.protocol import results
 
     folder = results.at(source).folder

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.options import Ceiling, Env, Json, OutDir, TableName, Tables, WaitLock, WaitQuiet, WhenBusy
+from scalograph.cli.options import (
+    Ceiling,
+    CommandOptions,
+    Env,
+    Json,
+    OutDir,
+    TableName,
+    Tables,
+    WaitLock,
+    WaitQuiet,
+    WhenBusy,
+)
 
 LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
 VERSION = "version"
@@ -102,3 +113,7 @@ class LoadOptions:
     tables: Tables = False
     table: TableName = None
     json: Json = False
+
+
+# Of a command that makes a study.
+AnswerOptions = CommandOptions | LoadOptions

@@ -111,8 +111,8 @@ def attempts(study: Study, facts: HostFacts) -> Iterator[Callable[[], None]]:
 
 def read_back(study: Study, configuration: Configuration, facts: HostFacts, record: Record) -> list[str]:
     """List what was requested and was not in force; of CPUs, `find_wrong_masks` reports it."""
-    controls = _controls_with_levels(study, configuration)
-    return [text for control, level in controls for text in control.read_back(level, facts, record)]
+    pairs = _controls_with_levels(study, configuration)
+    return [text for control, level in pairs for text in control.read_back(level, facts, record)]
 
 
 def find_wrong_masks(launches: Sequence[Launch], record: Record) -> list[str]:

@@ -6,7 +6,7 @@ side until the time of the period is used up, and then both stand still until th
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -14,14 +14,13 @@ from pathlib import Path
 
 from scalograph.control.cgroup_limit import (
     CgroupLimit,
-    cgroup_version,
     enter_limited_cgroup,
     find_cgroup_refusal,
     make_limited_cgroup,
 )
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.isolation import Refusal
-from scalograph.control.settings import cpu_delegation, quota_leaf
+from scalograph.control.settings import Setting
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -39,19 +38,11 @@ class CgroupControl(Control, ABC):
     may_conflict = True
     name: str
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is no limit, or that is refused."""
-        for level in levels:
-            if level != NO_LIMIT:
-                self._check(level, facts)
-        return list(levels)
-
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Set the limit in the launch, so that the record of the run shows it; the held context enforces it."""
         return self.set_limit(launch, None if level == NO_LIMIT else float(level))
 
     def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Return the context in which the cgroup limits the run."""
         return nullcontext() if level == NO_LIMIT else self.apply_limit(float(level))
 
     @abstractmethod
@@ -69,7 +60,9 @@ class CgroupControl(Control, ABC):
     def apply_limit(self, level: float) -> AbstractContextManager[None]:
         """Return the context in which this process and what it starts are limited."""
 
-    def _check(self, level: Level, facts: HostFacts) -> None:
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if level == NO_LIMIT:
+            return
         number = -1 if isinstance(level, (bool, str)) else level
         is_limit, expected = self.accepts(number, facts)
         if not is_limit:
@@ -125,32 +118,23 @@ def find_quota_refusal(root: Path = Path("/")) -> Refusal | None:
     return find_cgroup_refusal(CPU_TIME, _WITHOUT, root)
 
 
-def granted_by(root: Path = Path("/")) -> str:
-    """Tell people what sets a quota here."""
-    return cgroup_version(CPU_TIME, root)
-
-
 class QuotaControl(CgroupControl):
     """Levels are CPUs' worth of time, such as 0.5, and "none"."""
 
     name = QUOTA
 
     def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
-        """Return whether the kernel grants this CPU time, and it limits anything on this host."""
         expected = f"CPUs' worth of time from {MIN_QUOTA_CPUS} to {facts.n_cpus}"
         return MIN_QUOTA_CPUS <= level <= facts.n_cpus, expected
 
     def refuse_beyond(self, level: float, facts: HostFacts) -> None:
-        """Raise LevelError for more than the quota that holds for this process already."""
         if facts.cpu_quota is not None and level > facts.cpu_quota:
             raise LevelError(*_describe_excess(level, facts.cpu_quota))
 
     def set_limit(self, launch: Launch, level: float | None) -> Launch:
-        """Return the launch with this quota."""
         return replace(launch, quota_cpus=level)
 
     def apply_limit(self, level: float) -> AbstractContextManager[None]:
-        """Return the context of `limit_cpu_time`."""
         return limit_cpu_time(level)
 
 
@@ -160,12 +144,10 @@ def limit_cpu_time(
 ) -> Iterator[None]:
     """Limit this process and what it starts to `cpus` seconds of CPU time in a second; no other process is moved.
 
-    Tests pass a cgroup tree, a store of changes and a root in place of the machine's.
-
-    Raises:
-        HostError: the quota is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
+    Tests pass a cgroup tree, a store of changes and a root in place of the machine's. Raises HostError if the quota is
+    refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
-    with enter_limited_cgroup(_quota_limit(cpus, root), tree or _tree(root), store or Store.locate()):
+    with enter_limited_cgroup(*_limit_in_tree(cpus, tree, store, root)):
         yield
 
 
@@ -174,30 +156,25 @@ def make_quota_cgroup(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[Path]:
     """Yield the folder of an empty cgroup with so much CPU time. Arguments and errors as above."""
-    with make_limited_cgroup(_quota_limit(cpus, root), tree or _tree(root), store or Store.locate()) as folder:
+    with make_limited_cgroup(*_limit_in_tree(cpus, tree, store, root)) as folder:
         yield folder
 
 
-def _tree(root: Path) -> CgroupTree:
-    tree = cpu_tree(root)
-    assert tree is not None, "refused where there is none"
-    return tree
-
-
-def _quota_limit(cpus: float, root: Path) -> CgroupLimit:
+def _limit_in_tree(
+    cpus: float, tree: CgroupTree | None, store: Store | None, root: Path
+) -> tuple[CgroupLimit, CgroupTree, Store]:
     if refused := find_quota_refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
-    _refuse_smaller(cpus, root)
-    return CgroupLimit(
-        name=QUOTA, amount=f"{cpus:g} CPUs", without=_WITHOUT, delegation=cpu_delegation(), leaf=quota_leaf,
-        write=partial(_write_quota, round(cpus * PERIOD_US)), prove=partial(_prove_quota, cpus),
-    )  # fmt: skip
-
-
-def _refuse_smaller(cpus: float, root: Path) -> None:
     around = cpu_quota(root)
     if around is not None and around < cpus:
         raise HostError(QUOTA, *_describe_excess(cpus, around))
+    tree = tree or cpu_tree(root)
+    assert tree is not None, "refused where there is none"
+    limit = CgroupLimit(
+        QUOTA, f"{cpus:g} CPUs", _WITHOUT, Setting.CPU_DELEGATION, Setting.QUOTA_LEAF,
+        write=partial(_write_quota, round(cpus * PERIOD_US)), prove=partial(_prove_quota, cpus),
+    )  # fmt: skip
+    return limit, tree, store or Store.locate()
 
 
 def _describe_excess(cpus: float, around: float) -> tuple[str, str, str]:

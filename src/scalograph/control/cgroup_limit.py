@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scalograph.control.isolation import Refusal, find_write_refusal
 from scalograph.control.scheduler import format_kernel_error
-from scalograph.control.settings import SettingChange
+from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.system.cgroups import CgroupTree, V1Tree, controller_tree, read
@@ -50,8 +50,8 @@ class CgroupLimit:
     name: str
     amount: str
     without: str
-    delegation: SettingChange
-    leaf: Callable[[str], SettingChange]
+    delegation: Setting
+    leaf: Setting
     write: Callable[[CgroupTree, Path], None]
     prove: Callable[[Path], None]
 
@@ -66,8 +66,8 @@ def make_limited_cgroup(limit: CgroupLimit, tree: CgroupTree, store: Store) -> I
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
         if not tree.is_delegated():
-            held.enter_context(apply_change(limit.delegation, lambda: tree.delegate(True), store))
-        held.enter_context(apply_change(limit.leaf(name), lambda: tree.make_leaf(name), store))
+            held.enter_context(apply_change(delegation_change(limit.delegation), lambda: tree.delegate(True), store))
+        held.enter_context(apply_change(leaf_change(limit.leaf, name), lambda: tree.make_leaf(name), store))
         with _kernel_errors(limit):
             limit.write(tree, tree.leaf(name))
             limit.prove(tree.leaf(name))

@@ -1,6 +1,6 @@
 """Conditions that a study declares of the machine: read, never set, and reported where they are not met."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scalograph.control.kernel_files import KERNEL, has_cpus, normalize_value
@@ -46,14 +46,8 @@ def _smt(root: Path) -> str:
 
 
 def _governor(root: Path) -> str:
-    governors = sorted(set(_governors(root)))
-    return ", ".join(governors) or _UNKNOWN
-
-
-def _governors(root: Path) -> Iterator[str]:
-    for file in root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"):
-        if has_cpus(file.parent):
-            yield read(file) or _UNKNOWN
+    files = root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+    return ", ".join(sorted({read(file) or _UNKNOWN for file in files if has_cpus(file.parent)})) or _UNKNOWN
 
 
 _READERS: Mapping[str, Callable[[Path], str]] = {"swap": _swap, "smt": _smt, "governor": _governor}

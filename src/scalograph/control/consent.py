@@ -39,12 +39,13 @@ def refuse_unnamed(study: Study, facts: HostFacts, consent: Consent) -> None:
 
     Raises StudyError, which names each setting, and what to add to the command.
     """
-    if problems := [*_not_allowed(study, facts, consent), *_not_asked(study, consent)]:
+    if problems := [*_find_problems(study, facts, consent)]:
         raise StudyError(problems)
 
 
-def _not_allowed(study: Study, facts: HostFacts, consent: Consent) -> Iterator[Problem]:
-    for name, control in machine_controls(study).items():
+def _find_problems(study: Study, facts: HostFacts, consent: Consent) -> Iterator[Problem]:
+    controls = machine_controls(study)
+    for name, control in controls.items():
         levels, where = [level for level in study.factors[name].levels if level is not False], f"factors.{name}"
         if levels and not consent.machine_wide:
             yield Problem(where, f"{control.label} is a setting of the whole machine", ALLOW, f"add {ALLOW}")
@@ -55,12 +56,8 @@ def _not_allowed(study: Study, facts: HostFacts, consent: Consent) -> Iterator[P
             yield Problem(where, f"{control.label} = {level}: {danger}", word, f"leave it out, or add {word}")
     if study.reset.drop_caches and not consent.machine_wide:
         yield Problem("reset.drop_caches", "it drops the caches of all programs", ALLOW, f"add {ALLOW}")
-
-
-def _not_asked(study: Study, consent: Consent) -> Iterator[Problem]:
-    labels = {control.label for control in machine_controls(study).values()}
     for name in consent.dangerous:
-        if name not in labels:
+        if name not in {control.label for control in controls.values()}:
             yield Problem(NAME, f'"{name}"', "a setting that a factor of the study changes", "leave it out")
 
 

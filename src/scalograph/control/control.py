@@ -1,6 +1,6 @@
 """The interface of a control: a level becomes part of a launch, or a setting that is held for a while."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -81,9 +81,8 @@ class LevelError(ValueError):
         self.found, self.expected, self.fix = problem, expected, fix
 
 
-def unknown_level(problem: str, level: Level, known: Iterable[str], fix: str = "correct it") -> LevelError:
-    """Return the error of a level that is not a known one. `fix` applies if no similar one exists."""
-    names = list(known)
+def unknown_level(problem: str, level: Level, names: Sequence[str], fix: str = "correct it") -> LevelError:
+    """Return the error of a level that is none of the names. `fix` applies if no similar one exists."""
     return LevelError(problem, f"one of {', '.join(names)}", suggest(level, names) or fix)
 
 
@@ -97,7 +96,12 @@ class Control:
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Resolve levels for this host ("all", a JVM's name). Raises LevelError. Changes nothing."""
+        for level in levels:
+            self.check_level(level, facts)
         return list(levels)
+
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        """Raise LevelError for a level that is none, or that this host does not grant."""
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Return the launch that obeys the level, without changing the machine."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from errno import errorcode
 from pathlib import Path
 
@@ -92,30 +92,19 @@ def hold_setting(
         held = HeldSetting(value.label, before=value.read(), asked=asked)
         # What is as asked is not written: there would be nothing to restore.
         undo = () if held.before == asked else changes(value)
-        with _apply_changes(value, asked, undo):
+        change = apply_change(undo[-1], lambda: value.put(asked), value.store, undo[:-1]) if undo else nullcontext()
+        with change:
             held.in_force = value.read()
             yield held
             held.at_end = value.read()
         held.after = value.read()
 
 
-@contextmanager
-def _apply_changes(value: KernelValue, asked: str, changes: Sequence[SettingChange]) -> Iterator[None]:
-    if not changes:
-        yield
-        return
-    with apply_change(changes[-1], lambda: value.put(asked), value.store, changes[:-1]):
-        yield
-
-
-_DROP = "proc/sys/vm/drop_caches"
-_RESET_LABEL = "reset.drop_caches"
-
-
 def check_reset(reset: Reset, root: Path = Path("/")) -> None:
     """Check that caches may be dropped here; nothing is dropped. Raises HostError with the kernel's reason."""
     if reset.drop_caches:
-        os.close(_open_drop_caches(root))
+        with _open_drop_caches(root):
+            pass
 
 
 def perform_reset(reset: Reset, root: Path = Path("/")) -> None:
@@ -123,17 +112,17 @@ def perform_reset(reset: Reset, root: Path = Path("/")) -> None:
     if reset.sync:
         os.sync()
     if reset.drop_caches:
-        fd = _open_drop_caches(root)
-        try:
+        with _open_drop_caches(root) as fd:
             os.write(fd, b"%d\n" % reset.drop_caches)
-        except OSError as error:
-            raise refusal_error(error, _RESET_LABEL, "cannot be done") from error
+
+
+@contextmanager
+def _open_drop_caches(root: Path) -> Iterator[int]:
+    try:
+        fd = os.open(root / "proc/sys/vm/drop_caches", os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            yield fd
         finally:
             os.close(fd)
-
-
-def _open_drop_caches(root: Path) -> int:
-    try:
-        return os.open(root / _DROP, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise refusal_error(error, _RESET_LABEL, "cannot be done") from error
+        raise refusal_error(error, "reset.drop_caches", "cannot be done") from error

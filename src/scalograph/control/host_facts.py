@@ -1,7 +1,7 @@
 """The host as a plain value, read once before a study. It contains no name of a host or a person."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scalograph.control import capacity, isolation, tasks
@@ -27,7 +27,7 @@ _ALLOWED = frozenset(
 
 
 def read_host_facts(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
-    """Read the facts of this host, or of a recorded tree; what cannot be read is None. `jvms` None searches for them."""
+    """Read the facts of this host, or of a recorded tree; what cannot be read is None. `jvms` None looks for them."""
     cpuinfo = _fields(root / "proc/cpuinfo")
     scheduling = find_granted_scheduling()
     return HostFacts(
@@ -66,11 +66,10 @@ def _find_refusals(root: Path) -> dict[str, str]:
         tasks.TASKS: tasks.find_tasks_refusal,
     }
     reasons = {name: refusal.why for name, find_refusal in checks.items() if (refusal := find_refusal(root))}
-    reasons |= {MACHINE_SETTINGS: find_refusal} if (find_refusal := why_no_settings(root)) else {}
-    for name, reason in ((SCHEDULER, why_no_scheduler), (OTHER, why_other_scheduler)):
-        if find_refusal := reason(root):
-            reasons[name] = find_refusal
-    return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
+    explain: dict[str, Callable[[Path], str | None]] = {
+        MACHINE_SETTINGS: why_no_settings, SCHEDULER: why_no_scheduler, OTHER: why_other_scheduler, EXT: why_no_ext,
+    }  # fmt: skip
+    return {**reasons, **{name: reason for name, why_not in explain.items() if (reason := why_not(root))}}
 
 
 def add_jvms(facts: HostFacts, paths: Sequence[str], starts: bool = True) -> HostFacts:

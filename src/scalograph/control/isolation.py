@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scalograph.control.control import Control, Launch, Level, LevelError, unknown_level
 from scalograph.control.scheduler import format_kernel_error
-from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -23,7 +23,7 @@ _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 
 
 def find_mask_at_risk(mount: Path, root: Path = Path("/")) -> str | None:
-    """Find a process of others that would lose its mask to a partition; None if there is none, or masks are preserved."""
+    """Find a process of others that would lose its mask to a partition; None if there is none, or all are preserved."""
     everywhere = _cpus(mount)
     if _preserves_masks(root) or not everywhere:
         return None
@@ -97,10 +97,8 @@ def find_isolation_refusal(root: Path = Path("/")) -> Refusal | None:
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
         return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")
-    return find_write_refusal(mount / "cgroup.subtree_control", "use shared CPUs") or _mask_refusal(mount, root)
-
-
-def _mask_refusal(mount: Path, root: Path) -> Refusal | None:
+    if refusal := find_write_refusal(mount / "cgroup.subtree_control", "use shared CPUs"):
+        return refusal
     if (whose := find_mask_at_risk(mount, root)) is None:
         return None
     reason = f"before Linux 6.2 a partition resets others' CPU masks for good, that of {whose} for one"
@@ -111,17 +109,12 @@ def find_write_refusal(path: Path, without: str) -> Refusal | None:
     """Explain why we may not write to a cgroup's folder or file, and what would help; None if we may."""
     if os.access(path, os.W_OK):
         return None
-    if _is_read_only(path):
-        return Refusal("EROFS: cgroups are mounted read-only (a container)", f"run outside the container, or {without}")
+    with suppress(OSError):
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            fix = f"run outside the container, or {without}"
+            return Refusal("EROFS: cgroups are mounted read-only (a container)", fix)
     fix = "run as root" if os.geteuid() else "run outside the container"
     return Refusal("EACCES: no permission to make a cgroup", f"{fix}, or {without}")
-
-
-def _is_read_only(path: Path) -> bool:
-    try:
-        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-    except OSError:
-        return False
 
 
 class IsolationControl(Control):
@@ -129,18 +122,14 @@ class IsolationControl(Control):
 
     may_conflict = True
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
-        for level in levels:
-            if level not in ISOLATIONS:
-                raise unknown_level(f"isolation {level!r}", level, ISOLATIONS)
-            if level == "exclusive" and ISOLATION in facts.refused:
-                refusal = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
-                raise LevelError(refusal, "shared", "leave it out; `scalograph doctor` says what would help")
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if level not in ISOLATIONS:
+            raise unknown_level(f"isolation {level!r}", level, ISOLATIONS)
+        if level == "exclusive" and ISOLATION in facts.refused:
+            refusal = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
+            raise LevelError(refusal, "shared", "leave it out; `scalograph doctor` says what would help")
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the request in the launch; the partition is made once the mask is known."""
         return replace(launch, exclusive=level == "exclusive")
 
 
@@ -159,17 +148,21 @@ def reserve_cpus(
     store = store or Store.locate()
     tree = tree or CgroupTree(cgroup2_mount(root) or root)
     name = f"scalograph-{secrets.token_hex(8)}"
+    folder = tree.leaf(name)
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
         held.enter_context(restore_masks())
         if not tree.is_delegated():
-            held.enter_context(apply_change(delegation(), lambda: tree.delegate(True), store))
-        held.enter_context(apply_change(exclusive_leaf(name), lambda: tree.make_leaf(name), store))
+            held.enter_context(apply_change(delegation_change(), lambda: tree.delegate(True), store))
+        leaf = leaf_change(Setting.EXCLUSIVE_LEAF, name)
+        held.enter_context(apply_change(leaf, lambda: tree.make_leaf(name), store))
         with _kernel_errors(cpus):
-            _divide(tree, tree.leaf(name), cpus)
-            held.enter_context(tree.enter(tree.leaf(name)))
+            tree.write(folder / "cpuset.cpus", format_cpu_list(cpus))
+            tree.write(folder / "cpuset.cpus.partition", "root")
+            _prove(folder, cpus)
+            held.enter_context(tree.enter(folder))
         yield
-        _prove(tree.leaf(name), cpus)
+        _prove(folder, cpus)
 
 
 @contextmanager
@@ -179,12 +172,6 @@ def _kernel_errors(cpus: Sequence[int]) -> Iterator[None]:
     except OSError as error:
         refusal = f"the kernel refuses CPUs {format_cpu_list(cpus)} ({format_kernel_error(error)})"
         raise HostError("isolation exclusive", refusal, "a partition", "use fewer CPUs, or shared ones") from error
-
-
-def _divide(tree: CgroupTree, folder: Path, cpus: Sequence[int]) -> None:
-    tree.write(folder / "cpuset.cpus", format_cpu_list(cpus))
-    tree.write(folder / "cpuset.cpus.partition", "root")
-    _prove(folder, cpus)
 
 
 def _prove(folder: Path, cpus: Sequence[int]) -> None:

@@ -14,7 +14,7 @@ INSTALL = "apt install openjdk-17-jdk-headless"
 
 
 def default_values(facts: HostFacts) -> dict[str, Any]:
-    """Return `{java}` and `{jvm_options}` if no factor sets them: the first JVM, no options. Raises HostError without one."""
+    """Return `{java}` and `{jvm_options}` if no factor sets them: the first JVM, no options. Raises HostError."""
     if not facts.jvms:
         expected = "a Java of release 11 or later on PATH, in JAVA_HOME or in /usr/lib/jvm"
         raise HostError("java", "no JVM found", expected, INSTALL)
@@ -40,26 +40,24 @@ class JvmControl(Control):
         return resolved
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the level's launcher as `{java}`."""
         return launch.add_values(java=_launcher(level, index_jvms(facts)))
 
 
 class JvmOptionsControl(Control):
     """A level is text with options, split as a shell splits words; "" is none. The text names the configuration."""
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written.
-
-        Raises:
-            LevelError: a level is not text, has an open quote, or has a word that would be taken for the program.
-        """
-        for level in levels:
-            _options(level)
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        stray = next((word for word in _options(level) if not word.startswith(("-", "@"))), None)
+        if stray is not None:  # it would be taken for the program
+            fix = "an option and its value go together with = or :"
+            raise LevelError(f'"{stray}"', "options that begin with -", fix)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Append the options to those that another factor has set already."""
         return launch.add_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
+
+
+def _options(level: Level) -> list[str]:
+    return _split_words(level, "options", "-Xmx64m")
 
 
 def _resolve_level(level: Level, facts: HostFacts) -> list[Level]:
@@ -94,40 +92,27 @@ def find_jvm(level: Level, jvms: Mapping[str, Jvm]) -> Jvm | None:
     return None if isinstance(level, bool) else jvms.get(str(level))
 
 
-def _options(level: Level) -> list[str]:
+def _split_words(level: Level, what: str, example: str) -> list[str]:
     if not isinstance(level, str):
-        raise LevelError(f"{level!r}", "options as text", 'write them in quotes, "-Xmx64m" say')
+        raise LevelError(f"{level!r}", f"{what} as text", f'write them in quotes, "{example}" say')
     try:
-        words = shlex.split(level)
+        return shlex.split(level)
     except ValueError as error:
         raise LevelError(f"{level!r} ({error})", "words as a shell reads them", "close the quotes") from error
-    stray = next((word for word in words if not word.startswith(("-", "@"))), None)
-    if stray is not None:
-        raise LevelError(f'"{stray}"', "options that begin with -", "an option and its value go together with = or :")
-    return words
 
 
 class ArgumentsControl(Control):
     """A level is text, split as a shell splits words; "" is none. Several factors add theirs, in their order."""
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is no text, or has an open quote."""
-        for level in levels:
-            _words(level)
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        _words(level)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Append the words to those that another factor has set already."""
         return launch.add_values(arguments=[*launch.values.get("arguments", []), *_words(level)])
 
 
 def _words(level: Level) -> list[str]:
-    if not isinstance(level, str):
-        raise LevelError(f"{level!r}", "words as text", 'write them in quotes, "-O2" say')
-    try:
-        return shlex.split(level)
-    except ValueError as error:
-        raise LevelError(f"{level!r} ({error})", "words as a shell reads them", "close the quotes") from error
+    return _split_words(level, "words", "-O2")
 
 
 class EnvironmentControl(Control):
@@ -136,13 +121,10 @@ class EnvironmentControl(Control):
     def __init__(self, variable: str) -> None:
         self.variable = variable
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for `true`, which is no value of a variable."""
-        if any(level is True for level in levels):
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if level is True:
             raise LevelError(f"{self.variable} = true", "text, a number, or false for unset", 'write "1" or "true"')
-        return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the variable in the environment of each copy, or take it away."""
         others = {name: value for name, value in launch.env.items() if name != self.variable}
         return replace(launch, env=others if level is False else {**others, self.variable: str(level)})

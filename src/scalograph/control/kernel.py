@@ -1,7 +1,7 @@
 """Which kernel a run has, and with which options it starts: only a host that boots one for it can set these."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ _OURS = ("console", "panic", "init", "rdinit", "root", "initrd", "loglevel")
 
 
 class KernelLevel(NamedTuple):
-    """A level as it is read: the newest kernel of a configuration, perhaps of a family, or of another release."""
+    """A parsed level: the newest kernel of a configuration, perhaps of a family, or of another release."""
 
     family: str | None
     kind: str
@@ -27,15 +27,12 @@ class KernelLevel(NamedTuple):
 
 
 def parse_kernel(level: Level) -> KernelLevel:
-    """Return the parts of a level.
+    """Parse a level. Raises LevelError.
 
     >>> parse_kernel("6.1-cloud")
     KernelLevel(family='6.1', kind='cloud', release=None)
     >>> parse_kernel("rt@sid")
     KernelLevel(family=None, kind='rt', release='sid')
-
-    Raises:
-        LevelError: it is none.
     """
     match = _KERNEL.fullmatch(str(level))
     if match is None:
@@ -50,16 +47,13 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
         raise LevelError(f"{what} on a machine that runs already", expected, "add --host guest")
 
 
-def _refuse_uninstalled(level: Level, facts: HostFacts) -> None:
-    """Refuse a release that the machine which is booted does not have."""
-    if level not in facts.offered_kernels:
-        problem = f"kernel {str(level)[:60]!r}, which is not installed there"
-        raise unknown_level(problem, level, facts.offered_kernels)
-
-
 def _refuse_missing(level: Level, facts: HostFacts) -> None:
-    family, kind, release = parse_kernel(level)
     offered = facts.offered_kernels
+    if facts.is_rebooted:
+        if level not in offered:
+            raise unknown_level(f"kernel {str(level)[:60]!r}, which is not installed there", level, offered)
+        return
+    family, kind, release = parse_kernel(level)
     if release or not offered:
         return
     if not any(kernel == level or (family is None and kernel.endswith(f"-{kind}")) for kernel in offered):
@@ -70,20 +64,19 @@ def _refuse_missing(level: Level, facts: HostFacts) -> None:
 class KernelControl(Control):
     """Levels are kernels of the distribution (`parse_kernel`), or "all" that are offered.
 
-    On another machine that is booted for them they are releases of kernels that it has, as `uname -r` tells them.
+    On another machine that is booted for them they are releases of its kernels, as `uname -r` prints them.
     """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels, with "all" spelled out where it stands; each once.
+        """Return the levels, each once, with "all" resolved where it stands.
 
-        Raises:
-            LevelError: one is no kernel, or is not offered; or none is booted here.
+        Raises LevelError if one is no kernel, or is not offered, or none is booted here.
         """
         if not facts.is_rebooted:
             _refuse_without_boot("a kernel", facts)
         for level in levels:
             if level != "all":
-                (_refuse_uninstalled if facts.is_rebooted else _refuse_missing)(level, facts)
+                _refuse_missing(level, facts)
         if "all" not in levels:
             return list(levels)
         if not facts.offered_kernels:
@@ -95,11 +88,9 @@ class KernelControl(Control):
         return list(dict.fromkeys(resolved))
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the kernel in the launch."""
         return replace(launch, kernel=str(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Say which kernel was in force instead, by the release that it gave of itself."""
         asked = next((kernel.release for kernel in facts.kernels if kernel.level == level), None)
         if record.guest is None or asked in (None, record.guest.kernel):
             return []
@@ -115,27 +106,24 @@ class BootOptionsControl(Control):
         Raises:
             LevelError: one is no text of such words, or sets what a guest is reached by; or no kernel is booted.
         """
-        for level in levels:
-            if not isinstance(level, str) or len(level) > _MAX_OPTIONS or not _OPTIONS.fullmatch(level):
-                expected = f"words of the kernel's command line, at most {_MAX_OPTIONS} characters"
-                raise LevelError(f"boot options {str(level)[:60]!r}", expected, "correct it")
-            if ours := [name for name in _names(level) if name in _OURS]:
-                raise LevelError(f"boot option {ours[0]}", "another one", "a guest is reached and ended by it")
+        resolved = super().resolve(levels, facts)
         _refuse_without_boot("boot options", facts)
-        return list(levels)
+        return resolved
+
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if not isinstance(level, str) or len(level) > _MAX_OPTIONS or not _OPTIONS.fullmatch(level):
+            expected = f"words of the kernel's command line, at most {_MAX_OPTIONS} characters"
+            raise LevelError(f"boot options {str(level)[:60]!r}", expected, "correct it")
+        for name in (word.partition("=")[0] for word in level.split()):
+            if name in _OURS:
+                raise LevelError(f"boot option {name}", "another one", "a guest is reached and ended by it")
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Append the words to those that another factor has set."""
         return replace(launch, boot_options=f"{launch.boot_options} {level}".strip())
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Say which words are missing from the command line as the kernel tells it."""
         if record.guest is None:
             return []
         words = record.guest.command_line.split()
         missing = [word for word in str(level).split() if word not in words]
         return [f"boot options: asked for {level}, missing was {' '.join(missing)}"] if missing else []
-
-
-def _names(level: str) -> Iterator[str]:
-    return (word.partition("=")[0] for word in level.split())

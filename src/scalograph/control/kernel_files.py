@@ -33,7 +33,7 @@ def normalize_value(text: str) -> str:
 class KernelFile:
     """A file with one setting, below a root.
 
-    With `is_choice` it lists all values, the one in force in brackets; `words` are values with what the file holds.
+    With `is_choice` it lists all values, the active one in brackets; `words` are values with what the file holds.
     """
 
     root: Path
@@ -43,11 +43,11 @@ class KernelFile:
 
     @property
     def path(self) -> Path:
-        """Return where it is."""
+        """The file itself."""
         return self.root / self.name
 
     def value(self) -> str:
-        """Return what is in force. Raises OSError."""
+        """Return the value in force. Raises OSError."""
         text = read_below(self.root, self.name, _PAGE)
         chosen = _CHOSEN.search(text) if self.is_choice else None
         value = chosen[1] if chosen else normalize_value(text)
@@ -59,7 +59,7 @@ class KernelFile:
 
 
 def has_cpus(policy: Path) -> bool:
-    """Tell whether a CPU of a domain is online: the kernel keeps the files of others, and refuses to read them."""
+    """Return whether a CPU of a domain is online: the kernel keeps the files of others, and refuses to read them."""
     return read(policy / "affected_cpus") != ""
 
 
@@ -72,11 +72,11 @@ class CpuDomains:
 
     @property
     def path(self) -> Path:
-        """Return where that of the first domain is."""
+        """The file of the first domain."""
         return self.root / self._name("policy0")
 
     def value(self) -> str:
-        """Return what is in force. Raises OSError."""
+        """Return the value in force. Raises OSError."""
         values = [normalize_value(read_below(self.root, name, _PAGE)) for name in self._names()]
         return values[0] if len({*values}) == 1 else " ".join(values)
 
@@ -116,7 +116,7 @@ class OnlineCpus:
     root: Path
 
     def value(self) -> str:
-        """Return those that are online. Raises OSError."""
+        """Return the CPUs that are online. Raises OSError."""
         present = parse_cpu_list(read_below(self.root, f"{_CPUS}/present", _PAGE))
         return format_cpu_list(cpu for cpu in present if self._is_online(cpu))
 
@@ -157,36 +157,11 @@ KernelPlace = KernelFile | CpuDomains | OnlineCpus
 
 
 class KernelSetting(NamedTuple):
-    """A kind of setting: where one of a name lies below the root, what names there are, and what it is called."""
+    """A kind of setting: where one of a name lies below the root, which names there are, and its words for people."""
 
     place: Callable[[Path, str], KernelPlace]
     names: str = ""
     words: str = "{name}"
-
-
-def _sysctl(root: Path, name: str) -> KernelFile:
-    return KernelFile(root, f"proc/sys/{name.replace('.', '/')}")
-
-
-def _scheduler(root: Path, device: str) -> KernelFile:
-    return KernelFile(root, f"sys/block/{device}/queue/scheduler", is_choice=True)
-
-
-def _queue(root: Path, name: str) -> KernelFile:
-    device, _, file = name.partition("/")
-    return KernelFile(root, f"sys/block/{device}/queue/{file}")
-
-
-def _huge_pages(root: Path, _name: str) -> KernelFile:
-    return KernelFile(root, "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
-
-
-def _governor(root: Path, _name: str) -> CpuDomains:
-    return CpuDomains(root)
-
-
-def _preference(root: Path, _name: str) -> CpuDomains:
-    return CpuDomains(root, "energy_performance_preference")
 
 
 def _turbo(root: Path, _name: str) -> KernelFile:
@@ -197,20 +172,24 @@ def _turbo(root: Path, _name: str) -> KernelFile:
     return KernelFile(root, f"{_CPUS}/cpufreq/boost", words=(("on", "1"), ("off", "0")))
 
 
-def _online(root: Path, _name: str) -> OnlineCpus:
-    return OnlineCpus(root)
-
-
 _DEVICE = CONTROLS["io-scheduler:NAME"].named
 _OF_A_QUEUE = rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})"
 # By the names of `scalograph.control.settings.Setting`.
 KERNEL: Mapping[str, KernelSetting] = {
-    "sysctl": KernelSetting(_sysctl, CONTROLS["sysctl:NAME"].named),
-    "io-scheduler": KernelSetting(_scheduler, _DEVICE, "I/O scheduler of {name}"),
-    "io-queue": KernelSetting(_queue, _OF_A_QUEUE, "queue of {name}"),
-    "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
-    "governor": KernelSetting(_governor, words="CPU governor"),
-    "epp": KernelSetting(_preference, words="energy performance preference"),
+    "sysctl": KernelSetting(
+        lambda root, name: KernelFile(root, f"proc/sys/{name.replace('.', '/')}"), CONTROLS["sysctl:NAME"].named),
+    "io-scheduler": KernelSetting(
+        lambda root, device: KernelFile(root, f"sys/block/{device}/queue/scheduler", is_choice=True),
+        _DEVICE, "I/O scheduler of {name}"),
+    "io-queue": KernelSetting(
+        lambda root, name: KernelFile(root, f"sys/block/{name.replace('/', '/queue/', 1)}"),
+        _OF_A_QUEUE, "queue of {name}"),
+    "thp": KernelSetting(
+        lambda root, _: KernelFile(root, "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True),
+        words="transparent huge pages"),
+    "governor": KernelSetting(lambda root, _: CpuDomains(root), words="CPU governor"),
+    "epp": KernelSetting(
+        lambda root, _: CpuDomains(root, "energy_performance_preference"), words="energy performance preference"),
     "turbo": KernelSetting(_turbo, words="turbo"),
-    "online": KernelSetting(_online, words="CPUs online"),
-}
+    "online": KernelSetting(lambda root, _: OnlineCpus(root), words="CPUs online"),
+}  # fmt: skip

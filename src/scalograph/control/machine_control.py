@@ -19,7 +19,7 @@ MACHINE_SETTINGS = "machine"
 
 
 def why_no_settings(root: Path = Path("/")) -> str | None:
-    """Tell why settings of the machine are refused, by opening one that every kernel has; None if they are not."""
+    """Explain why settings of the machine are refused, by opening one that every kernel has; None if they are not."""
     try:
         os.close(os.open(root / "proc/sys/vm/swappiness", os.O_WRONLY | os.O_CLOEXEC))
     except FileNotFoundError:  # a recorded tree, or a kernel without: each setting is attempted by itself
@@ -32,13 +32,8 @@ def why_no_settings(root: Path = Path("/")) -> str | None:
 class MachineControl(Control, ABC):
     """Levels are values of the setting as text or a number; `false` leaves it as it is.
 
-    The run's record tells the values before, in and after the run. A start must be allowed to change such a setting
-    (`scalograph.control.consent`).
-
-    Attributes:
-        setting: its kind.
-        name: which one of its kind; empty if there is one only.
-        label: what it is called in records, and for `--dangerous`.
+    The run's record has the values before, in and after the run. A session must be allowed to change such a setting
+    (`scalograph.control.consent`). `label` is its name in records, and for `--dangerous`.
     """
 
     setting: Setting
@@ -51,7 +46,7 @@ class MachineControl(Control, ABC):
         """Raise LevelError for a text that is no value of the setting, as far as that is known without it."""
 
     def dangers(self, value: str, facts: HostFacts) -> str | None:
-        """Tell why a value may end or harm what else runs on the machine; None if it does not."""
+        """Explain why a value may end or harm what else runs on the machine; None if it does not."""
         return None
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
@@ -59,22 +54,14 @@ class MachineControl(Control, ABC):
         return (value.change(),)
 
     def text(self, level: Level, facts: HostFacts) -> str:
-        """Return a level as the kernel tells it."""
+        """Return a level as the kernel writes it."""
         return normalize_value(str(level))
 
     def value(self) -> KernelValue:
         """Return the setting of this machine."""
         return KernelValue(self.setting, self.name)
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is no value, or that is refused here."""
-        for level in levels:
-            if level is not False:
-                self._check(level, facts)
-        return list(levels)
-
     def apply_settings(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
-        """Return the context in which the setting has the value. Raises HostError in it, as `held_setting` does."""
         if level is False:
             return nullcontext()
         return hold_setting(self.value(), self.text(level, facts), self.changes)
@@ -82,8 +69,7 @@ class MachineControl(Control, ABC):
     def attempt(self, level: Level, facts: HostFacts) -> None:
         """Set a level and restore it: a study should not end in its last hour because it is refused.
 
-        Raises:
-            HostError: the kernel refuses it, or takes another value.
+        Raises HostError if the kernel refuses it, or takes another value.
         """
         with self.apply_settings(level, facts) as held:
             if held and held.in_force != held.asked:
@@ -91,7 +77,6 @@ class MachineControl(Control, ABC):
                 raise HostError(held.name, mismatch, "a value that it keeps", "change the level")
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Say what the setting was instead, at the start of the run or at its end."""
         if level is False:
             return []
         asked = self.text(level, facts)
@@ -101,7 +86,9 @@ class MachineControl(Control, ABC):
         ]
         return [f"{self.label}: asked for {asked}, {words} {value}" for words, value in pairs if value != asked][:1]
 
-    def _check(self, level: Level, facts: HostFacts) -> None:
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if level is False:
+            return
         text = str(level)
         if level is True or not text.strip() or len(text) > MAX_VALUE or not normalize_value(text).isprintable():
             expected = f"a value of at most {MAX_VALUE} characters, or false to leave it as it is"

@@ -23,25 +23,22 @@ class OnlineControl(MachineControl):
     may_conflict = True
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for what is no count of CPUs of the host."""
         if not value.isdecimal() or not 1 <= int(value) <= facts.n_cpus:
             raise LevelError(f"online {value}", f"a count from 1 to {facts.n_cpus}", "correct it")
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the counts, with "all" spelled out. Raises LevelError as the others do."""
+        """Return the counts, with "all" resolved. Raises LevelError as the others do."""
         counts = [facts.n_cpus if level == "all" else level for level in levels]
         return super().resolve(list(dict.fromkeys(counts)) if "all" in levels else counts, facts)
 
     def dangers(self, value: str, facts: HostFacts) -> str | None:
-        """Tell what it costs others: the kernel moves what ran there, and may drop masks that it does not restore."""
+        """Explain its cost for others: the kernel moves what ran there, and may drop masks that it does not restore."""
         return None if int(value) == facts.n_cpus else "the kernel moves what runs there, whatever mask it has"
 
     def text(self, level: Level, facts: HostFacts) -> str:
-        """Return the list of CPUs that stay."""
         return format_cpu_list(choose_cpus(int(level), "compact", facts.cpus))
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Note the CPUs that are left, for a mask must be among them."""
         if level is False:
             return launch
         return replace(launch, online=choose_cpus(int(level), "compact", facts.cpus))
@@ -50,8 +47,7 @@ class OnlineControl(MachineControl):
     def apply_settings(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
         """Take CPUs offline, and bring them back with the mask that we had.
 
-        Raises:
-            HostError: a CPU cannot be taken offline, or the machine has CPUs that we may not use.
+        Raises HostError if a CPU cannot be taken offline, or the machine has CPUs that we may not use.
         """
         if level is False:
             yield None

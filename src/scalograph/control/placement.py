@@ -13,10 +13,7 @@ PLACEMENTS = tuple(ORDERS)
 def choose_cpus(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
     """Return the numbers of the CPUs to use, ascending. More CPUs of one placement always include those of fewer.
 
-    The placements are those of `scalograph.protocol.cpu_order`.
-
-    Raises:
-        LevelError: the placement is unknown or does not have that many CPUs.
+    Raises LevelError if the placement (`scalograph.protocol.cpu_order`) is unknown or does not have that many CPUs.
     """
     ordered = _order(placement)(cpus)
     refuse_count(n_cpus, placement, len(ordered))
@@ -31,7 +28,7 @@ def refuse_count(n_cpus: int, placement: str, n_available: int) -> None:
 
 
 def count_available(placement: str, cpus: Sequence[CpuFact]) -> int:
-    """Return the number of CPUs of a placement: cores for `one-per-core`, shared ones for `siblings`, else all."""
+    """Count the CPUs of a placement: cores for `one-per-core`, shared ones for `siblings`, else all."""
     return len(_order(placement)(cpus))
 
 
@@ -42,23 +39,16 @@ def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
 
 
 class PlacementControl(Control):
-    """Levels are the names above; they say which CPUs the control `cpus` takes.
-
-    `apply.other_masks` compares the mask that both make.
-    """
+    """Levels are names of `PLACEMENTS`; they select which CPUs the control `cpus` takes."""
 
     may_conflict = True
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for an unknown one, and for siblings without SMT."""
-        for level in levels:
-            if level == "siblings" and not ORDERS["siblings"](facts.cpus):
-                raise LevelError("placement siblings on a host without SMT", "two CPUs on one core", "leave it out")
-            _order(str(level))
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if level == "siblings" and not ORDERS["siblings"](facts.cpus):
+            raise LevelError("placement siblings on a host without SMT", "two CPUs on one core", "leave it out")
+        _order(str(level))
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Note the placement in the launch until the mask is made."""
         return replace(launch, placement=str(level))
 
 
@@ -68,7 +58,7 @@ class CpusControl(Control):
     may_conflict = True
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the counts, with "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
+        """Return the counts, with "all" resolved. Raises LevelError for what is no count, or beyond the host."""
         counts = [self._count(level, facts) for level in levels]
         # "1,2,all" is fine on a host of two CPUs.
         return list(dict.fromkeys(counts)) if "all" in levels else list(counts)
@@ -84,5 +74,4 @@ class CpusControl(Control):
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the count in the launch; `apply` makes the mask when the placement is known."""
         return replace(launch, n_cpus=int(level))

@@ -24,7 +24,7 @@ _PLACING = ("cpus", "placement")
 
 @dataclass(frozen=True)
 class CpuDemand:
-    """What one process wants: `n_cpus` of its own, or None; `obeys` tells whether the control `cpus` is for it."""
+    """The demand of one process: `n_cpus` of its own, or None; `obeys` is whether the control `cpus` is for it."""
 
     name: str
     obeys: bool
@@ -32,19 +32,16 @@ class CpuDemand:
 
     @property
     def shares(self) -> bool:
-        """Whether it has those of the control."""
+        """Whether it has the CPUs of the control."""
         return self.obeys and self.n_cpus is None
 
 
 def cpu_demands(
     processes: Sequence[Process], values: Mapping[str, Any], configuration: Mapping[str, Level]
 ) -> list[CpuDemand]:
-    """Return what each process wants, in order of start; a driver obeys no control but alone.
+    """Return the demands in order of start; a load generator obeys no control unless it is alone.
 
-    Args:
-        processes: in order of start.
-        values: known without a configuration.
-        configuration: whose levels go before these.
+    `values` are known without a configuration, whose levels override them.
     """
     beside = any(process.service for process in processes)
     return [
@@ -58,15 +55,9 @@ def cpu_demands(
 
 
 def divide_cpus(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFacts) -> dict[str, Cpus]:
-    """Return the CPUs of each process by name, ascending; None are all.
+    """Return the CPUs of each process by name, ascending; None are all. The launch obeys the study's levels.
 
-    Args:
-        wanted: by the processes, in order of start.
-        launch: one that obeys the study's levels.
-        facts: of the host.
-
-    Raises:
-        LevelError: they want more CPUs than there are.
+    Raises LevelError if the processes want more CPUs than there are.
     """
     _refuse_too_many(wanted, launch, facts)
     shared = launch.cpus if any(demand.shares for demand in wanted) else None
@@ -94,13 +85,7 @@ def _refuse_too_many(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFac
 
 
 def cpu_refusals(study: Study, program: Program, facts: HostFacts) -> Callable[[Mapping[str, Level]], str | None]:
-    """Return a function that tells why a configuration gives its processes too many CPUs for this host; None if not.
-
-    Args:
-        study: whose levels they are.
-        program: whose processes they are.
-        facts: of the host.
-    """
+    """Return a function that explains why a configuration gives processes too many CPUs for this host; None if not."""
     processes = program.processes
     if all(process.cpus is None for process in processes):
         return lambda configuration: None

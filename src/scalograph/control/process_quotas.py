@@ -19,19 +19,13 @@ _ROUNDED = 1e-4
 
 
 def process_quota(process: Process, values: Mapping[str, Any]) -> float | None:
-    """Return the CPUs' worth of time that a process is granted; None for no limit. `values` fills its template."""
+    """Return the quota of a process in CPUs; None for no limit. `values` fills its template."""
     quota = None if process.quota is None else value_of(process.quota, values)
     return None if quota in (None, NO_LIMIT) else float(quota)
 
 
 def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Configuration], str | None]:
-    """Return a function that tells why a configuration's quotas of single processes cannot be set here; None if they
-    can.
-
-    Args:
-        program: whose processes they are.
-        facts: of the host.
-    """
+    """Return a function that explains why a configuration's quotas cannot be set here; None if they can."""
     if all(process.quota is None for process in program.processes):
         return lambda configuration: None
 
@@ -51,14 +45,9 @@ def quota_refusals(program: Program, facts: HostFacts) -> Callable[[Configuratio
 def apply_quotas(
     launches: Sequence[Launch], make: Callable[[float], AbstractContextManager[Path]] = make_quota_cgroup
 ) -> Iterator[tuple[Launch, ...]]:
-    """Yield the launches of a run, those with a quota with the cgroup of their process; afterwards these are gone.
+    """Yield the launches of a run with a cgroup for each process with a quota, shared by its copies.
 
-    Args:
-        launches: of one run; copies of a process have its quota together.
-        make: makes a cgroup with a quota.
-
-    Raises:
-        HostError: a quota is refused, or lost before the end.
+    Afterwards these are removed. Raises HostError if a quota is refused, or lost before the end.
     """
     quotas = {launch.name: launch.own_quota_cpus for launch in launches if launch.own_quota_cpus is not None}
     with ExitStack() as held:
@@ -67,7 +56,7 @@ def apply_quotas(
 
 
 def find_wrong_quotas(launches: Sequence[Launch], record: Record) -> list[str]:
-    """Return in words which processes did not have the quota of their launch."""
+    """List processes that did not have the quota of their launch."""
     wrong = dict[str, None]()
     for process in (each for each in record.processes if each.command < len(launches)):
         asked, quota = launches[process.command].own_quota_cpus, process.quota_cpus

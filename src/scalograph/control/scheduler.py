@@ -6,12 +6,14 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import InForce, Record
 from scalograph.study.scalars import suggest
+from scalograph.system.cgroups import read
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -30,20 +32,20 @@ def attempt(change: Callable[[], object]) -> str | None:
     """
     answer: list[OSError] = []
 
-    def in_thread() -> None:
+    def run_change() -> None:
         try:
             change()
         except OSError as error:
             answer.append(error)
 
-    thread = threading.Thread(target=in_thread)
+    thread = threading.Thread(target=run_change)
     thread.start()
     thread.join()
     return format_kernel_error(answer[0]) if answer else None
 
 
 def format_kernel_error(error: OSError) -> str:
-    """Return the kernel's error by name and in words.
+    """Format the kernel's error by name and in words.
 
     >>> format_kernel_error(PermissionError(1, "Operation not permitted"))
     'EPERM: Operation not permitted'
@@ -52,10 +54,9 @@ def format_kernel_error(error: OSError) -> str:
 
 
 def why_no_ext(root: Path) -> str | None:
-    """Tell why the policy `ext` would equal `other` here; None if a sched_ext scheduler is active."""
-    try:
-        state = (root / "sys/kernel/sched_ext/state").read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
+    """Explain why the policy `ext` would equal `other` here; None if a sched_ext scheduler is active."""
+    state = read(root / "sys/kernel/sched_ext/state")
+    if state is None:
         return "this kernel has no sched_ext"
     return None if state == "enabled" else f"no sched_ext scheduler is at work: {state}"
 
@@ -70,46 +71,39 @@ class GrantedScheduling:
 
 
 def find_granted_scheduling() -> GrantedScheduling:
-    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE).
+    """Find the limits by attempts, the extremes first (RLIMIT_RTPRIO, RLIMIT_NICE).
 
     Every step below our own nice value needs a right: whoever runs at 5 may not go back to 0.
     """
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    priority, why_priority = find_furthest([*range(1, 100)], _set_fifo)
-    nice, why_nice = find_furthest([*range(own - 1, -21, -1)] or [own], _set_nice)
+
+    def set_fifo(priority: int) -> None:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+    priority, why_priority = find_furthest([*range(1, 100)], set_fifo)
+    set_nice = partial(os.setpriority, os.PRIO_PROCESS, 0)
+    nice, why_nice = find_furthest([*range(own - 1, -21, -1)] or [own], set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
     nice = own if nice is None else nice
     return GrantedScheduling(priority or 0, nice, {name: reason for name, reason in refused.items() if reason})
-
-
-def _set_fifo(priority: int) -> None:
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
-
-
-def _set_nice(nice: int) -> None:
-    os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
 def find_furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
     """Return the last of the values that is granted (all before it are, too), and why the next one is not."""
     reasons: dict[int, str | None] = {}
 
-    def refused(value: int) -> bool:
+    def is_refused(value: int) -> bool:
         reasons[value] = attempt(lambda: change(value))
         return reasons[value] is not None
 
-    if not refused(values[-1]):
+    if not is_refused(values[-1]):
         return values[-1], None
-    n_granted = bisect.bisect_left(values, True, key=refused)
+    n_granted = bisect.bisect_left(values, True, key=is_refused)
     return (values[n_granted - 1] if n_granted else None), reasons[values[-1]]
 
 
 def parse_policy(level: Level) -> tuple[str, int]:
-    """Parse policy and static priority of a level: "batch", "fifo" (priority 1), "rr:10".
-
-    Raises:
-        LevelError: the policy is unknown, or the priority is out of range.
-    """
+    """Parse policy and static priority of a level: "batch", "fifo" (priority 1), "rr:10". Raises LevelError."""
     name, _, number = str(level).partition(":")
     if name in _PLAIN and not number:
         return name, 0
@@ -125,7 +119,7 @@ def _describe_refusal(what: str, name: str, facts: HostFacts) -> str:
 
 
 def _scheduling_in_force(record: Record) -> Iterator[InForce]:
-    """Yield what was in force for each copy, before it started and when it had ended."""
+    """Yield the scheduling of each copy, before it started and when it had ended."""
     for copy in record.copies:
         yield from (placed for placed in (copy.in_force, copy.at_end) if placed)
 
@@ -133,26 +127,20 @@ def _scheduling_in_force(record: Record) -> Iterator[InForce]:
 class PolicyControl(Control):
     """Levels are policies as `parse_policy` reads them."""
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is unknown, or that this kernel refuses."""
-        for level in levels:
-            policy, priority = parse_policy(level)
-            if policy == "ext" and EXT in facts.refused:
-                raise LevelError(_describe_refusal("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
-            if priority > facts.granted_priority:
-                granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
-                raise LevelError(
-                    _describe_refusal(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX
-                )
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        policy, priority = parse_policy(level)
+        if policy == "ext" and EXT in facts.refused:
+            raise LevelError(_describe_refusal("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
+        if priority > facts.granted_priority:
+            granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
+            refusal = _describe_refusal(f"policy {level}", REAL_TIME, facts)
+            raise LevelError(refusal, f"{granted}other, batch or idle", _FIX)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the policy in the launch; the probe applies it before the program starts."""
         policy, priority = parse_policy(level)
         return replace(launch, policy=policy, priority=priority)
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the policy, and still had it when it had ended."""
         wanted = parse_policy(level)
         policies = {(placed.policy, placed.priority) for placed in _scheduling_in_force(record)}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(policies - {wanted})]
@@ -161,22 +149,16 @@ class PolicyControl(Control):
 class NiceControl(Control):
     """Levels are nice values."""
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is no nice value, or that is refused."""
-        for level in levels:
-            if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
-                raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
-            if level < facts.granted_nice:
-                raise LevelError(
-                    _describe_refusal(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX
-                )
-        return list(levels)
+    def check_level(self, level: Level, facts: HostFacts) -> None:
+        if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
+            raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
+        if level < facts.granted_nice:
+            refusal = _describe_refusal(f"nice {level}", NEGATIVE_NICE, facts)
+            raise LevelError(refusal, f"{facts.granted_nice} to 19", _FIX)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the nice value in the launch; the probe applies it before the program starts."""
         return replace(launch, nice=int(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the nice value, and still had it when it had ended."""
         values = {placed.nice for placed in _scheduling_in_force(record)}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(values - {level})]

@@ -44,16 +44,16 @@ class Tree(Protocol):
     """The part of the machine that is changed, with one controller; tests have one without a kernel."""
 
     def is_delegated(self) -> bool:
-        """Tell whether leaves have the controller's files."""
+        """Return whether leaves have the controller's files."""
 
     def delegate(self, on: bool) -> None:
         """Give leaves the controller's files, or take them away."""
 
     def used_by_others(self) -> bool:
-        """Tell whether a cgroup other than our leaves uses them."""
+        """Return whether a cgroup other than our leaves uses them."""
 
     def has_leaf(self, name: str) -> bool:
-        """Tell whether the leaf exists."""
+        """Return whether the leaf exists."""
 
     def remove_leaf(self, name: str) -> None:
         """Remove a leaf with everything in it."""
@@ -70,7 +70,7 @@ class SettingChange(BaseModel):
     name: str = ""
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _check_names(self) -> Self:
         if self.setting in KERNEL:
             if self.leaf or not re.fullmatch(KERNEL[self.setting].names, self.name, re.ASCII):
                 raise ValueError("a setting of the kernel has the name of one")
@@ -97,38 +97,18 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def delegation() -> SettingChange:
-    """Return the change before leaves get the files of cpuset."""
-    return SettingChange(setting=Setting.CPUSET_DELEGATION, old="off")
+def delegation_change(setting: Setting = Setting.CPUSET_DELEGATION) -> SettingChange:
+    """Return the change before leaves get the files of a controller."""
+    return SettingChange(setting=setting, old="off")
 
 
-def exclusive_leaf(name: str) -> SettingChange:
+def leaf_change(setting: Setting, name: str) -> SettingChange:
     """Return the change before a leaf is made."""
-    return SettingChange(setting=Setting.EXCLUSIVE_LEAF, old="absent", leaf=name)
-
-
-def cpu_delegation() -> SettingChange:
-    """Return the change before leaves get the files of cpu."""
-    return SettingChange(setting=Setting.CPU_DELEGATION, old="off")
-
-
-def quota_leaf(name: str) -> SettingChange:
-    """Return the change before a leaf with a quota is made."""
-    return SettingChange(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
-
-
-def tasks_delegation() -> SettingChange:
-    """Return the change before leaves get the files of pids."""
-    return SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
-
-
-def tasks_leaf(name: str) -> SettingChange:
-    """Return the change before a leaf with a limit of tasks is made."""
-    return SettingChange(setting=Setting.TASKS_LEAF, old="absent", leaf=name)
+    return SettingChange(setting=setting, old="absent", leaf=name)
 
 
 def is_changed(change: SettingChange, tree: Tree | KernelPlace) -> bool:
-    """Tell whether the setting still differs from its old value."""
+    """Return whether the setting still differs from its old value."""
     if isinstance(tree, KernelPlace):
         try:
             return tree.value() != change.old
@@ -138,28 +118,15 @@ def is_changed(change: SettingChange, tree: Tree | KernelPlace) -> bool:
 
 
 def undo(change: SettingChange, tree: Tree | KernelPlace) -> bool:
-    """Restore the old value, if the setting still differs. Raises OSError.
-
-    Returns:
-        False if others rely on it meanwhile: then it is theirs, and stays.
-    """
+    """Restore the old value, if the setting still differs; return False if others rely on it. Raises OSError."""
     if not is_changed(change, tree):
         return True
     if isinstance(tree, KernelPlace):
         tree.set(change.old)
         return True
-    if change.setting not in _LEAVES:
-        return _switch_off(tree)
-    tree.remove_leaf(change.leaf)
-    return True
-
-
-def describe_left_on(change: SettingChange) -> str:
-    """Return the message about a delegation that others rely on."""
-    return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
-
-
-def _switch_off(tree: Tree) -> bool:
+    if change.setting in _LEAVES:
+        tree.remove_leaf(change.leaf)
+        return True
     # The kernel refuses only while a child delegates the controller; it would silently drop a child's own limits.
     if tree.used_by_others():
         return False

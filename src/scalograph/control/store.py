@@ -1,6 +1,6 @@
-"""One start at a time on a machine, and a way back from every setting that it changes, even after a SIGKILL.
+"""One session at a time on a machine, and a way back from every setting that it changes, even after a SIGKILL.
 
-A change is recorded and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
+A change is recorded and fsynced before it is made. A later session undoes what a dead owner left, and nothing else.
 """
 
 import json
@@ -19,7 +19,6 @@ from scalograph.control.settings import (
     TASK_SETTINGS,
     SettingChange,
     Tree,
-    describe_left_on,
     is_changed,
     undo,
 )
@@ -88,15 +87,12 @@ _lock_counts: dict[Path, int] = {}
 def lock_machine(
     wait_s: float = 0.0, store: Store | None = None, tell: Callable[[str], object] = str
 ) -> Iterator[list[str]]:
-    """Hold the machine: no other start of this user runs meanwhile. First undo what a dead one left, as listed.
+    """Lock the machine against other sessions of this user. First undo what a dead one left, and yield a list of it.
 
-    Args:
-        wait_s: how long to wait for another start to end.
-        store: the store instead of the machine's.
-        tell: is called with a message that says for whom we wait, or what is wrong with the lock of the machine.
+    It waits `wait_s` for another session to end; `tell` gets messages about that, or about the lock of the machine.
 
     Raises:
-        HostError: another start of this user holds the machine, or what it left cannot be undone.
+        HostError: another session of this user holds the machine, or what it left cannot be undone.
     """
     store = store or Store.locate()
     if store.folder is None:
@@ -123,14 +119,9 @@ def apply_change(
 ) -> Iterator[None]:
     """Make a change, undo it at the end, and prove that it is undone. The machine must be locked.
 
-    Args:
-        change: what is changed.
-        make: changes it.
-        store: where it is recorded.
-        beside: what the kernel may change with it; undone after it.
+    `beside` is what the kernel may change with it, and is undone after it.
 
-    Raises:
-        HostError: there is no place to keep the record, or the kernel refuses the change or its undoing.
+    Raises HostError if the record cannot be written, or the kernel refuses the change or its undoing.
     """
     tree = store.tree_of(change)
     if store.folder is None or tree is None or not _lock_counts.get(store.folder):
@@ -180,7 +171,7 @@ def _restore(store: Store, folder: PrivateDir) -> list[str]:
 
 
 def _owner_survives(owner: Owner, root: Path) -> bool:
-    """Tell whether the owner goes on without its lock; the kernel frees a lock a moment before its process is gone."""
+    """Return whether the owner goes on without its lock; the kernel frees it a moment before its process is gone."""
     until = time.monotonic() + (0 if owner == Owner.current(root) else _DEATH_S)
     while alive := owner.is_alive(root):
         if time.monotonic() >= until:
@@ -193,7 +184,7 @@ def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
     """Undo a change and return the outcome in words."""
     with _kernel_errors(change, change.old, _BY_HAND):
         if not undo(change, tree):
-            return describe_left_on(change)
+            return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
     if is_changed(change, tree):
         raise HostError(str(change), "not in force after it was written", change.old, _BY_HAND)
     return str(change)
@@ -205,14 +196,14 @@ def _undo_recorded(change: SettingChange, store: Store, folder: PrivateDir) -> N
 
 
 def _tree_of(change: SettingChange, store: Store, folder: PrivateDir) -> Tree | KernelPlace:
-    """What a recorded change is undone in. Raises HostError where that is gone: the change stays recorded."""
+    """Return what a recorded change is undone in. Raises HostError where that is gone: the change stays recorded."""
     if (tree := store.tree_of(change)) is None:
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
     return tree
 
 
 def _forget(folder: PrivateDir, change: SettingChange) -> None:
-    """Remove one change from the record, of equal ones the last. One that was not undone stays for the next start."""
+    """Remove one change from the record, of equal ones the last. One that was not undone stays for the next session."""
     left = _read(folder)
     kept = list(left.changes) if left else []
     if left is None or change not in kept:

@@ -1,4 +1,4 @@
-"""One setting of /proc/sys by its dotted name: how the kernel writes back, swaps, schedules and talks to networks."""
+"""Settings of the machine by name: sysctls, CPU governor, turbo, huge pages, I/O scheduler."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,12 +39,11 @@ class SysctlControl(MachineControl):
     setting = Setting.SYSCTL
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for a setting that is none: writing to it does something, once."""
         if self.name in _ACTIONS:
             raise LevelError(self.name, "a setting that keeps its value", "for caches declare [reset] drop_caches")
 
     def dangers(self, value: str, facts: HostFacts) -> str | None:
-        """Tell why a value may end or harm other programs: by its name, or by its amount."""
+        """Explain why a value may end or harm other programs: by its name, or by its amount."""
         if not _FAMILIES.fullmatch(self.name):
             return "outside vm, kernel.sched, kernel.numa, net.core, net.ipv4.tcp and fs"
         if _GUARDED.fullmatch(self.name):
@@ -56,10 +55,9 @@ class SysctlControl(MachineControl):
         return None
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
-        """Return what is undone: of two units of one limit first the one that was in force, which sets the other to 0.
+        """Return what is undone: of two units of one limit first the one in force, which sets the other to 0.
 
-        Raises:
-            HostError: neither was in force; the kernel does not take 0 back.
+        Raises HostError if neither was in force; the kernel does not take 0 back.
         """
         own = value.change()
         if self.name not in _OTHER_UNIT:
@@ -81,7 +79,6 @@ class GovernorControl(MachineControl):
     setting = Setting.GOVERNOR
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for what is no name of a governor; which ones there are, the kernel says."""
         if not re.fullmatch(r"[a-z][a-z_]{0,30}", value):
             raise LevelError(f"governor {value!r}", "a governor such as performance or powersave", "correct it")
 
@@ -99,7 +96,6 @@ class TurboControl(MachineControl):
     setting = Setting.TURBO
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for another word."""
         if value not in TURBO:
             raise LevelError(f"turbo {value!r}", 'the text "on" or "off"', "correct it")
 
@@ -115,7 +111,6 @@ class HugePagesControl(MachineControl):
     setting = Setting.THP
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for another word."""
         if value not in HUGE_PAGES:
             raise unknown_level(f"thp {value!r}", value, HUGE_PAGES)
 
@@ -130,7 +125,6 @@ class IoSchedulerControl(MachineControl):
     setting = Setting.IO_SCHEDULER
 
     def check(self, value: str, facts: HostFacts) -> None:
-        """Raise LevelError for what is no name of a scheduler; which ones there are, the kernel says."""
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,15}", value):
             raise LevelError(f"{self.label} {value!r}", "a scheduler such as none or mq-deadline", "correct it")
 

@@ -1,6 +1,6 @@
-"""No more tasks than so many: a cgroup of our own in which the kernel refuses a further process or thread.
+"""A limit on tasks: a cgroup of our own in which the kernel refuses a further process or thread.
 
-It asks what a program does at such a limit, and how many threads it gets, without going near the machine's own.
+It shows what a program does at such a limit, and how many threads it gets, without going near the machine's own.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from scalograph.control.capacity import CgroupControl
 from scalograph.control.cgroup_limit import CgroupLimit, enter_limited_cgroup, find_cgroup_refusal
 from scalograph.control.control import Launch
 from scalograph.control.isolation import Refusal
-from scalograph.control.settings import tasks_delegation, tasks_leaf
+from scalograph.control.settings import Setting
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -32,25 +32,18 @@ def find_tasks_refusal(root: Path = Path("/")) -> Refusal | None:
 
 
 class TasksControl(CgroupControl):
-    """Levels are tasks that may be there beside those of `scalograph` itself, and "none".
-
-    A task is a process or a thread; those of the probe count. `limited_tasks` reads the limit back before and after
-    the run.
-    """
+    """Levels are tasks (processes and threads, the probe's too) beside those of `scalograph` itself, and "none"."""
 
     name = TASKS
 
     def accepts(self, level: float, facts: HostFacts) -> tuple[bool, str]:
-        """Tell whether it is a whole number of tasks that a run can do with, and the kernel can number."""
         is_limit = isinstance(level, int) and MIN_TASKS <= level <= MAX_TASKS
         return is_limit, f"an integer from {MIN_TASKS} to {MAX_TASKS}"
 
     def set_limit(self, launch: Launch, level: float | None) -> Launch:
-        """Return the launch with this limit."""
         return replace(launch, max_tasks=None if level is None else int(level))
 
     def apply_limit(self, level: float) -> AbstractContextManager[None]:
-        """Return the context of `limited_tasks`."""
         return limit_tasks(int(level))
 
 
@@ -58,16 +51,10 @@ class TasksControl(CgroupControl):
 def limit_tasks(
     n_tasks: int, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
-    """Limit what this process starts meanwhile to so many tasks at once; no process of others is moved.
+    """Limit what this process starts to `n_tasks` more tasks at once; no other process is moved.
 
-    Args:
-        n_tasks: beside those that this process has now.
-        tree: the cgroup tree instead of the machine's.
-        store: where the change is recorded, so that a later start can undo it.
-        root: where /proc and /sys are.
-
-    Raises:
-        HostError: the limit is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
+    Tests pass a cgroup tree, a store of changes and a root in place of the machine's. Raises HostError if the limit is
+    refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
     if refused := find_tasks_refusal(root):
         raise HostError(TASKS, refused.why, "the controller pids, and leave to make a cgroup", refused.fix)
@@ -76,8 +63,8 @@ def limit_tasks(
     _refuse_smaller(n_tasks, tree)
     most = n_tasks + len(list((root / "proc/self/task").iterdir()))
     limit = CgroupLimit(
-        name=TASKS, amount=f"{n_tasks} tasks", without=_WITHOUT, delegation=tasks_delegation(), leaf=tasks_leaf,
-        write=partial(_write_limit, most), prove=partial(_prove, most),
+        TASKS, f"{n_tasks} tasks", _WITHOUT, Setting.TASKS_DELEGATION, Setting.TASKS_LEAF,
+        write=lambda tree, folder: tree.write(folder / "pids.max", str(most)), prove=partial(_prove, most),
     )  # fmt: skip
     with enter_limited_cgroup(limit, tree, store):
         yield
@@ -91,10 +78,6 @@ def _refuse_smaller(n_tasks: int, tree: CgroupTree) -> None:
         if most.isdecimal() and current.isdecimal() and int(most) - int(current) < n_tasks:
             excess = f"{n_tasks} tasks more, but {int(most) - int(current)} of the {most} of our own cgroup are left"
             raise HostError(TASKS, excess, "a lower level", "lower the level, or start outside that cgroup")
-
-
-def _write_limit(most: int, tree: CgroupTree, folder: Path) -> None:
-    tree.write(folder / "pids.max", str(most))
 
 
 def _prove(most: int, folder: Path) -> None:

@@ -1,10 +1,9 @@
-"""The simplest planner: the full grid in randomized blocks; disturbed runs are repeated at the end of their block."""
+"""Planner of the full grid in randomized blocks; disturbed runs are repeated at the end of their block."""
 
 import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
@@ -19,12 +18,10 @@ _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: -
 class GridPlanner:
     """The full grid: each block holds every configuration once (baselines more often), in a random order of its own.
 
-    A slow drift of the machine then affects all configurations alike, and differences within a block are paired. When
-    the
-    planned runs of a block are done, the disturbed ones are repeated, at most `max_reruns` times. If more than half of
-    them were disturbed, the machine is too busy to measure: they are repeated only if the study waits for quiet, and
-    the study ends there if it says so (`protocol.when_busy`). If more than half cannot be as recorded, others would be
-    no better.
+    Drift of the machine then affects all configurations alike, and differences within a block are paired. Disturbed
+    runs are repeated at the end of their block, at most `max_reruns` times. If more than half of a block was disturbed,
+    they are repeated only if the study waits for quiet, and the study ends there if it says so (`protocol.when_busy`);
+    if more than half is invalid, repeats would be no better.
     """
 
     def __init__(self, design: Design) -> None:
@@ -39,15 +36,13 @@ class GridPlanner:
 
     def ask(self) -> Run | None:
         """Return the first run in order that was not told yet."""
-        if self.stop_reason:
-            return None
-        return next((run for block in self._left.values() for run in block.values()), None)
+        left = (run for block in self._left.values() for run in block.values())
+        return None if self.stop_reason else next(left, None)
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take the verdict on a run; at the end of a block, plan its disturbed runs again or say why not.
+        """Take the verdict on a run; at the end of a block, plan its disturbed runs again or return why not.
 
-        Raises:
-            StudyError: in the design, the name of this run belongs to another configuration.
+        Raises StudyError if the name of this run belongs to another configuration.
         """
         self._refuse_other(run)
         left = self._left.get(run.block, {})
@@ -60,12 +55,12 @@ class GridPlanner:
         return None if left else self._repeat(run.block)
 
     def resume(self) -> None:
-        """Reset what made the plan give up: a new start may meet a quiet machine."""
+        """Reset the stop reason: a new session may meet a quiet machine."""
         self.stop_reason = ""
 
     @property
     def n_left(self) -> int:
-        """The number of runs still to come, as far as it is known."""
+        """The number of runs still to come, as far as known."""
         return sum(map(len, self._left.values()))
 
     def is_block_done(self, block: int) -> bool:
@@ -90,7 +85,6 @@ class GridPlanner:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
         n_impossible, of = self._n_impossible.pop(block, 0), f"of {n} runs of block {block + 1}"
         n_taken = len(disturbed) - n_impossible
-        # The planned runs can be that many, rounds of repeats seldom.
         if 2 * n_impossible > n:
             return f"not measurable: {n_impossible} {of} cannot be as recorded; not repeated"
         if 2 * n_taken > n and not self._design.study.protocol.wait_quiet_s:
@@ -123,17 +117,10 @@ class GridPlanner:
 
 
 def grid_runs(design: Design) -> Iterator[Run]:
-    """Yield every planned run of a grid, warm-up runs first; none of them is kept."""
-    protocol = design.study.protocol
-    warmups = (_warmup(design, number) for number in range(protocol.warmup_runs))
-    return chain(warmups, _blocks(design))
-
-
-def _warmup(design: Design, number: int) -> Run:
-    return Run(f"w{number:04d}", -1, design.configurations[number % len(design.configurations)], number, warmup=True)
-
-
-def _blocks(design: Design) -> Iterator[Run]:
+    """Yield every planned run of a grid, warm-up runs first; none of them is stored."""
+    for number in range(design.study.protocol.warmup_runs):
+        configuration = design.configurations[number % len(design.configurations)]
+        yield Run(f"w{number:04d}", -1, configuration, number, warmup=True)
     generator = random.Random(design.study.seed)
     replicates = [0] * len(design.configurations)
     for block in range(design.study.protocol.runs):
@@ -147,7 +134,7 @@ def _blocks(design: Design) -> Iterator[Run]:
 
 
 def _together(design: Design, members: Sequence[int]) -> list[int]:
-    """Return the runs of a block, those of the same levels beside each other: in random order, as the levels are."""
+    """Return the runs of a block, those of the same levels of `together` beside each other."""
     groups = dict[tuple[Level, ...], list[int]]()
     for index in members:
         groups.setdefault(tuple(design.configurations[index][name] for name in design.together), []).append(index)

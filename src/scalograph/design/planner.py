@@ -1,4 +1,4 @@
-"""The parts of a design, and the interface of every planner: asked for the next run, told its record."""
+"""The design, and the interfaces of planners and run plans."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from scalograph.study.model import Study
 
 @dataclass(frozen=True)
 class Design:
-    """A study with its levels spelled out for one host, and the configurations that will run.
+    """A study with its levels resolved for one host, and the configurations that will run.
 
-    `dropped` says in words which configurations of the full grid are not planned, and why; `n_cpus` is the number of
-    CPUs of the host. Levels of `together` take long to change: a block has all runs of the same ones beside each other.
+    `dropped`: which configurations of the full grid are not planned, and why. `repeats`: index -> runs in a block, if
+    more than one. `n_cpus`: of the host. Levels of `together` take long to change: a block has their runs together.
     """
 
     study: Study
@@ -27,7 +27,7 @@ class Design:
     together: tuple[str, ...] = ()
 
     def runs_per_block(self, index: int) -> int:
-        """Return how often a block holds the configuration of this index: once, a baseline more often."""
+        """Return the runs of a configuration in each block: one, of a baseline more."""
         return self.repeats.get(index, 1)
 
     @property
@@ -42,59 +42,57 @@ class Design:
 
 
 class Planner(Protocol):
-    """Strategy: pure in (study, seed, records told). It never touches a machine."""
+    """Strategy of a study: a pure function of study, seed and the records told. It never touches a machine."""
 
     def ask(self) -> Run | None:
         """Return the next run, or None when the question is answered."""
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take a run's record and verdict, also in a replay; return what a person should know, if anything.
+        """Take a run's record and verdict, also in a replay; return a message for people, if any.
 
-        Raises:
-            StudyError: this name belongs to another run in this design.
+        Raises StudyError if this name belongs to another run in this design.
         """
 
     @property
     def n_left(self) -> int:
-        """The number of runs still to come, as far as it is known."""
+        """The number of runs still to come, as far as known."""
 
     @property
     def stop_reason(self) -> str:
-        """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
+        """Why the plan ends before its question is answered (`end` of the journal); empty if it does not."""
 
     def resume(self) -> None:
-        """Reset what made the plan give up: a new start may meet another state of the machine."""
+        """Reset the stop reason: a new session may meet a quiet machine."""
 
 
 class RunPlan(Protocol):
-    """Which runs answer the question of a design: the role `plan` of a question makes one."""
+    """The runs that answer the question of a design, made by its role `plan`."""
 
     def planner(self) -> Planner:
         """Return the planner of the runs, from the first one on."""
 
     def planned_runs(self) -> Iterator[Run]:
-        """Return every run that is known before the first is made; for a search, those that it makes in any case."""
+        """Return every run that is known beforehand; of a search, those that it makes in any case."""
 
     def runs_per_configuration(self) -> list[int]:
-        """Return the number of those runs for each configuration, warm-up runs excluded."""
+        """Return the number of planned runs of each configuration, warm-up runs excluded."""
 
     @property
     def most_runs(self) -> int:
-        """Return the number of runs after which the study ends in any case, repeated runs excluded."""
+        """The number of runs after which the study ends in any case, repeated runs excluded."""
 
     @property
     def block_size(self) -> int:
-        """Return the number of runs that a block is expected to hold."""
+        """The number of runs that a block is expected to hold."""
 
     def outlook(self) -> str:
         """Say what will be run."""
 
 
 def run_plan(design: Design) -> RunPlan:
-    """Return the plan of the question that a study asks, as its role `plan` says; without one, that of a sweep.
+    """Return the plan of the question that a study asks; that of a sweep for questions without a role `plan`.
 
-    Raises:
-        StudyError: the question cannot be asked of these configurations.
+    Raises StudyError if the question cannot be asked of these configurations.
     """
     asked = design.study.question
     plan: RunPlan = role(asked if asked in roles_present("plan") else SWEEP, "plan").plan(design)
@@ -107,7 +105,7 @@ def key(configuration: Configuration) -> tuple[tuple[str, Any], ...]:
 
 
 def seconds_per_configuration(runs: Iterable[tuple[Configuration, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Return the mean seconds of the runs of each configuration, from an earlier journal."""
+    """Return the mean seconds of the runs of each configuration."""
     seconds: dict[tuple[tuple[str, Any], ...], list[float]] = {}
     for configuration, duration in runs:
         seconds.setdefault(key(configuration), []).append(duration)
@@ -118,9 +116,6 @@ def expected_seconds(design: Design, timed: Mapping[tuple[tuple[str, Any], ...],
     """Return the seconds of the whole design; a configuration that was never timed counts as the mean of the others."""
     if not timed:
         return None
-    mean = fmean(timed.values())
-    block = sum(
-        design.runs_per_block(index) * timed.get(key(configuration), mean)
-        for index, configuration in enumerate(design.configurations)
-    )
+    mean, n_runs = fmean(timed.values()), map(design.runs_per_block, range(len(design.configurations)))
+    block = sum(n * timed.get(key(levels), mean) for n, levels in zip(n_runs, design.configurations, strict=True))
     return block * design.study.protocol.runs

@@ -1,4 +1,4 @@
-"""The finished runs of a journal: told to a planner again, and the time they took."""
+"""Replay of a journal's finished runs to a planner, and the seconds that they took."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -15,10 +15,7 @@ Finished = tuple[Run, Record, str]
 
 
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
-    """Tell a planner the finished runs of a journal, and that a new start continues.
-
-    Returns:
-        The number of finished runs.
+    """Tell a planner the finished runs of a journal and resume it; return the number of runs.
 
     Raises:
         ProtocolError: an event does not follow protocol/journal.md, or two runs have the same name.
@@ -36,7 +33,7 @@ def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judgi
 
 
 def _finished_runs(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator[Finished | None]:
-    """Yield runs, records and verdicts in order, and None at each further start. Raises ProtocolError.
+    """Yield runs, records and verdicts in order, and None at each further session. Raises ProtocolError.
 
     A run that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
     """

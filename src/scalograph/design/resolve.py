@@ -1,4 +1,4 @@
-"""A study on a host: levels spelled out, impossible configurations dropped with a reason, baselines repeated."""
+"""Resolve a study on a host: levels as numbers, configurations dropped with a reason, baselines repeated."""
 
 import itertools
 import math
@@ -18,11 +18,7 @@ from scalograph.study.scalars import Level, list_words, truncate
 
 
 class Exclusions:
-    """Exclusions as bits of a number: a level has those that it does not contradict, a configuration those of its
-    levels.
-
-    An exclusion without a factor leaves nothing out.
-    """
+    """Exclusions of a study as bits: a level has those that it does not contradict; one without a factor is none."""
 
     def __init__(self, exclude: Sequence[Mapping[str, Sequence[Level]]]) -> None:
         self._met: dict[str, dict[Level, int]] = {}
@@ -38,7 +34,7 @@ class Exclusions:
                     met[level] = met.get(level, self._silent[name]) | 1 << index
 
     def contains(self, configuration: Configuration) -> bool:
-        """Tell whether a configuration is left out: all factors that some exclusion names have one of its levels."""
+        """Tell whether some exclusion holds: all factors that it names have one of its levels."""
         left = -1
         for name, met in self._met.items():
             left &= met.get(configuration[name], self._silent[name])
@@ -49,8 +45,7 @@ class Exclusions:
 
 MAX_CONFIGURATIONS = 100_000
 MAX_RUNS = 200_000
-
-# Says in words why a configuration cannot run here, or None: a workload may require something of a JVM. It gets the
+# Returns why a configuration cannot run here, or None: a workload may require something of a JVM. It gets the
 # configuration with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
 Refusal = Callable[[Configuration], str | None]
 
@@ -60,17 +55,17 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configurati
 
     Raises:
         StudyError: the host cannot obey a level (every such level is listed), or no configuration is left.
-        HostError: it grants no level of a factor, or none but the baseline: there is nothing to compare.
+        HostError: it grants no level of a factor, or none but the baseline.
     """
     declared, (study, left_out) = study, _resolve_levels(study, facts)
     _refuse_nothing(study, left_out)
     _refuse_baseline(study)
     _refuse_baseline_alone(declared, study, left_out)
-    kept, dropped = _configurations(study, _either(_add_jvm(refusal, study), configuration_refusals(study, facts)))
+    of_workload, of_host = _add_jvm(refusal, study), configuration_refusals(study, facts)
+    kept, dropped = _configurations(study, lambda levels: of_workload(levels) or of_host(levels))
     if not kept:
-        raise StudyError.one(
-            "factors", "no configuration is left", "at least one", truncate("; ".join(dropped)) or "lower `exclude`"
-        )
+        fix = truncate("; ".join(dropped)) or "lower `exclude`"
+        raise StudyError.one("factors", "no configuration is left", "at least one", fix)
     notes = (*left_out, *dropped, *_no_baseline(study, kept))
     booted = [name for name, factor in study.factors.items() if factor.control == "kernel" and facts.is_rebooted]
     result = Design(study, tuple(kept), notes, _repeats(study, kept), facts.n_cpus, tuple(booted))
@@ -80,41 +75,30 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configurati
     return result
 
 
-def exclude_missing(plan: Design, is_lacking: Callable[[Configuration], bool], why: str) -> Design | None:
-    """Return a design without the configurations for which something is not installed on its host.
+def _n_levels(configurations: Iterable[Configuration], name: str) -> int:
+    return len({levels[name] for levels in configurations})
 
-    Args:
-        plan: the design.
-        is_lacking: tells them.
-        why: what is not there.
 
-    Returns:
-        None where nothing is left, nothing to compare the baseline with, or nothing is left out.
+def exclude_missing(plan: Design, is_lacking: Callable[[Configuration], bool], missing: str) -> Design | None:
+    """Return a design without the configurations that lack something on its host, named by `missing`.
+
+    None where nothing is left, nothing to compare the baseline with, or nothing is excluded.
     """
-    kept = [configuration for configuration in plan.configurations if not is_lacking(configuration)]
-    gone = [configuration for configuration in plan.configurations if is_lacking(configuration)]
-    n_levels = [
-        [len({configuration[name] for configuration in some}) for some in (kept, plan.configurations)]
-        for name in plan.study.baseline
-    ]
-    if not kept or not gone or any(left < 2 <= before for left, before in n_levels):
+    kept = [levels for levels in plan.configurations if not is_lacking(levels)]
+    gone = [levels for levels in plan.configurations if is_lacking(levels)]
+    is_alone = any(_n_levels(kept, name) < 2 <= _n_levels(plan.configurations, name) for name in plan.study.baseline)
+    if not kept or not gone or is_alone:
         return None
-    reason = ": ".join(filter(None, (_levels_of(gone, kept), why)))
+    reason = ": ".join(filter(None, (_levels_of(gone, kept), missing)))
     notes = dict.fromkeys((*plan.dropped, _not_planned(reason, len(gone)), *_no_baseline(plan.study, kept)))
     return replace(plan, configurations=tuple(kept), dropped=tuple(notes), repeats=_repeats(plan.study, kept))
 
 
 def _levels_of(gone: Sequence[Configuration], kept: Sequence[Configuration]) -> str:
-    """The levels that no other configuration has; empty where none is theirs alone."""
-    own = {name: [*dict.fromkeys(configuration[name] for configuration in gone)] for name in gone[0]}
-    alone = {
-        name: levels for name, levels in own.items() if not any(configuration[name] in levels for configuration in kept)
-    }
+    """Name the levels that only the missing configurations have; empty without any."""
+    own = {name: [*dict.fromkeys(each[name] for each in gone)] for name in gone[0]}
+    alone = {name: levels for name, levels in own.items() if not any(each[name] in levels for each in kept)}
     return ", ".join(f"{name} = {' or '.join(map(str, levels))}" for name, levels in alone.items())
-
-
-def _either(first: Refusal, second: Refusal) -> Refusal:
-    return lambda configuration: first(configuration) or second(configuration)
 
 
 def _add_jvm(refusal: Refusal, study: Study) -> Refusal:
@@ -125,7 +109,7 @@ def _add_jvm(refusal: Refusal, study: Study) -> Refusal:
 
 
 def _refuse_baseline(study: Study) -> None:
-    """Refuse a baseline that is no level once "all" is spelled out."""
+    """Refuse a baseline that is no level once "all" is resolved."""
     for name, level in study.baseline.items():
         levels = study.factors[name].levels
         if level not in levels:
@@ -137,14 +121,13 @@ def _refuse_baseline(study: Study) -> None:
 
 
 def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
-    """Refuse a study of which this host grants no level of a factor."""
     for name, factor in study.factors.items():
         if not factor.levels:
             raise _not_granted(name, left_out, f"a level of {name}")
 
 
 def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
-    """Refuse to measure a baseline of which this host grants nothing to compare it with."""
+    """Refuse a baseline that this host grants nothing to compare with."""
     for name, level in study.baseline.items():
         if study.factors[name].levels == [level] != declared.factors[name].levels:
             raise _not_granted(name, left_out, f"a level of {name} to compare {level} with")
@@ -182,7 +165,7 @@ def _resolve_levels(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
 
 
 def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
-    """Return the levels that this host can obey, and why optional ones are left out."""
+    """Return the levels that this host can obey, and why optional ones are excluded."""
     levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
     if not factor.control:
         return levels, []
@@ -220,7 +203,6 @@ def _not_planned(reason: str, count: int) -> str:
 
 
 def _candidates(study: Study) -> Iterator[Configuration]:
-    """Yield the full grid, or what the question plans first."""
     if (first := _planned_first(study)) is not None:
         yield from first(study)
         return
@@ -229,7 +211,7 @@ def _candidates(study: Study) -> Iterator[Configuration]:
 
 
 def _planned_first(study: Study) -> Callable[[Study], Iterable[Configuration]] | None:
-    """Return what names the configurations of a question that does not begin with the full grid."""
+    """Return the function that yields the configurations of a question, if that is not the full grid."""
     planned = role(study.question, "plan") if study.question in roles_present("plan") else None
     return getattr(planned, "configurations", None)
 
@@ -249,10 +231,10 @@ _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
 
 
 def assumed_host(study: Study, n_cpus: int) -> HostFacts:
-    """Return a host with so many CPUs; it grants everything and has the JVMs of the study.
+    """Return a host with so many CPUs that grants everything and has the JVMs of the study.
 
-    Each CPU is a core, but where a study compares CPUs that share one with others: there two are. Kernels that are
-    named by their releases are those of another machine, which is booted with them; others are those of guests.
+    A core has two CPUs where a study compares siblings, else one. Kernels that are named by their releases are those of
+    another machine, which is booted with them; others are those of guests.
     """
     shared = any("siblings" in study.factors[name].levels for name in study.baseline)
     cpus = tuple(CpuFact(cpu=n, core=n // 2 if shared else n) for n in range(n_cpus))
@@ -279,7 +261,7 @@ def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:
 
 
 def _names(study: Study, n_cpus: int) -> Iterator[Level]:
-    """Yield the levels of the factors that choose a JVM; "assumed" stands for "all" and "default"."""
+    """Yield the levels of the factors that choose a JVM, "assumed" for "all" and "default"."""
     for factor in study.factors.values():
         if factor.control == "jvm":
             levels = parse_levels(factor.levels, n_cpus) if isinstance(factor.levels, str) else factor.levels

@@ -1,11 +1,11 @@
-"""A search as a planner: each step goes where it is most informative. Its course knows the question."""
+"""Planner of a search: each step goes where its search state wants it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from scalograph.design.planner import Design
-from scalograph.design.search_steps import Course, Key, Search, SearchSteps, key_of
+from scalograph.design.search_steps import (Key, Search, SearchState, SearchSteps, configuration_key)
 from scalograph.design.stopping_rule import score, work_time
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
@@ -14,29 +14,25 @@ from scalograph.study.scalars import Level
 from scalograph.text.quantities import count_noun
 from scalograph.verdict.cause import COUNTED, REPEATED
 
-# The least number of runs before a machine is called busy.
-BUSY_FROM = 8
-
+BUSY_FROM = 8  # least number of runs before a machine is called busy
 Score = Callable[[Record], float | None]
 
 
 class SearchPlanner:
-    """A planner that begins with first levels in an order drawn from the seed, then takes a step at a time.
+    """A planner that measures the first levels of a search, then takes a step at a time; a step is a block.
 
-    A disturbed run is repeated at once, at most `max_reruns` times; then the search chooses its next step again, which
-    may be another one at that level. If more than half of the runs were disturbed, or eight in a row, the machine is
-    too busy, and the search ends without an answer unless the study waits for quiet. Each step is a block of its own.
+    A disturbed run is repeated at once, at most `max_reruns` times; then the next step is chosen again. If more than
+    half of the runs were disturbed, or eight in a row, the machine is too busy, and the search ends without an answer
+    unless the study waits for quiet.
+
+    Args:
+        search: the search.
+        score: time of a run: of the same work at each level, or as the search state takes it.
+        max_reruns: how often a disturbed run is repeated.
+        waits: whether the study waits for quiet, and so never gives up.
     """
 
     def __init__(self, search: Search[Any], score: Score, *, max_reruns: int, waits: bool) -> None:
-        """Begin a search.
-
-        Args:
-            search: the search.
-            score: time of a run: of the same work at each level, or as the course takes it.
-            max_reruns: how often a disturbed run is repeated.
-            waits: whether the study waits for quiet, and so never gives up.
-        """
         self._search, self._score = search, score
         self._max_reruns, self._waits = max_reruns, waits
         self._steps = SearchSteps(search)
@@ -46,47 +42,43 @@ class SearchPlanner:
         self.resume()
 
     def resume(self) -> None:
-        """Reset what made the search give up: whether the machine is busy is judged by the runs of the new start."""
+        """Reset the stop reason: whether the machine is busy is judged by the runs of the new session."""
         self.stop_reason = ""
         self._n_disturbed = self._n_in_a_row = self._n_impossible = 0
         self._n_before = len(self._told)
 
     @property
-    def course(self) -> Course:
+    def state(self) -> SearchState:
         """The state of the search so far."""
-        course: Course = self._search.course
-        return course
+        state: SearchState = self._search.state
+        return state
 
     @property
     def n_left(self) -> int:
-        """The number of runs still to come, as far as it is known."""
+        """The number of runs still to come, as far as known."""
         if self.ask() is None:
             return 0
-        expected = self.course.n_left * max(map(len, self._search.steps.values())) - self._steps.n_scores
+        expected = self.state.n_left * max(map(len, self._search.steps.values())) - self._steps.n_scores
         return max(1, min(expected, self._search.most - len(self._told)))
 
     def ask(self) -> Run | None:
-        """Return a disturbed run again, else the next run of the current step, else of the most informative step."""
+        """Return the next run: a disturbed one again, else of the current step, else of the next step."""
         is_new = self._under_way is None
         if self.stop_reason or (is_new and len(self._told) >= self._search.most):
             return None
-        level = self.course.next_level if is_new else self._under_way
+        level = self.state.next_level if is_new else self._under_way
         if level is None:
             return None
         left = self._steps.left(level)
         if self._again:
             again = self._told[self._again.partition("r")[0]]
-            return self._run(self._again, next(t for t in left if key_of(t) == again))
+            return self._run(self._again, next(t for t in left if configuration_key(t) == again))
         return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take the record and the verdict of a run.
+        """Take the record and the verdict of a run; return a message for people, if any.
 
-        Returns:
-            What a person should know: a level or the model was left out, nothing was decided, the machine is busy.
-
-        Raises:
-            StudyError: the design does not have the configuration of the run.
+        Raises StudyError if the design does not have the configuration of the run.
         """
         level = self._steps.level_of(run.configuration)
         if level is None:
@@ -94,10 +86,10 @@ class SearchPlanner:
         if run.warmup:
             return None
         self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
-        self._told[run.run], self._again, self._under_way = key_of(run.configuration), "", level
+        self._told[run.run], self._again, self._under_way = configuration_key(run.configuration), "", level
         if verdict in REPEATED:
             self._n_impossible += verdict == "invalid"
-            return self._disturbed(run.run)
+            return self._repeat_disturbed(run.run)
         self._n_in_a_row = 0
         note = self._steps.observe(run.configuration, self._score(record) if verdict in COUNTED else None)
         if not self._steps.n_scores:
@@ -111,9 +103,9 @@ class SearchPlanner:
         return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start anew")
 
     def _run(self, name: str, configuration: Mapping[str, Level]) -> Run:
-        return Run(name, self._steps.block, configuration, [*self._told.values()].count(key_of(configuration)))
+        return Run(name, self._steps.block, configuration, [*self._told.values()].count(configuration_key(configuration)))
 
-    def _disturbed(self, name: str) -> str | None:
+    def _repeat_disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
         self._n_in_a_row += 1
         first, _, times = name.partition("r")
@@ -133,29 +125,19 @@ class SearchPlanner:
         return None
 
     def _too_many(self) -> tuple[str, str]:
-        """Tell machines that are busy from runs that cannot be: waiting helps only against the former."""
+        """Return the stop reason and its message: waiting helps only if the machine is busy."""
         if 2 * self._n_impossible > self._n_disturbed:
             return "invalid", "not measurable: {} cannot be as recorded{}"
         return "busy", "machine busy, not measurable now: {} were disturbed{} (wait for quiet: --wait-quiet 10m)"
 
 
 class SearchPlan:
-    """The runs that answer a question that is searched."""
+    """The runs of a search; `begin` makes a new search and raises StudyError if it cannot be made."""
 
     def __init__(self, design: Design, begin: Callable[[], Search[Any]]) -> None:
-        """Begin a search.
-
-        Args:
-            design: the design whose configurations are searched.
-            begin: makes a new search, before any run.
-
-        Raises:
-            StudyError: these configurations cannot be searched.
-        """
         self._design, self._begin, self._search = design, begin, begin()
 
     def planner(self) -> SearchPlanner:
-        """Return the planner of the runs, from the first one on."""
         study, protocol = self._design.study, self._design.study.protocol
         return SearchPlanner(
             self._begin(),
@@ -165,27 +147,25 @@ class SearchPlan:
         )
 
     def planned_runs(self) -> Iterator[Run]:
-        """Return the runs that are made in any case: the steps at the first levels, in their order."""
+        """Return the runs of the steps at the first levels."""
         runs = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
         return (Run(f"e{number:04d}", i, configuration, 0) for number, (i, configuration) in enumerate(runs))
 
     def runs_per_configuration(self) -> list[int]:
-        """Return the number of those runs for each configuration."""
         first = Counter(tuple(run.configuration.items()) for run in self.planned_runs())
         return [first[tuple(configuration.items())] for configuration in self._design.configurations]
 
     @property
     def most_runs(self) -> int:
-        """Return the number of runs after which the search ends without an answer."""
+        """The number of runs after which the search ends without an answer."""
         return min(self._search.most, self._design.study.protocol.budget_runs or self._search.most)
 
     @property
     def block_size(self) -> int:
-        """Return the number of runs that a block should hold: each step, a run or a pair, is a block."""
+        """The number of runs of a step: one, or a pair."""
         return max(map(len, self._search.steps.values()))
 
     def outlook(self) -> str:
-        """Say what will be run."""
         first = len(self._search.first)
         if self.block_size == 1:
             levels = count_noun(len(self._design.configurations), "configuration")

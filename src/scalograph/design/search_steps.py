@@ -1,4 +1,4 @@
-"""The steps of a search: runs go in, and its state learns the score of each step that is complete."""
+"""The steps of a search, and the interface of its state, which observes the score of each complete step."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -13,29 +13,29 @@ Configuration = Mapping[str, Level]
 Key = tuple[tuple[str, Any], ...]
 
 
-class Course(Protocol):
+class SearchState(Protocol):
     """How far a search is: pure in the levels, the seed and what was told, in that order."""
 
     @property
     def next_level(self) -> int | None:
-        """Where the next step is wanted; None when the search is over."""
+        """The level of the next step; None when the search is over."""
 
     @property
     def n_left(self) -> int:
-        """SearchSteps that are still to come, as far as is known by now; at least 1."""
+        """The number of steps still to come, as far as known; at least 1."""
 
     @property
-    def state(self) -> str:
-        """What is known so far, in a few words; empty before anything is."""
+    def summary(self) -> str:
+        """What is known so far, for people; empty before anything is."""
 
     def observe(self, level: int, score: float) -> str | None:
-        """The score of a step; says what a person should know."""
+        """Take the score of a step; return a message for people, if any."""
 
     def observe_failure(self, level: int) -> str | None:
-        """A run without a score; says what a person should know."""
+        """Take a run without a score; return a message for people, if any."""
 
 
-C = TypeVar("C", bound=Course)
+C = TypeVar("C", bound=SearchState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Search(Generic[C]):
     Attributes:
         what: is searched: the factor, or the word for a point.
         steps: level -> configurations of the runs that one step makes there: one, or several that are compared. The
-            course may add to them.
+            state may add to them.
         first: levels that are measured whatever they say, in their order.
-        course: what is known; mutable.
+        state: what is known; mutable.
         most: runs at most, disturbed ones and all.
         seed: of the order of the runs in a step.
         combined: the score of a step from those of its runs, in the order of `steps`.
@@ -56,19 +56,18 @@ class Search(Generic[C]):
     what: str
     steps: Mapping[int, Sequence[Configuration]]
     first: Sequence[int]
-    course: C
+    state: C
     most: int
     seed: int = 0
     combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
 
     def order(self, number: int, level: int) -> list[Configuration]:
-        """The runs of a step in the order in which they are made: drawn, so that a drift favors none."""
-        draw = random.Random(f"{self.seed} {number}")
-        return draw.sample([*self.steps[level]], len(self.steps[level]))
+        """Return the runs of a step in random order, so that drift favors none."""
+        return random.Random(f"{self.seed} {number}").sample([*self.steps[level]], len(self.steps[level]))
 
 
 class SearchSteps:
-    """The steps of a search: runs go in, and the course is told of each step that is complete, or has failed.
+    """The steps of a search: runs go in, and the state is told of each step that is complete, or has failed.
 
     Attributes:
         block: of the step under way; each step is a block of its own.
@@ -76,43 +75,43 @@ class SearchSteps:
 
     def __init__(self, search: Search[Any]) -> None:
         self._search = search
-        self._course: Course = search.course
+        self._state: SearchState = search.state
         self._levels: dict[Key, int] = {}
         self._n_known = 0
         self.block = 0
         self._scores: dict[Key, float] = {}
 
     def level_of(self, configuration: Configuration) -> int | None:
-        """Return the level that has a configuration; None where none has. Steps may have become more."""
-        key = key_of(configuration)
+        """Return the level that has a configuration, or None; the search may have added steps."""
+        key = configuration_key(configuration)
         if key not in self._levels and len(self._search.steps) > self._n_known:
             self._levels |= {
-                key_of(t): level for level, configurations in self._search.steps.items() for t in configurations
+                configuration_key(t): level for level, configurations in self._search.steps.items() for t in configurations
             }
             self._n_known = len(self._search.steps)
         return self._levels.get(key)
 
     def begin(self, block: int) -> None:
-        """Go on with the step of a block; one that another was left for is forgotten."""
+        """Continue the step of a block; the scores of an unfinished other step are dropped."""
         if block != self.block:
             self.block = block
             self._scores.clear()
 
     def end(self) -> None:
-        """End the step under way, whatever of it was measured."""
+        """End the current step, complete or not."""
         self.begin(self.block + 1)
 
     @property
     def n_scores(self) -> int:
-        """Runs of the step under way that have a score."""
+        """The number of runs of the current step that have a score."""
         return len(self._scores)
 
     def left(self, level: int) -> list[Configuration]:
-        """Configurations that the step under way lacks, in the order in which they are wanted."""
-        return [t for t in self._search.order(self.block, level) if key_of(t) not in self._scores]
+        """Return the configurations that the current step lacks, in the order of measurement."""
+        return [t for t in self._search.order(self.block, level) if configuration_key(t) not in self._scores]
 
     def observe(self, configuration: Configuration, time: float | None) -> str | None:
-        """Take a run that was not disturbed; with the last one of its step the course has the score.
+        """Take a run that was not disturbed; with the last one of its step the state has the score.
 
         Args:
             configuration: of a step.
@@ -126,33 +125,29 @@ class SearchSteps:
             return None
         if time is None:
             self.end()
-            return self._course.observe_failure(level)
-        self._scores[key_of(configuration)] = time
-        keys = [key_of(t) for t in self._search.steps[level]]
+            return self._state.observe_failure(level)
+        self._scores[configuration_key(configuration)] = time
+        keys = [configuration_key(t) for t in self._search.steps[level]]
         if not all(other in self._scores for other in keys):
             return None
         score = self._search.combined([self._scores[other] for other in keys])
         self.end()
-        return self._course.observe(level, score)
+        return self._state.observe(level, score)
 
 
-def key_of(configuration: Configuration) -> Key:
-    """A configuration as a key: a level may read alike and be another one, 1 and true."""
+def configuration_key(configuration: Configuration) -> Key:
+    """Return a configuration as a key in which 1 and true are different levels."""
     return tuple(sorted((name, (type(level).__name__, level)) for name, level in configuration.items()))
 
 
 def searched_factor(study: Study, configurations: Sequence[Configuration]) -> str:
-    """The factor whose levels are searched: the one that has several."""
+    """Return the factor whose levels are searched: the first that has several."""
     varied = (name for name in study.factors if len({t[name] for t in configurations}) > 1)
     return next(varied, next(iter(study.factors)))
 
 
 def count_levels(configurations: Sequence[Configuration], factor: str, least: int = 2) -> dict[int, Configuration]:
-    """Level -> configuration.
-
-    Raises:
-        StudyError: another factor varies, or the levels are no counts, or too few.
-    """
+    """Return level -> configuration. Raises StudyError if another factor varies or levels are no counts or too few."""
     others = {tuple(value for name, value in t.items() if name != factor) for t in configurations}
     if len(others) != 1:
         problem = f"{len(others)} combinations of levels beside {factor}"

@@ -1,4 +1,4 @@
-"""Runs until each configuration is known precisely enough: the grid in its blocks, without the configurations that are done."""
+"""Planner of a grid that drops configurations once their requested precision is reached."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Key = tuple[Level, ...]
 
 @dataclass(frozen=True, slots=True)
 class PrecisionProgress:
-    """How near a study is to its requested precision, as of the last finished block.
+    """Progress toward the requested precision as of the last finished block.
 
     Attributes:
         asked: requested half-width of an interval over its value.
@@ -38,8 +38,7 @@ class PrecisionProgress:
 class SequentialPlanner:
     """A planner that decides at the end of each block, so that all its configurations met the same machine.
 
-    Baselines continue until all others are done: every speedup rests on them and is paired with them in its blocks.
-    So does the reference of versions, whose ratios over it are what is to be precise.
+    Baselines, and the reference of versions, continue until all others are done: ratios are paired with them.
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:
@@ -48,7 +47,7 @@ class SequentialPlanner:
         self._baselines = {tuple(design.configurations[index].values()) for index in design.repeats}
         study = design.study
         bases = {key: reference_key(study, t) if study.reference else key for key, t in self._configurations.items()}
-        # What each version is compared with, where that is planned.
+        # Version -> its reference, where that is planned.
         self._bases = {key: base for key, base in bases.items() if base != key and base in self._configurations}
         self._baselines |= {*self._bases.values()}
         self._scores: dict[Key, list[tuple[int, float]]] = {key: [] for key in self._configurations}
@@ -56,15 +55,10 @@ class SequentialPlanner:
         self._reached = PrecisionProgress(rule.precision, None, 0, len(self._configurations))
 
     def ask(self) -> Run | None:
-        """Return the next run of the grid that is still needed."""
         return self._grid.ask()
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take a score; at the end of a block, drop the configurations that are precise enough.
-
-        Raises:
-            StudyError: in the design, the name of this run belongs to another configuration.
-        """
+        """Take a score; at the end of a block, skip the configurations that are precise enough."""
         note = self._grid.tell(run, record, verdict)
         if not run.warmup and verdict in COUNTED and (score := self._score(record)) is not None:
             self._scores.setdefault(tuple(run.configuration.values()), []).append((run.block, score))
@@ -73,7 +67,6 @@ class SequentialPlanner:
         return note
 
     def resume(self) -> None:
-        """Reset what made the grid give up: a new start may meet a quiet machine."""
         self._grid.resume()
 
     @property
@@ -83,18 +76,16 @@ class SequentialPlanner:
 
     @property
     def stop_reason(self) -> str:
-        """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
         return self._grid.stop_reason
 
     @property
     def progress(self) -> PrecisionProgress:
-        """Return how near the precision is; computed at the end of a block, and kept."""
         return self._reached
 
     def _decide(self) -> None:
         precise = {key for key in self._configurations if self._rule.is_precise(self._series(key))}
         others = self._configurations.keys() - self._baselines
-        # Nobody asks how precise the references are by themselves.
+        # The precision of references by themselves does not matter.
         precise |= {*self._bases.values()} if self._bases.keys() <= precise else set()
         # Baselines stop with the last of the others.
         over = precise if others <= precise else precise - self._baselines
@@ -105,7 +96,7 @@ class SequentialPlanner:
         self._reached = PrecisionProgress(self._rule.precision, worst, len(precise), len(self._configurations), forgone)
 
     def _series(self, key: Key) -> list[float]:
-        """What is to be precise: the scores of a configuration, or its ratios over the reference."""
+        """Return the scores of a configuration, or its ratios over the reference."""
         base = self._bases.get(key)
         return (
             [x for _, x in self._scores[key]] if base is None else block_ratios(self._scores[key], self._scores[base])

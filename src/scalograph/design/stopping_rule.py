@@ -1,4 +1,4 @@
-"""A study that ends by what it has learned: its rule, and the scores that the rule, or a search, looks at."""
+"""The stopping rule of a study, and the scores that a rule or a search uses."""
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean, median
@@ -12,15 +12,12 @@ from scalograph.study.responses import observe, primary_response, windows
 
 
 def stopping(study: Study) -> Stopping | None:
-    """The rule of single configurations; None where a study asks for a number of runs, or has a rule of another kind.
-
-    A search has one of its own, and versions end by their ratios (`pair_stopping`).
-    """
+    """Return the rule of single configurations; None without one, as in searches and of versions (`pair_stopping`)."""
     return None if study.reference else _rule(study)
 
 
 def pair_stopping(study: Study) -> Stopping | None:
-    """The rule of the ratios over the reference; None where a study has none, or asks for a number of runs."""
+    """Return the rule of the ratios over the reference; None without one."""
     return _rule(study) if study.reference else None
 
 
@@ -32,12 +29,12 @@ def _rule(study: Study) -> Stopping | None:
 
 
 def reference_key(study: Study, configuration: Mapping[str, Level]) -> tuple[Level, ...]:
-    """The levels of what a configuration is compared with: its own, but those of the reference."""
+    """Return the levels of the reference that a configuration is compared with."""
     return tuple({**configuration, **study.reference}.values())
 
 
 def block_ratios(own: Iterable[tuple[int, float]], base: Iterable[tuple[int, float]]) -> list[float]:
-    """The ratio of each block that holds both, in order, from scores with their blocks.
+    """Return the ratio of each block that holds both, in order, from blocks with scores.
 
     >>> block_ratios([(0, 2.0), (1, 3.0)], [(1, 1.5), (0, 1.0), (2, 1.0)])
     [2.0, 2.0]
@@ -54,13 +51,13 @@ def _block_means(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
 
 
 def score(study: Study, record: Record) -> float | None:
-    """The primary response's score of a run that succeeded; None where the run did not yield it."""
+    """Return the score of the primary response of a run that succeeded; None without one."""
     seen = observe(study.responses[primary_response(study)].source, record, windows(record), study.protocol.warmup)
     return median(seen) if seen else None
 
 
 def work_time(study: Study, score: float | None) -> float | None:
-    """A score as time for the same work, in any unit: of a rate its inverse; None for what is not above 0."""
+    """Return a score as time for the same work: of a rate its inverse; None for what is not above 0."""
     if score is None or score <= 0:
         return None
     return 1 / score if study.responses[primary_response(study)].better == "higher" else score

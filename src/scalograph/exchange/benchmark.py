@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-# Of one benchmark, and of all that are compared: a table has a column for each.
+# Per benchmark and per comparison: a table has a column for each.
 MAX_PARAMS = 64
 Kind = Literal["s", "1/s"]
 
@@ -68,21 +68,17 @@ def join_files(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
 
 def join_process(every: Iterable[Benchmark]) -> list[Benchmark]:
     """Merge equal benchmarks of one process into one whose only fork has all iterations."""
-    return [
-        replace(benchmark, forks=(_pool_shots(benchmark.forks),) if benchmark.forks else ())
-        for benchmark in join_same(every)
-    ]
+    joined = []
+    for benchmark in join_same(every):
+        values = [value for part in benchmark.forks for value in part.values]
+        counts = [count for part in benchmark.forks for count in part.counts]
+        joined.append(replace(benchmark, forks=(Fork(values, counts),) if benchmark.forks else ()))
+    return joined
 
 
 def _identity(benchmark: Benchmark) -> tuple[object, ...]:
-    return (
-        benchmark.name,
-        benchmark.mode,
-        tuple(sorted(benchmark.params.items())),
-        benchmark.unit,
-        benchmark.threads,
-        benchmark.batch,
-    )
+    params = tuple(sorted(benchmark.params.items()))
+    return benchmark.name, benchmark.mode, params, benchmark.unit, benchmark.threads, benchmark.batch
 
 
 def _number_repeats(file: Iterable[Benchmark]) -> Iterator[tuple[object, Benchmark]]:
@@ -96,26 +92,13 @@ def _join_by_key(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
     groups: dict[object, list[Benchmark]] = {}
     for key, benchmark in every:
         groups.setdefault(key, []).append(benchmark)
-    return [
-        replace(
-            same[0],
-            forks=tuple(fork for benchmark in same for fork in benchmark.forks),
-            notes=tuple(dict.fromkeys(note for benchmark in same for note in benchmark.notes)),
-            disturbed=_count_disturbed(same),
-            failed=(
-                sum(benchmark.failed[0] for benchmark in same),
-                sum(max(benchmark.failed[1], len(benchmark.forks)) for benchmark in same),
-            ),
-        )
-        for same in groups.values()
-    ]
+    return [_merge(same) for same in groups.values()]
 
 
-def _count_disturbed(same: Sequence[Benchmark]) -> tuple[int, int] | None:
-    counts = [benchmark.disturbed for benchmark in same if benchmark.disturbed]
-    return (sum(n for n, _ in counts), sum(of for _, of in counts)) if len(counts) == len(same) else None
-
-
-def _pool_shots(forks: Iterable[Fork]) -> Fork:
-    every = list(forks)
-    return Fork([x for part in every for x in part.values], [n for part in every for n in part.counts])
+def _merge(same: Sequence[Benchmark]) -> Benchmark:
+    counts = [each.disturbed for each in same if each.disturbed]
+    disturbed = (sum(n for n, _ in counts), sum(of for _, of in counts)) if len(counts) == len(same) else None
+    n_failed, n_runs = sum(each.failed[0] for each in same), sum(max(each.failed[1], len(each.forks)) for each in same)
+    notes = tuple(dict.fromkeys(note for each in same for note in each.notes))
+    forks = tuple(fork for each in same for fork in each.forks)
+    return replace(same[0], forks=forks, notes=notes, disturbed=disturbed, failed=(n_failed, n_runs))

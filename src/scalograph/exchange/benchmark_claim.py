@@ -1,20 +1,35 @@
 """The answer of `import`: which benchmark is the fastest and by how much, or how all agree with a study."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
+
+from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
+from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
-from scalograph.exchange.benchmark_values import params_text, scores, short_names, summarize_benchmark
-from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.exchange.benchmark_values import (
+    BenchmarkValues,
+    failures_text,
+    params_text,
+    scores,
+    short_names,
+    summarize_benchmark,
+)
+from scalograph.exchange.match import Match, match
+from scalograph.findings.sample import Sample, sample_flags, samples_by_configuration
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import is_unsteady
+from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc
+from scalograph.protocol.plain import Level, Model
+from scalograph.study.responses import primary_response
 from scalograph.text.cell_numbers import cell_number
 from scalograph.text.format import estimate
-from scalograph.text.quantities import change
+from scalograph.text.quantities import change, percent_at_most
 from scalograph.text.scale import scale_for
-
-if TYPE_CHECKING:
-    from scalograph.exchange.comparison import BenchmarkComparison
+from scalograph.text.units import unit_of
 
 ROWS = 12
 
@@ -24,25 +39,17 @@ def benchmark_claim(every: Sequence[Benchmark], confidence: float = 0.95) -> Cla
 
     Benchmarks of which every run failed take no part.
     """
-    names, measured = (
-        short_names(benchmark.name for benchmark in every),
-        [benchmark for benchmark in every if benchmark.forks],
-    )
+    names, measured = short_names(each.name for each in every), [each for each in every if each.forks]
     if not measured:
         return Claim(sentences=["Cannot be said: no run succeeded."], answered=False)
-    same = [
-        benchmark for benchmark in measured if (benchmark.mode, benchmark.unit) == (measured[0].mode, measured[0].unit)
-    ]
-    ranked = sorted(
-        same,
-        key=lambda benchmark: summarize_benchmark(benchmark, confidence).estimate.value or 0,
-        reverse=same[0].unit == "1/s",
-    )
-    best, *others = ranked
+    same = [each for each in measured if (each.mode, each.unit) == (measured[0].mode, measured[0].unit)]
+    values = [summarize_benchmark(each, confidence).estimate for each in same]
+    pairs = sorted(zip(same, values, strict=True), key=lambda pair: pair[1].value or 0, reverse=same[0].unit == "1/s")
+    best, *others = [benchmark for benchmark, _ in pairs]
     level = 1 - (1 - confidence) / max(1, len(others))
     ratios = [ratio(scores(benchmark), scores(best), level) for benchmark in others]
     first, is_answered = _first(names, best, others, ratios)
-    return Claim(sentences=[first], answered=is_answered, matrix=_matrix(names, ranked, ratios, confidence))
+    return Claim(sentences=[first], answered=is_answered, matrix=_matrix(names, pairs, ratios))
 
 
 def agreement_claim(every: Sequence["BenchmarkComparison"], texts: Sequence[str]) -> Claim:
@@ -69,15 +76,11 @@ def _first(
     if any(ratio.low is None or ratio.high is None for ratio in ratios):
         reason = "one fork has no interval, however many shots it made; import the files of several"
         return f"Cannot be said which is the fastest: {reason}.", False
-    alike = [other for other, ratio in zip(others, ratios, strict=True) if ratio.contains(1.0)]
-    if alike:
+    if alike := [other for other, ratio in zip(others, ratios, strict=True) if ratio.contains(1.0)]:
         labels = ", ".join(_name(names, benchmark) for benchmark in (best, *alike)[:4])
-        return (
-            f"Cannot be said which is the fastest of {len(alike) + 1}, not resolved over their forks: {labels}.",
-            False,
-        )
-    by = change(ratios[0], "time" if is_time else "throughput")
-    verb = "takes" if is_time else "has"
+        several = f"{len(alike) + 1}, not resolved over their forks: {labels}"
+        return f"Cannot be said which is the fastest of {several}.", False
+    by, verb = change(ratios[0], "time" if is_time else "throughput"), "takes" if is_time else "has"
     return f"The fastest is {_name(names, best)}; the next, {_name(names, others[0])}, {verb} {by}.", True
 
 
@@ -86,22 +89,168 @@ def _name(names: Mapping[str, str], benchmark: Benchmark) -> str:
 
 
 def _matrix(
-    names: Mapping[str, str], ranked: Sequence[Benchmark], ratios: Sequence[Estimate], confidence: float
+    names: Mapping[str, str], ranked: Sequence[tuple[Benchmark, Estimate]], ratios: Sequence[Estimate]
 ) -> Matrix:
-    is_time, first = ranked[0].unit == "s", Estimate(1.0, 1.0, 1.0)
-    over = [cell_number(ratio) for ratio in (first, *ratios)]
+    unit, over = ranked[0][0].unit, [cell_number(ratio) for ratio in (Estimate(1.0, 1.0, 1.0), *ratios)]
     rows = [
-        MatrixRow(
-            label=_name(names, benchmark),
-            cells=[MatrixCell(estimate=summarize_benchmark(benchmark, confidence).estimate), MatrixCell(text=text)],
-        )
-        for benchmark, text in zip(ranked, over, strict=True)
+        MatrixRow(label=_name(names, benchmark), cells=[MatrixCell(estimate=value), MatrixCell(text=text)])
+        for (benchmark, value), text in zip(ranked, over, strict=True)
     ]
     return Matrix(
-        title="time of a typical fork" if is_time else "rate of a typical fork",
-        unit=ranked[0].unit,
-        better="lower" if is_time else "higher",
-        columns=["typical fork", "over the fastest"],
-        rows=rows[:ROWS],
+        title="time of a typical fork" if unit == "s" else "rate of a typical fork", unit=unit,
+        better="lower" if unit == "s" else "higher", columns=["typical fork", "over the fastest"], rows=rows[:ROWS],
         note=f"{len(rows) - ROWS} more rows: --tables" if len(rows) > ROWS else "",
+    )  # fmt: skip
+
+
+Label = Literal["agree", "slower", "faster", "unknown"]
+
+# Tools that differ by less agree, even if significantly: they start an iteration differently.
+MARGIN = 0.05
+# A wider interval is inconclusive, as for ceilings and published values.
+WIDEST = 0.25
+
+
+def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
+    """Return how a tool compares with the study, and the reason where that is unknown.
+
+    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25 %.
+    Slower, faster: it excludes 1, and is not within the margin.
+    """
+    low, high = ratio.low, ratio.high
+    if low is None or high is None or low <= 0:
+        forks, runs = f"{n_forks} fork{'s' * (n_forks != 1)}", f"{n_runs} run{'s' * (n_runs != 1)}"
+        return "unknown", f"{forks} and {runs} give no interval"
+    room = largest_difference(low, high)
+    if room <= MARGIN or (low <= 1 <= high and room <= WIDEST):
+        return "agree", ""
+    if low <= 1 <= high:
+        return "unknown", f"the ratio may lie anywhere from {low:.2f} to {high:.2f}"
+    return ("slower" if (low > 1) == (unit == "s") else "faster"), ""
+
+
+def largest_difference(low: float, high: float) -> float:
+    """Return the largest difference that an interval of a ratio allows, in either direction.
+
+    >>> round(largest_difference(0.98, 1.03), 3), round(largest_difference(0.8, 1.0), 3)
+    (0.03, 0.25)
+    """
+    return max(high, 1 / low) - 1
+
+
+def sentences(every: Sequence["BenchmarkComparison"]) -> list[str]:
+    """Return a sentence for each benchmark."""
+    values = [held.figures for held in every]
+    names = short_names(each.benchmark for each in values)
+    heads = [" ".join(filter(None, (names[each.benchmark], params_text(each.params)))) for each in values]
+    return [f"{head}: {_agreement_text(held)}." for head, held in zip(heads, every, strict=True)]
+
+
+def _agreement_text(held: "BenchmarkComparison") -> str:
+    if held.configuration is None or held.ratio is None:
+        return f"not compared: {held.why}"
+    low, high = held.ratio.low, held.ratio.high
+    if held.label == "unknown" or low is None or high is None:
+        return f"too few {'forks' if held.figures.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
+    if held.label == "agree":
+        return f"agree within {percent_at_most(largest_difference(low, high))}"
+    return f"{held.instrument} is {_times(held.ratio)} times {held.label}"
+
+
+def _times(ratio: Estimate) -> str:
+    """Format the ratio as a number above 1, whichever way it points."""
+    if ratio.value is None or ratio.low is None or ratio.high is None or ratio.low > 1:
+        return str(estimate(ratio))
+    return str(estimate(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
+
+
+_NOTE = (
+    "one score for each fork and each run: the median of its shots or iterations; typical: their geometric mean; "
+    "ratio: {instrument} over the study; {response} of the study"
+)
+
+
+class BenchmarkComparison(Model):
+    """A benchmark and its configuration; `configuration` is null if none matches, for the reason in `why`."""
+
+    instrument: str
+    figures: BenchmarkValues
+    configuration: dict[str, Level] | None = None
+    unmatched_params: dict[str, str] = Field(default={})
+    n_runs: int = 0
+    study: Estimate | None = None
+    ratio: Estimate | None = None
+    label: Label = "unknown"
+    why: str = ""
+    flags: list[str] = Field(default=[])
+
+
+def compare_with_study(
+    every: Sequence[Benchmark], table: Table, where: Mapping[str, str], instrument: str
+) -> list[BenchmarkComparison]:
+    """Compare each benchmark with its configuration, by the primary response and at the study's confidence.
+
+    Raises:
+        StudyError: no benchmark has a configuration, or one has several.
+    """
+    by_key = samples_by_configuration(table)
+    comparisons = []
+    for benchmark in every:
+        matched = match(table, benchmark.params, where)
+        sample = by_key[tuple(matched.configuration.values())] if matched.configuration else None
+        comparisons.append(_compare_benchmark(benchmark, matched, sample, table, instrument))
+    if all(held.configuration is None for held in comparisons):
+        problem = f"no benchmark has a configuration: {comparisons[0].why}"
+        raise StudyError.one("--beside", problem, "params that name one")
+    return comparisons
+
+
+def _compare_benchmark(
+    benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table, instrument: str
+) -> BenchmarkComparison:
+    confidence = table.study.protocol.confidence
+    ours = summarize_benchmark(benchmark, confidence)
+    held = BenchmarkComparison(
+        instrument=instrument, figures=ours, unmatched_params=matched.unmatched, why=matched.why, flags=ours.flags
     )
+    if sample is None:
+        return held
+    unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
+    flags = [*ours.flags, *(flag.text for flag in sample_flags(sample)), *unsteady]
+    held = held.model_copy(update={"configuration": dict(sample.configuration), "flags": flags})
+    if not benchmark.forks:
+        return held.model_copy(update={"why": f"failed in {failures_text(benchmark.failed)}"})
+    name = primary_response(table.study)
+    unit = table.study.responses[name].unit
+    kind, factor = unit_of(unit) or ("", 1.0)
+    if kind != benchmark.unit:
+        return held.model_copy(update={"why": f'{instrument} has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
+    theirs, study = scores(benchmark), [x * factor for x in sample.scores(name)]
+    estimate = ratio(theirs, study, confidence)
+    result, reason = label(estimate, len(theirs), len(study), held.figures.unit)
+    update = {"n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate}
+    return held.model_copy(update=update | {"label": result, "why": reason})
+
+
+def tables(every: Sequence[BenchmarkComparison], response: str) -> list[TableDoc]:
+    """Return one table of times and one of rates, with the benchmarks that have a configuration."""
+    with_ratio = [held for held in every if held.ratio]
+    by = f"by {with_ratio[0].instrument} and by the study" if with_ratio else ""
+    parts = (("s", f"Times {by}"), ("1/s", f"Rates {by}"))
+    split = ((unit, title, [held for held in with_ratio if held.figures.unit == unit]) for unit, title in parts)
+    return [_table(unit, title, members, response) for unit, title, members in split if members]
+
+
+def _table(unit: str, title: str, every: Sequence[BenchmarkComparison], response: str) -> TableDoc:
+    names = short_names(held.figures.benchmark for held in every)
+    columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
+    columns += [Column(name="forks"), Column(name="runs"), Column(name=every[0].instrument, unit=unit, kind="estimate")]
+    columns += [Column(name="study", unit=unit, kind="estimate"), Column(name="ratio", kind="estimate")]
+    columns += [Column(name="not in the study", kind="text"), Column(name="flags", kind="text")]
+    rows: list[list[Cell]] = [
+        [names[held.figures.benchmark], params_text(held.figures.params), held.figures.n_forks, held.n_runs,
+         held.figures.estimate, held.study, held.ratio, params_text(held.unmatched_params), held.flags]
+        for held in every
+    ]  # fmt: skip
+    note = _NOTE.format(instrument=every[0].instrument, response=response)
+    return TableDoc(id="beside", title=title, note=note, columns=columns, rows=rows)

@@ -52,21 +52,17 @@ def summarize_benchmark(benchmark: Benchmark, confidence: float) -> BenchmarkVal
     most = max((max(fork.values) for fork in benchmark.forks), default=None)
     return BenchmarkValues(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
-        n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
-        estimate=estimate,
+        n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks), estimate=estimate,
         p50=p50, p90=p90, p99=p99, max=most, n_failed=benchmark.failed[0], flags=list(_flags(benchmark)),
     )  # fmt: skip
 
 
 def scores(benchmark: Benchmark) -> list[float]:
     """Return the score of each fork: the median of its iterations."""
-    return [_median(fork) for fork in benchmark.forks]
-
-
-def _median(fork: Fork) -> float:
-    if max(fork.counts) == 1:
-        return float(np.median(fork.values))
-    return shot_quantiles([fork], (0.5,))[0]
+    return [
+        float(np.median(fork.values)) if max(fork.counts) == 1 else shot_quantiles([fork], (0.5,))[0]
+        for fork in benchmark.forks
+    ]
 
 
 def shot_quantiles(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
@@ -103,14 +99,10 @@ def failures_text(failed: tuple[int, int]) -> str:
 
 def failed_sentence(every: Sequence[Benchmark]) -> str:
     """Name the benchmarks with failed runs, those without forks first; empty where no run failed."""
-    lost = sorted(
-        (benchmark for benchmark in every if benchmark.failed[0]), key=lambda benchmark: len(benchmark.forks) > 0
-    )
-    names = short_names(benchmark.name for benchmark in every)
-    labels = [
-        f"{names[benchmark.name]} {params_text(dict(benchmark.params))}".strip() for benchmark in lost[:MOST_NAMED]
-    ]
-    parts = [f"{name} ({failures_text(benchmark.failed)})" for name, benchmark in zip(labels, lost, strict=False)]
+    lost = sorted((each for each in every if each.failed[0]), key=lambda each: len(each.forks) > 0)
+    names = short_names(each.name for each in every)
+    labels = [f"{names[each.name]} {params_text(dict(each.params))}".strip() for each in lost[:MOST_NAMED]]
+    parts = [f"{name} ({failures_text(each.failed)})" for name, each in zip(labels, lost, strict=False)]
     more = f" and {len(lost) - len(parts)} more" if len(lost) > len(parts) else ""
     return f"Failed, and so without a figure: {', '.join(parts)}{more}." if lost else ""
 
@@ -156,9 +148,6 @@ def params_text(params: dict[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in params.items())
 
 
-_SHOWN = 4
-
-
 def printed_score(output: str, reader: str, benchmark: str | None, unit: str) -> float:
     """Return the score of the benchmark that a harness printed: the median over its forks.
 
@@ -198,7 +187,7 @@ def _select_benchmark(every: Sequence[Benchmark], name: str | None) -> Benchmark
     if len(chosen) == 1:
         return chosen[0]
     of = f' "{name}"' if name else ""
-    shown = "; ".join(_full_name(candidate) for candidate in (chosen or every)[:_SHOWN])
+    shown = "; ".join(_full_name(candidate) for candidate in (chosen or every)[:MOST_NAMED])
     raise ValueError(f"found {len(chosen)} benchmarks{of} (printed: {shown}), expected one; name it")
 
 

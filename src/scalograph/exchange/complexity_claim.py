@@ -21,7 +21,7 @@ from scalograph.text.quantities import percent_at_most
 from scalograph.text.scale import Scale, scale_for
 
 COLUMNS = 6
-# Time that rises by more than this may do so is not said to stay.
+# Up to this possible growth, as a share, time counts as constant.
 _STAYS = 0.1
 
 
@@ -81,7 +81,8 @@ def complexity_claim(document: dict[str, Any], x: str) -> Claim:
 
 
 def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
-    names, range_ = document["possible"], _range(document, x)
+    names, ends = document["possible"], [number(document["points"][i]["size"]) for i in (0, -1)]
+    range_ = f"from {x} = {ends[0]} to {ends[1]}"
     if not names:
         return _power_sentence(document, x, range_)
     if names[0] == CONSTANT:
@@ -97,10 +98,8 @@ def _growth_sentence(document: dict[str, Any], x: str) -> tuple[str, bool]:
 
 def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str, bool]:
     """Report the exponent alone, where every class is refuted."""
-    exponent, every = (
-        Estimate(**document["power"]["exponent"]),
-        ", ".join(_class_name(growth["name"], x) for growth in document["classes"]),
-    )
+    exponent = Estimate(**document["power"]["exponent"])
+    every = ", ".join(_class_name(growth["name"], x) for growth in document["classes"])
     low, high = exponent.low or 0.0, exponent.high or 0.0
     if document["power"]["refuted"] or low <= 0 <= high:
         reason = f"time grows as none of {every} alone; {range_} its mean exponent is {estimate(exponent)}"
@@ -108,11 +107,6 @@ def _power_sentence(document: dict[str, Any], x: str, range_: str) -> tuple[str,
     if high < 0:
         return f"Time does not grow: {range_} it falls as {x}^{estimate(exponent)}.", True
     return f"Time grows as {x}^{estimate(exponent)} {range_}, as none of {every}.", True
-
-
-def _range(document: dict[str, Any], x: str) -> str:
-    first, last = (number(document["points"][i]["size"]) for i in (0, -1))
-    return f"from {x} = {first} to {last}"
 
 
 def _class_name(name: str, x: str) -> str:

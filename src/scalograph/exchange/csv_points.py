@@ -4,9 +4,8 @@ import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scalograph.errors import Problem, StudyError
 from scalograph.exchange.benchmark import Benchmark
@@ -19,7 +18,7 @@ MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
 DELIMITERS = ",;\t"
 _CALLED = {";": "semicolons", "\t": "tabs"}
-# The most mistakes to report; a file of another kind has one in each line.
+# Mistakes to report at most: a file of another kind has one in each line.
 _TOLD = 5
 # Squares and products of sizes and throughputs must stay finite.
 MOST, WIDEST = 1e9, 1e100
@@ -54,7 +53,11 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     names = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = names
     for option, name in (("--x", x), ("--y", y)):
-        _refuse_column(file, names, name, option)
+        if name not in names:
+            have = ", ".join(names) or "none"
+            raise StudyError.one(str(file), f'no column "{name}" (columns: {have})', "", f"name one with {option}")
+        if (n := names.count(name)) > 1:
+            raise StudyError.one(str(file), f'{n} columns "{name}"', "one", "rename the others")
     points, wrong = Points([], []), list[Problem]()
     divided = reader.reader.dialect.delimiter
     fix = "" if divided == "," else f"fields are divided by {_CALLED[divided]} here; write numbers with a point"
@@ -63,9 +66,15 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
         if len(points.sizes) == MAX_ROWS:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         size, rate = _number(row.get(x)), _number(row.get(y))
-        mistakes = [*_no_size(where, x, row.get(x), size), *_no_rate(where, y, row.get(y), rate)]
-        wrong += [replace(mistake, fix=fix) for mistake in mistakes]
-        wrong += _too_long(where, row, len(names))
+        expected = f"a number above 0, up to {MOST:g}", f"a number above 0, {1 / WIDEST:g} to {WIDEST:g}"
+        for name, value, most, range_ in ((x, size, MOST, expected[0]), (y, rate, WIDEST, expected[1])):
+            if value is None or not 1 / most <= value <= most:
+                wrong.append(Problem(where, f"{name} = {(row.get(name) or '')[:40]!r}", range_, fix))
+        if more_fields := row.get(None):  # a comma that splits a number
+            n_fields, comma = len(names) + len(more_fields), "write numbers with a point and nothing between thousands"
+            wrong.append(
+                Problem(where, f"{n_fields} fields", f"{len(names)}, as the header has", f"{comma}, or in quotes")
+            )
         if size is not None and rate is not None:
             points.sizes.append(size)
             points.rates.append(rate)
@@ -75,42 +84,12 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     return points
 
 
-def _refuse_column(file: Path, names: list[str], name: str, option: str) -> None:
-    if name not in names:
-        have = ", ".join(names) or "none"
-        raise StudyError.one(str(file), f'no column "{name}" (columns: {have})', "", f"name one with {option}")
-    if (n := names.count(name)) > 1:
-        raise StudyError.one(str(file), f'{n} columns "{name}"', "one", "rename the others")
-
-
-def _too_long(where: str, row: Mapping[str | None, Any], n_columns: int) -> list[Problem]:
-    """Report a comma that splits a number into two fields."""
-    if not (more := row.get(None)):
-        return []
-    fix = "write numbers with a point and nothing between thousands, or in quotes"
-    return [Problem(where, f"{n_columns + len(more)} fields", f"{n_columns}, as the header has", fix)]
-
-
 def _number(text: str | None) -> float | None:
     """Parse plain decimal notation: only Python reads `1_0` as a number."""
     if not _NUMBER.fullmatch((text or "").strip()):
         return None
     value = float(text or "")
     return value if math.isfinite(value) else None
-
-
-def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
-    good = size is not None and 1 / MOST <= size <= MOST
-    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, up to {MOST:g}")]
-
-
-def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:
-    good = rate is not None and 1 / WIDEST <= rate <= WIDEST
-    return (
-        []
-        if good
-        else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, {1 / WIDEST:g} to {WIDEST:g}")]
-    )
 
 
 def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
@@ -166,15 +145,13 @@ def _size(benchmark: Benchmark, param: str) -> float:
     text = benchmark.params[param]
     size = float(text) if text.replace(".", "", 1).isdecimal() and text.isascii() else 0.0
     if not 1 / MOST <= size <= MOST:
-        raise StudyError.one(
-            "--over", f"{param}={text[:40]} of {benchmark.name[:80]}", f"a number above 0, up to {MOST:g}"
-        )
+        problem = f"{param}={text[:40]} of {benchmark.name[:80]}"
+        raise StudyError.one("--over", problem, f"a number above 0, up to {MOST:g}")
     return size
 
 
 def _rate(benchmark: Benchmark, score: float) -> float:
     if not 1 / WIDEST <= score <= WIDEST:
-        raise StudyError.one(
-            "--over", f"a score of {score:g} of {benchmark.name[:80]}", f"above 0, {1 / WIDEST:g} to {WIDEST:g}"
-        )
+        problem = f"a score of {score:g} of {benchmark.name[:80]}"
+        raise StudyError.one("--over", problem, f"above 0, {1 / WIDEST:g} to {WIDEST:g}")
     return score if benchmark.unit == "1/s" else 1 / score

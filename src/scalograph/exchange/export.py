@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.row import Row
+from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
+from scalograph.protocol.findings import Findings, Point, PointResponse
+from scalograph.protocol.plain import is_number
 from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import format_value
 
@@ -18,11 +22,11 @@ if TYPE_CHECKING:
     import polars
 
 
-# Column -> its values; all of one length, None where there is none. A column holds values of one kind.
+# Values by column, all of one length and each of one kind; None where missing.
 Columns = dict[str, list[Any]]
 Line = dict[str, Any]
 
-# Text that begins so is run as a formula by a spreadsheet.
+# Spreadsheets run text that begins so as a formula.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 _HEAD = ("run", "block", "replicate", "warmup", "status", "verdict", "boot")
 _TAIL = ("response", "iteration", "value", "unit")
@@ -37,9 +41,8 @@ def observations(table: Table) -> Columns:
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
     names = _factors(table, (*_HEAD, *_TAIL))
-    return _columns(
-        (*_HEAD, *names.values(), *_TAIL), _each(table.rows, lambda row: _observation_lines(row, names, units))
-    )
+    lines = (line for row in table.rows for line in _observation_lines(row, names, units))
+    return _columns((*_HEAD, *names.values(), *_TAIL), lines)
 
 
 def runs(table: Table) -> Columns:
@@ -53,9 +56,8 @@ def runs(table: Table) -> Columns:
     names = _factors(table, head)
     taken = {*head, *names.values()}
     scores = {name: f"response.{name}" if name in taken else name for name in table.study.responses}
-    return _columns(
-        (*head, *names.values(), *scores.values()), _each(table.rows, lambda row: _run_lines(row, names, scores))
-    )
+    lines = (_run_line(row, names, scores) for row in table.rows)
+    return _columns((*head, *names.values(), *scores.values()), lines)
 
 
 def write(columns: Columns, file: Path) -> None:
@@ -69,8 +71,6 @@ def write(columns: Columns, file: Path) -> None:
         raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
     if file.suffix == ".csv":
         return write_text(csv_text(columns), file)
-    pass
-
     buffer = io.BytesIO()
     polars_frame(columns).write_parquet(buffer)
     _write(buffer.getvalue(), file)
@@ -113,10 +113,6 @@ def _factors(table: Table, taken: Iterable[str]) -> dict[str, str]:
     return {name: f"factor.{name}" if name in (*taken,) else name for name in table.study.factors}
 
 
-def _each(rows: Iterable[Row], lines: Callable[[Row], Iterator[Line]]) -> Iterator[Line]:
-    return (line for row in rows for line in lines(row))
-
-
 def _head(row: Row, names: Mapping[str, str]) -> Line:
     return {
         "run": row.run, "block": row.block, "replicate": row.replicate, "warmup": row.warmup, "status": row.status,
@@ -133,9 +129,9 @@ def _observation_lines(row: Row, names: Mapping[str, str], units: Mapping[str, s
             yield {**head, "response": response, "iteration": iteration, "value": value, "unit": units[response]}
 
 
-def _run_lines(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Iterator[Line]:
+def _run_line(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Line:
     cause = row.causes[0].text if row.causes else ""
-    yield {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
+    return {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
 
 
 def _columns(names: Iterable[str], lines: Iterable[Line]) -> Columns:
@@ -186,3 +182,56 @@ def polars_frame(columns: Columns) -> "polars.DataFrame":
     kinds = [(_TEXTS, polars.String), (_WHOLE, polars.Int64), (_NUMBERS, polars.Float64)]
     schema = {name: kind for names, kind in kinds for name in names if name in columns}
     return polars.DataFrame(columns, schema_overrides=schema, infer_schema_length=None)
+
+
+def extra_p(table: Table) -> str:
+    """Return JSON lines for Extra-P 4: one for each counted run and response.
+
+    Factors whose levels are all numbers are its parameters; others name the call path.
+
+    Raises:
+        StudyError: no factor is a number in all of its levels, so nothing can be modeled.
+    """
+    params = [name for name in table.study.factors if all(is_number(t[name]) for t in table.configurations)]
+    if not params:
+        raise StudyError.one("export", "no factor with numbers as levels", "one, such as threads or size")
+    return "".join(f"{json.dumps(line)}\n" for line in _lines(table, params))
+
+
+def _lines(table: Table, params: list[str]) -> Iterator[dict[str, object]]:
+    for sample in samples_by_configuration(table).values():
+        params_row = {name: sample.configuration[name] for name in params}
+        path = ", ".join(f"{name}={format_value(x)}" for name, x in sample.configuration.items() if name not in params)
+        for response in table.study.responses:
+            for score in sample.scores(response):
+                yield {"params": params_row, "callpath": path or "run", "metric": response, "value": score}
+
+
+def law_points(findings: Findings) -> Columns:
+    """Return a row for each counted run: size `n`, `throughput`, and the levels of its curve.
+
+    Throughput is work per second: of a time, one over it, times n if each worker does the same work.
+
+    Raises:
+        StudyError: no curve has numbers along it.
+    """
+    study = findings.study
+    better = next((response.better for response in study.responses if response.name == study.primary), "lower")
+    curves = [curve for curve in findings.curves if all(is_number(point.level) for point in curve.points)]
+    if not curves:
+        raise StudyError.one("export", "no curve along numbers", "a factor such as threads or CPUs")
+    groups = list(dict.fromkeys(name for curve in curves for name in curve.group if name not in ("n", "throughput")))
+    rows = [
+        (point.level, rate, *(curve.group.get(name) for name in groups))
+        for curve in curves
+        for point in curve.points
+        if study.primary in point.responses
+        for rate in _rates(point, point.responses[study.primary], better, study.work)
+    ]
+    return {name: [row[i] for row in rows] for i, name in enumerate(("n", "throughput", *groups))}
+
+
+def _rates(point: Point, response: PointResponse, better: str, work: str) -> Iterator[float]:
+    counted = (score for score, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out)
+    per_time = float(point.level) if work == "per-worker" else 1.0
+    yield from (score if better == "higher" else per_time / score for score in counted if score > 0)

@@ -9,9 +9,9 @@ from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST, cell_number
 from scalograph.text.format import estimate, number, significant
 from scalograph.text.quantities import percents, two_digits
 
-_SAME = 1e-9  # what two numbers differ by that are the same
+_SAME = 1e-9  # rounding: closer numbers are equal
 COLUMNS = 6
-# Flags that a reader of the claim must know; the others stand beside the tables.
+# Flags that belong to the answer; the others stand beside the tables.
 _TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma")
 _MEANINGS = {
     "sigma": "share that is serial",
@@ -29,12 +29,12 @@ def fit_claim(document: dict[str, Any], x: str) -> Claim:
     The document is that of `exchange.fit.laws`; `x` names the sizes.
     """
     first, is_answered = _growth_sentence(document, "" if x == "n" else f" {x}")
-    # Where the points contradict the law, or its maximum, none of its figures is said.
+    # Where the points contradict the law, or its maximum, none of its values is reported.
     more = [*_serial(document), *_predictions(document)] if document["holds"] and not _is_contradicted(document) else []
-    remarks = _remarks(document)[: 1 if more else 2]
-    return Claim(
-        sentences=[first, *more[: 2 - len(remarks)], *remarks], answered=is_answered, matrix=_matrix(document, x)
-    )
+    flags = zip(document["codes"], document["flags"], strict=True)
+    remarks = [f"{text[0].upper()}{text[1:]}." for code, text in flags if code in _TOLD][: 1 if more else 2]
+    sentences = [first, *more[: 2 - len(remarks)], *remarks]
+    return Claim(sentences=sentences, answered=is_answered, matrix=_matrix(document, x))
 
 
 def _growth_sentence(document: dict[str, Any], of: str) -> tuple[str, bool]:
@@ -98,11 +98,6 @@ def _predictions(document: dict[str, Any]) -> Iterator[str]:
             yield f"At {number(prediction['size'])} it would be {' to '.join(ends)}, if nothing else fills up."
 
 
-def _remarks(document: dict[str, Any]) -> list[str]:
-    flags = zip(document["codes"], document["flags"], strict=True)
-    return [f"{text[0].upper()}{text[1:]}." for code, text in flags if code in _TOLD]
-
-
 def _matrix(document: dict[str, Any], x: str) -> Matrix:
     """Return measured and fitted throughputs at sizes spread over the range, and the predictions."""
     points, asked = document["points"], document["predictions"][: COLUMNS // 2] if document["holds"] else []
@@ -113,12 +108,9 @@ def _matrix(document: dict[str, Any], x: str) -> Matrix:
     fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
     fitted += [MatrixCell(text=cell_number(Estimate(**{k: v for k, v in p.items() if k != "size"}))) for p in asked]
     rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
-    return Matrix(
-        title=f"throughput, by {x}",
-        better="higher",
-        columns=[number(point["size"]) for point in (*shown, *asked)],
-        rows=[*rows, MatrixRow(label="by the law", cells=fitted)] if document["holds"] else rows,
-    )
+    rows += [MatrixRow(label="by the law", cells=fitted)] if document["holds"] else []
+    columns = [number(point["size"]) for point in (*shown, *asked)]
+    return Matrix(title=f"throughput, by {x}", better="higher", columns=columns, rows=rows)
 
 
 def fit_tables(document: dict[str, Any]) -> list[TableDoc]:

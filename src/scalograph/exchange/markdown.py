@@ -1,7 +1,7 @@
 """Findings as Markdown or AsciiDoc: answer, matrix, verdict and tables."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -9,13 +9,13 @@ from scalograph.protocol.findings import Findings, Matrix, TableDoc
 from scalograph.report.cells import table_layout
 from scalograph.report.first_screen import WORDS
 from scalograph.report.screen import Screen
-from scalograph.report.terminal_matrix import matrix_legend, matrix_title
+from scalograph.report.terminal_first import matrix_legend, matrix_title
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.escape import one_line
 
-# What Markdown, or HTML inside it, would read as more than a letter.
+# Characters with a meaning in Markdown, or in HTML inside it.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
-# A name behind it would be called: a remark between keeps it a text.
+# A comment after @ keeps a name from being mentioned.
 _NAMED = "@<!-- -->"
 
 
@@ -63,7 +63,8 @@ def render_findings(findings: Findings, markup: Markup) -> str:
     parts += matrix_parts(claim.matrix, markup) if claim and claim.matrix else []
     parts.append(f"**{WORDS[findings.trust.level]}.** {as_it_is(findings.trust.sentence)}")
     parts += [markup.item + as_it_is(point) for point in findings.trust.points]
-    parts += [text for doc in findings.tables for text in _table(doc, markup)]
+    for doc in findings.tables:
+        parts += [markup.section + as_it_is(doc.title), *sheet_parts(doc, markup=markup)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -71,10 +72,7 @@ def matrix_parts(matrix: Matrix, markup: Markup = MARKDOWN) -> list[str]:
     """Return the title of a matrix, its table, and its legend, which may be empty."""
     scale = matrix_scale(matrix)
     rows = [
-        [
-            row.label,
-            *(f"{cell.text or cell_number(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells),
-        ]
+        [row.label, *(f"{c.text or cell_number(c.estimate, scale)}{' !' * bool(c.doubt)}" for c in row.cells)]
         for row in matrix.rows
     ]
     table = markup.table([matrix.rows_are, *matrix.columns], rows)
@@ -90,12 +88,7 @@ def sheet_parts(doc: TableDoc, most: int | None = None, markup: Markup = MARKDOW
     return [markup.table([*map(str, shown.headings)], rows), more, markup.plain(doc.note), *footnotes]
 
 
-def _table(doc: TableDoc, markup: Markup) -> Iterator[str]:
-    yield markup.section + markup.plain(doc.title)
-    yield from sheet_parts(doc, markup=markup)
-
-
-# What AsciiDoc would read as more than a letter, anywhere or at the start of a line.
+# Characters with a meaning in AsciiDoc, anywhere or at the start of a line.
 _MARK = re.compile(r"[\\`*_{}\[\]<>#|~^+&@:'\"()-]|^[.=/;!]")
 
 
@@ -120,7 +113,7 @@ def asciidoc_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([f'[cols="{sides}", options="header"]', "|===", *lines, "|==="])
 
 
-# A summary of a build may have 1 MiB, a comment 64 KiB: rows of one table, and tables.
+# Rows of one table, and tables: a build summary may have 1 MiB, a comment 64 KiB.
 MOST_ROWS, MOST_TABLES = 60, 4
 _WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: "}
 
@@ -140,10 +133,7 @@ def summary(screen: Screen, verdict: str = "") -> str:
     parts.append(plain(screen.machine))
     for title, texts in screen.remarks.items():
         parts += [f"{plain(title)}:", "\n".join(f"- {plain(text)}" for text in texts)] if texts else []
-    parts += [part for table in screen.tables[:MOST_TABLES] for part in _details_block(table)]
+    for table in screen.tables[:MOST_TABLES]:
+        head = f"<details><summary>{escape(one_line(table.title))}</summary>"
+        parts += [head, *sheet_parts(table, MOST_ROWS), "</details>"]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _details_block(table: TableDoc) -> list[str]:
-    head = f"<details><summary>{escape(one_line(table.title))}</summary>"
-    return [head, *sheet_parts(table, MOST_ROWS), "</details>"]

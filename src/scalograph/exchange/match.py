@@ -51,16 +51,17 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
     """
     named = {param: factor for param in params if (factor := _factor(table, param))}
     unmatched = {param: text for param, text in params.items() if param not in named}
-    fixed = {param: value for param, value in _fixed_parameters(table).items() if param in unmatched}
+    given = table.study.workload.parameters.items()
+    constant = {name: value for name, value in given if not isinstance(value, list) and "{" not in str(value)}
+    fixed = {param: value for param, value in constant.items() if param in unmatched}
     for param, value in fixed.items():
         if not is_level(value, unmatched[param]):
             return Match(None, f"the study fixes {param} to {format_value(value)}, not {unmatched[param]}", unmatched)
     unmatched = {param: text for param, text in unmatched.items() if param not in fixed}
     left = table.configurations
     for param, factor in named.items():
-        if factor in where and not any(
-            (is_level(t[factor], where[factor]) and is_level(t[factor], params[param])) for t in left
-        ):
+        texts = (where.get(factor, ""), params[param])
+        if factor in where and not any(all(is_level(t[factor], text) for text in texts) for t in left):
             reason = f"it has {param} = {params[param]}, and --where asks for {factor} = {where[factor]}"
             return Match(None, reason, unmatched)
     for factor, text in [*((named[param], params[param]) for param in named), *where.items()]:
@@ -68,7 +69,11 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
         if not left:
             return Match(None, f"no configuration of the study has {factor} = {text}", unmatched)
     if len(left) > 1:
-        raise _several(table, left)
+        open_ = [name for name in table.study.factors if len({format_value(t[name]) for t in left}) > 1]
+        asked = " ".join(f"--where {name}={format_value(left[0][name])}" for name in open_)
+        levels = "; ".join(f"{name} has {_levels(table, name)}" for name in open_)
+        problem, fix = f"no level for {', '.join(open_)}", f"add for instance {asked}"
+        raise StudyError.one("--where", problem, f"one: {levels}", fix)
     return Match(left[0], "", unmatched)
 
 
@@ -91,19 +96,6 @@ def _factor(table: Table, param: str) -> str | None:
         return param
     filled = re.fullmatch(r"\{(.+)\}", str(table.study.workload.parameters.get(param, "")))
     return filled[1] if filled and filled[1] in table.study.factors else None
-
-
-def _fixed_parameters(table: Table) -> dict[str, Level]:
-    """Return the parameters of the workload that the study fixes."""
-    given = table.study.workload.parameters
-    return {name: value for name, value in given.items() if not isinstance(value, list) and "{" not in str(value)}
-
-
-def _several(table: Table, left: Sequence[Configuration]) -> StudyError:
-    open_ = [name for name in table.study.factors if len({format_value(t[name]) for t in left}) > 1]
-    asked = " ".join(f"--where {name}={format_value(left[0][name])}" for name in open_)
-    levels = "; ".join(f"{name} has {_levels(table, name)}" for name in open_)
-    return StudyError.one("--where", f"no level for {', '.join(open_)}", f"one: {levels}", f"add for instance {asked}")
 
 
 def _levels(table: Table, name: str) -> str:

@@ -14,18 +14,15 @@ from scalograph.analysis.estimate import Flag
 from scalograph.analysis.quantiles import t_quantile
 from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import point_key
-from scalograph.findings.row import Row
+from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import Level
 
 # What a run must have read to count: a megabyte, or so many pages that it waited for (1 to 2 ms on a fast disk).
 MIN_BYTES, MIN_PAGES = 1_000_000, 16
 MIN_RUNS = 3  # runs of a configuration: fewer have no typical score to hold one of them against
-
-Key = tuple[Level, ...]
 
 
 @dataclass(frozen=True)
@@ -37,15 +34,12 @@ class ColdRuns:
 
     def describe(self, of: str = "") -> str:
         """Describe what the first runs read and how far their scores differ."""
-        runs, scores = (
-            ("run", "its score differs") if self.seen.n == 1 else (f"{self.seen.n} runs", "their scores differ")
-        )
-        return f"the first {runs}{of} {self._read()}, and {scores} by {100 * self.seen.change:+.2g} %"
-
-    def _read(self) -> str:
-        later = self._amount(self.seen.later) if self.seen.later else "none"
+        is_single = self.seen.n == 1
+        runs, scores = ("run", "its score differs") if is_single else (f"{self.seen.n} runs", "their scores differ")
         verb = "read" if self.in_bytes else "waited for"
-        return f"{verb} {self._amount(self.seen.read)} from disk, the later ones {later}"
+        later = self._amount(self.seen.later) if self.seen.later else "none"
+        read = f"{verb} {self._amount(self.seen.read)} from disk, the later ones {later}"
+        return f"the first {runs}{of} {read}, and {scores} by {100 * self.seen.change:+.2g} %"
 
     def _amount(self, amount: float) -> str:
         return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
@@ -58,12 +52,10 @@ def flag_cold_runs(table: Table, curves: Sequence[Curve], samples: Mapping[Key, 
         A caveat if the first runs of the study were cold.
     """
     name = primary_response(table)
-    cold_starts = {
-        k: start for k, s in samples.items() if (start := _find_start(s.rows(name), partial(s.scores, name)))
-    }
+    starts = {k: cold for k, s in samples.items() if (cold := _find_start(s.rows(name), partial(s.scores, name)))}
     for curve in curves:
         for point in curve.points:
-            if (start := cold_starts.get(point_key(table, curve, point))) is not None:
+            if (start := starts.get(point_key(table, curve, point))) is not None:
                 point.flags.append(Flag("cold start", start.describe()))
     whole = _find_study_start(table, samples, name)
     if not whole:
@@ -103,17 +95,13 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
     if drift is None:
         n = len({row.block for sample in samples for row in sample.succeeded})
         if 1 < n < FEWEST_BLOCKS:
-            yield Caveat(
-                f"{n} blocks are too few to check for drift", f"from {FEWEST_BLOCKS} on they are enough", whole=False
-            )
+            enough = f"from {FEWEST_BLOCKS} on they are enough"
+            yield Caveat(f"{n} blocks are too few to check for drift", enough, whole=False)
     elif drift.p < RARE and drift.interval_factor > NARROW:
-        half = drift.interval_factor * _typical_half_width(
-            samples, primary_response(table), table.study.protocol.confidence
-        )
+        factor, confidence = drift.interval_factor, table.study.protocol.confidence
+        half = factor * _typical_half_width(samples, primary_response(table), confidence)
         if half > WIDE:
-            wide = (
-                f"{drift.interval_factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
-            )
+            wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
             does = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
             yield Caveat(f"the machine drifted from block to block (p = {drift.p:.2g})", does)
 
@@ -124,11 +112,8 @@ def find_drift(table: Table, samples: Sequence[Sample]) -> Drift | None:
     blocks = sorted(set[int]().union(*(sample.blocks(response) for sample in samples)))
     n = min(len(blocks), MAX_BLOCKS)
     position = {block: index * n // len(blocks) for index, block in enumerate(blocks)}
-    return (
-        drift([_block_means(sample, response, position, n) for sample in samples], table.study.seed % 2**32)
-        if n
-        else None
-    )
+    means = [_block_means(sample, response, position, n) for sample in samples]
+    return drift(means, table.study.seed % 2**32) if n else None
 
 
 def _block_means(sample: Sample, response: str, position: dict[int, int], n: int) -> list[float]:
@@ -136,9 +121,7 @@ def _block_means(sample: Sample, response: str, position: dict[int, int], n: int
     for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
         if score > 0:
             scores[position[block]].append(score)
-    return [
-        fmean(block_scores) if block_scores[1:] else block_scores[0] if block_scores else nan for block_scores in scores
-    ]
+    return [fmean(values) if values[1:] else values[0] if values else nan for values in scores]
 
 
 def _typical_half_width(samples: Sequence[Sample], response: str, confidence: float) -> float:

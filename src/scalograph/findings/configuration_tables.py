@@ -5,8 +5,10 @@ from functools import partial
 
 from scalograph.analysis.comparisons import Comparison, compare
 from scalograph.analysis.estimate import Estimate, join_flags
+from scalograph.findings.answer import Samples
 from scalograph.findings.curves import estimate_response, point_key
-from scalograph.findings.names import curve_factor, levels_text, title, varying_factors
+from scalograph.findings.names import curve_factor, factor_columns, find_cpu_factor, levels_text, title, varying_factors
+from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule, primary_response, speedup_formula
 from scalograph.findings.table import Table
@@ -20,12 +22,12 @@ MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
 
 def configuration_tables(
-    table: Table, curves: Sequence[Curve], samples: Mapping[tuple[Level, ...], Sample], visible: EffectNotes
+    table: Table, curves: Sequence[Curve], samples: Samples, visible: EffectNotes
 ) -> list[TableDoc]:
     """Make tables with a row per configuration, split by as many factors as keep them readable."""
     factor = curve_factor(table)
     dividers = _dividers(table, factor)
-    parts: dict[tuple[Level, ...], list[Curve]] = {}
+    parts: dict[Key, list[Curve]] = {}
     for curve in curves:
         parts.setdefault(tuple(curve.group[name] for name in dividers), []).append(curve)
     docs = []
@@ -52,30 +54,19 @@ def _dividers(table: Table, factor: str) -> list[str]:
 def _part_table(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
     shown = [name for name in varying_factors(table) if name != factor and name not in fixed]
     has_speedup = any(point.speedup for curve in curves for point in curve.points)
-    columns = [
-        Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]
-    ]
-    columns += [
-        Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate")
-        for n in directed_responses(table)
-    ]
+    columns = factor_columns(table, [*shown, factor])
+    responses = [(title(table, name), table.study.responses[name].unit) for name in responses_with_direction(table)]
+    columns += [Column(name=name, unit=unit, kind="estimate") for name, unit in responses]
     if has_speedup:
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
     rows = [_point_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
-    where = levels_text(table, fixed)
-    name = "-".join(str(level) for level in fixed.values())
+    where, name = levels_text(table, fixed), "-".join(["configurations", *map(str, fixed.values())])
     heading = f"Configurations with {where}" if where else "Configurations"
-    return TableDoc(
-        id=f"configurations-{name}" if name else "configurations",
-        title=heading,
-        note=speedup_formula(table, factor),
-        columns=columns,
-        rows=rows,
-    )
+    return TableDoc(id=name, title=heading, note=speedup_formula(table, factor), columns=columns, rows=rows)
 
 
-def directed_responses(table: Table) -> list[str]:
+def responses_with_direction(table: Table) -> list[str]:
     """Return the responses with a better direction; all responses if none has one."""
     names = [name for name, response in table.study.responses.items() if response.better != "none"]
     return names or list(table.study.responses)
@@ -83,7 +74,7 @@ def directed_responses(table: Table) -> list[str]:
 
 def _point_row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
     cells: list[Cell] = [curve.group[name] for name in shown] + [point.level]
-    cells += [_estimate_cell(point.responses[name].estimate) for name in directed_responses(table)]
+    cells += [_estimate_cell(point.responses[name].estimate) for name in responses_with_direction(table)]
     if has_speedup:
         cells += [_estimate_cell(point.speedup), _estimate_cell(point.efficiency)]
     n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
@@ -94,9 +85,7 @@ def _estimate_cell(estimate: Estimate | None) -> Cell:
     return estimate or Estimate(warnings=("not taken here",))
 
 
-def pivot_tables(
-    table: Table, samples: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve], visible: EffectNotes
-) -> list[TableDoc]:
+def pivot_tables(table: Table, samples: Samples, curves: Sequence[Curve], visible: EffectNotes) -> list[TableDoc]:
     """Make the pivot tables that the study asks for."""
     gains = {point_key(table, curve, point): point.speedup for curve in curves for point in curve.points}
     docs = []
@@ -113,19 +102,17 @@ _Head = tuple[Level | None, str]
 
 def _pivot(
     table: Table,
-    chosen: Mapping[tuple[Level, ...], Sample],
-    gains: Mapping[tuple[Level, ...], Estimate | None],
+    chosen: Samples,
+    gains: Mapping[Key, Estimate | None],
     index: int,
     wish: ReportTable,
 ) -> TableDoc:
-    rows, levels = (
-        _present_levels(table, wish.rows, chosen),
-        _present_levels(table, wish.columns, chosen) if wish.columns else [None],
-    )
+    rows = _present_levels(table, wish.rows, chosen)
+    levels = _present_levels(table, wish.columns, chosen) if wish.columns else [None]
     heads: list[_Head] = [(level, response) for response in wish.responses for level in levels]
-    columns = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
+    columns = factor_columns(table, [wish.rows])
     columns += [_pivot_column(table, wish, head) for head in heads]
-    members: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
+    members: dict[tuple[Level, Level | None], list[Key]] = {}
     for configuration, sample in chosen.items():
         column = sample.configuration[wish.columns] if wish.columns else None
         members.setdefault((sample.configuration[wish.rows], column), []).append(configuration)
@@ -144,25 +131,23 @@ def _pivot_column(table: Table, wish: ReportTable, head: _Head) -> Column:
     return Column(name=levels_text(table, {wish.columns: level}), unit=unit, kind="estimate")
 
 
-def _present_levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
+def _present_levels(table: Table, name: str, chosen: Samples) -> list[Level]:
     present = {sample.configuration[name] for sample in chosen.values()}
     return [level for level in table.study.factors[name].levels if level in present]
 
 
 def _pivot_cell(
     table: Table,
-    samples: Mapping[tuple[Level, ...], Sample],
-    gains: Mapping[tuple[Level, ...], Estimate | None],
+    samples: Samples,
+    gains: Mapping[Key, Estimate | None],
     response: str,
-    here: Sequence[tuple[Level, ...]],
+    here: Sequence[Key],
 ) -> Cell:
     if len(here) != 1:
         need = f"need one configuration here, have {len(here)}: fix the other factors with `where`"
         return Estimate(warnings=(need,))
-    (only,) = here
-    if response == "speedup":
-        return _estimate_cell(gains.get(only))
-    return _estimate_cell(estimate_response(table, samples[only], response))
+    is_speedup = response == "speedup"
+    return _estimate_cell(gains.get(here[0]) if is_speedup else estimate_response(table, samples[here[0]], response))
 
 
 MARGIN = 0.01
@@ -170,19 +155,24 @@ _WORDS = {
     "faster": "faster on more CPUs",
     "slower": "slower on more CPUs",
     "equivalent": "equal within 1 %",
-    "uncertain": "unverified",
+    "uncertain": "undecided",
 }
 
 
-def baseline_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> TableDoc | None:
+def baseline_table(table: Table, samples: Samples) -> TableDoc | None:
     """Compare the baseline on each CPU count with that on the fewest; None for a single CPU count."""
-    factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+    factor = find_cpu_factor(table.study)
     how = find_speedup_rule(table, curve_factor(table))
     if how is None or factor is None or factor in table.study.baseline or factor not in varying_factors(table):
         return None
-    pairs = [pair for group in _groups(table, samples, factor) for pair in _pairs(group)]
+    pairs = [(group[0], other) for group in _groups(table, samples, factor) for other in group[1:]]
     shown = [name for name in varying_factors(table) if name != factor and name not in table.study.baseline]
-    rows = [_baseline_row(table, how, factor, shown, reference, other) for reference, other in pairs]
+    rows: list[list[Cell]] = []
+    for reference, other in pairs:
+        comparison = compare_baselines(table, how, reference, other)
+        levels = [reference.configuration[name] for name in shown]
+        levels += [other.configuration[factor], reference.configuration[factor]]
+        rows.append([*levels, comparison.ratio, _WORDS[comparison.label]])
     columns = [Column(name=title(table, name), kind="label") for name in shown]
     columns += [Column(name="CPUs", kind="label"), Column(name="compared with", kind="label")]
     columns += [Column(name=f"ratio of {how.kind}s", kind="estimate"), Column(name="so the baseline is", kind="text")]
@@ -194,19 +184,15 @@ def baseline_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) ->
     return TableDoc(id="baseline-across-cpus", title=heading, note=note, columns=columns, rows=rows)
 
 
-def _groups(table: Table, samples: Mapping[tuple[Level, ...], Sample], factor: str) -> list[list[Sample]]:
+def _groups(table: Table, samples: Samples, factor: str) -> list[list[Sample]]:
     """Group the baseline samples that differ in the CPU count only, fewest CPUs first."""
     ((name, level),) = table.study.baseline.items()
-    groups: dict[tuple[Level, ...], list[Sample]] = {}
+    groups: dict[Key, list[Sample]] = {}
     for sample in samples.values():
         if sample.configuration[name] == level:
             key = tuple(other for factor_, other in sample.configuration.items() if factor_ != factor)
             groups.setdefault(key, []).append(sample)
     return [sorted(group, key=lambda s: str(s.configuration[factor]).zfill(8)) for group in groups.values()]
-
-
-def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    return [(group[0], other) for other in group[1:]]
 
 
 def compare_baselines(table: Table, how: SpeedupRule, reference: Sample, other: Sample) -> Comparison:
@@ -216,15 +202,11 @@ def compare_baselines(table: Table, how: SpeedupRule, reference: Sample, other: 
         return Comparison(refused, None, "uncertain", MARGIN, None)
     a, b = _block_means(other, how.response), _block_means(reference, how.response)
     shared = [block for block in a if block in b]
-    words = partial(
-        compare,
-        better="lower" if how.kind == "time" else "higher",
-        margin=MARGIN,
-        confidence=table.study.protocol.confidence,
-    )
+    confidence = table.study.protocol.confidence
+    ratio = partial(compare, better="lower" if how.kind == "time" else "higher", margin=MARGIN, confidence=confidence)
     if len(shared) >= 2:
-        return words([a[k] for k in shared], [b[k] for k in shared], paired=True)
-    return words(other.scores(how.response), reference.scores(how.response))
+        return ratio([a[k] for k in shared], [b[k] for k in shared], paired=True)
+    return ratio(other.scores(how.response), reference.scores(how.response))
 
 
 def _block_means(sample: Sample, response: str) -> dict[int, float]:
@@ -232,12 +214,3 @@ def _block_means(sample: Sample, response: str) -> dict[int, float]:
     for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
         blocks.setdefault(block, []).append(score)
     return {block: sum(scores) / len(scores) for block, scores in blocks.items()}
-
-
-def _baseline_row(
-    table: Table, how: SpeedupRule, factor: str, shown: Sequence[str], reference: Sample, other: Sample
-) -> list[Cell]:
-    comparison = compare_baselines(table, how, reference, other)
-    cells: list[Cell] = [reference.configuration[name] for name in shown]
-    cells += [other.configuration[factor], reference.configuration[factor]]
-    return [*cells, comparison.ratio, _WORDS[comparison.label]]

@@ -1,20 +1,20 @@
 """Curves: responses and speedup along one factor, all other factors fixed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
 import numpy as np
 
-from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.modes import Bimodality, common_step, find_modes, widen_for_rounding
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
-from scalograph.findings.answer import Caveat
-from scalograph.findings.names import curve_factor
+from scalograph.findings.answer import Caveat, Samples
+from scalograph.findings.names import curve_factor, find_response
+from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples, sample_flags
 from scalograph.findings.speedup_rule import curve_speedups, primary_response, step_gains
 from scalograph.findings.table import Table
@@ -44,18 +44,13 @@ def exact_count(scores: Sequence[float], confidence: float) -> Estimate | None:
 
 
 TWO_MODES = "two modes"
-# So many runs with one and the same time are no chance, unless the clock is coarse.
-MIN_IDENTICAL = 3
+MIN_IDENTICAL = 3  # runs with one and the same time are no chance, unless the clock is coarse
 
 
 def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
     """Return flags about the distribution of the scores of a response."""
-    bimodality = find_modes(sample.values(name))
-    return (
-        [Flag(TWO_MODES, _modes_text(bimodality, table, name), 100 * (bimodality.high / bimodality.low - 1))]
-        if bimodality
-        else []
-    )
+    modes = find_modes(sample.values(name))
+    return [Flag(TWO_MODES, _modes_text(modes, table, name), 100 * (modes.high / modes.low - 1))] if modes else []
 
 
 def modes_text(table: Table, sample: Sample, name: str) -> str:
@@ -66,13 +61,9 @@ def modes_text(table: Table, sample: Sample, name: str) -> str:
 def identical_score_caveats(samples: Iterable[Sample], name: str) -> Iterator[Caveat]:
     """Yield a caveat if all runs of some configurations have the same score."""
     read = [scores for sample in samples if len(scores := sample.values(name)) >= MIN_IDENTICAL]
-    if n := sum(map(_is_identical, read)):
+    if n := sum(bool(scores.min() == scores.max() != 0) for scores in read):
         reason = f"all runs of {n} of {count_noun(len(read), 'configuration')} have one score"
         yield Caveat(reason, "the clock may be too coarse", whole=2 * n >= len(read))
-
-
-def _is_identical(scores: FloatArray) -> bool:
-    return len(scores) >= MIN_IDENTICAL and bool(scores.min() == scores.max() != 0)
 
 
 def _modes_text(bimodality: Bimodality, table: Table, name: str) -> str:
@@ -82,22 +73,18 @@ def _modes_text(bimodality: Bimodality, table: Table, name: str) -> str:
     return f"two modes: {', '.join(shown)}"
 
 
-# Runs that take less tell nothing of the CPUs that they use.
-SHORT_S = 0.01
+SHORT_S = 0.01  # shorter runs tell nothing of the CPUs that they use
+NEVER_NEGATIVE = ("s", "bytes")  # units of responses that cannot be below zero, whatever their scores are
 BASELINE_DISTURBED = "its baseline rests on disturbed runs"
 
 
-def point_key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
+def point_key(table: Table, curve: Curve, point: Point) -> Key:
     """Return the levels of a point, in the order of the study's factors."""
     levels = {**curve.group, curve.factor: point.level}
     return tuple(levels[name] for name in table.study.factors)
 
 
-# Units of responses that cannot be below zero, whatever their scores are.
-NEVER_NEGATIVE = ("s", "bytes")
-
-
-def make_curves(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
+def make_curves(table: Table, samples: Samples) -> list[Curve]:
     """Make one curve for each combination of levels of the other factors."""
     factor = curve_factor(table)
     groups = group_samples(samples.values(), factor)
@@ -106,10 +93,8 @@ def make_curves(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> li
 
 def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
     speedups, steps = curve_speedups(table, factor, members), step_gains(table, factor, members)
-    points = [
-        _point(table, sample, level, speedups.get(level), steps.get(level))
-        for sample, level in ((sample, sample.configuration[factor]) for sample in members)
-    ]
+    levels = [sample.configuration[factor] for sample in members]
+    points = [_point(table, s, n, speedups.get(n), steps.get(n)) for s, n in zip(members, levels, strict=True)]
     baseline = next((s for s in members if s.configuration[factor] == table.study.baseline.get(factor)), None)
     if speedups and baseline is not None and baseline.falls_back:
         for point in points:
@@ -119,26 +104,16 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
 
 
 def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None, step: Estimate | None) -> Point:
-    return Point(
-        level=level,
-        n_cpus=sample.succeeded[0].n_cpus if sample.succeeded else None,
-        responses={name: _response(table, sample, name) for name in table.study.responses},
-        speedup=gain.speedup if gain else None,
-        simultaneous=gain.simultaneous if gain else None,
-        efficiency=gain.efficiency if gain else None,
-        serial_fraction=gain.serial_fraction if gain else None,
-        cpus_used=_cpus_used(table, sample),
-        gain=step,
-        per_cpu_share=_cpu_shares(sample),
-        n_failed=sample.n_failed,
-        flags=_flags(table, sample, gain),
-    )
-
-
-def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag]:
     of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
     shape = score_flags(table, sample, primary_response(table))
-    return [*of_speedup, *sample_flags(sample), *shape, *whole_run.iteration_flags(table.study, sample)]
+    return Point(
+        level=level, n_cpus=sample.succeeded[0].n_cpus if sample.succeeded else None,
+        responses={name: _response(table, sample, name) for name in table.study.responses},
+        speedup=gain.speedup if gain else None, simultaneous=gain.simultaneous if gain else None,
+        efficiency=gain.efficiency if gain else None, serial_fraction=gain.serial_fraction if gain else None,
+        cpus_used=_cpus_used(table, sample), gain=step, per_cpu_share=_cpu_shares(sample), n_failed=sample.n_failed,
+        flags=[*of_speedup, *sample_flags(sample), *shape, *whole_run.iteration_flags(table.study, sample)],
+    )  # fmt: skip
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
@@ -173,8 +148,8 @@ def estimate_response(table: Table, sample: Sample, name: str) -> Estimate:
 def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
     """Return None for runs so short that process start and exit are most of their CPU time."""
     study = table.study
-    name = next((name for name, response in study.responses.items() if response.source == "run.cpu_percent"), "")
-    scores, walls = sample.scores(name), [row.wall_s for row in sample.counted if row.wall_s is not None]
+    scores = sample.scores(find_response(study, "run.cpu_percent"))
+    walls = [row.wall_s for row in sample.counted if row.wall_s is not None]
     if not scores or not walls or median(walls) < SHORT_S:
         return None
     return summarize(scores, study.protocol.confidence).rescale(0.01)

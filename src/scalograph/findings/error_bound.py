@@ -17,18 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalograph.findings.answer import Samples
-from scalograph.findings.row import Row
+from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import is_mostly_unverified
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
-from scalograph.protocol.plain import Level
 
 QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
 COST = 2.4  # runs from which 2 % was taken were 4.8 % longer
 MIN_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
 _Z = 2.58  # 99 %: noise alone is to widen no bound
 
-Key = tuple[Level, ...]
 Numbers = NDArray[np.float64]
 
 
@@ -48,11 +46,17 @@ def bias_bounds(table: Table, samples: Samples) -> dict[Key, float]:
     """Bound the bias of each configuration's primary response, as a share; infinite if unbounded."""
     name = primary_response(table)
     losses = {key: _losses(sample.rows(name)) for key, sample in samples.items() if sample.rows(name)}
-    cost = _cost([_split_logs(samples[key].values(name), lost.quiet) for key, lost in losses.items()])
-    return {
-        key: _bound(lost, None if is_mostly_unverified(samples[key]) else cost, cost or 0.0)
-        for key, lost in losses.items()
-    }
+    pairs, bounds = [], {}
+    for key, lost in losses.items():
+        scores = samples[key].values(name)
+        pairs.append(tuple(np.log(scores[kind & (scores > 0)]) for kind in (lost.quiet, ~lost.quiet)))
+    cost = _cost(pairs)
+    for key, lost in losses.items():
+        # What others show does not hold where most runs are unverified.
+        seen = None if is_mostly_unverified(samples[key]) else cost
+        each = np.where(lost.quiet, lost.most, np.maximum(lost.most, cost or 0.0) if seen is None else seen)
+        bounds[key] = math.fsum(each.tolist()) / each.size
+    return bounds
 
 
 def _losses(rows: Sequence[Row]) -> _Losses:
@@ -61,17 +65,7 @@ def _losses(rows: Sequence[Row]) -> _Losses:
     return _Losses(np.where(np.isnan(shares), np.inf, COST * shares), clean & (shares < QUIET))
 
 
-def _bound(lost: _Losses, seen: float | None, least: float) -> float:
-    """Average over the runs; the cost seen in others does not hold if most runs are unverified."""
-    each = np.where(lost.quiet, lost.most, np.maximum(lost.most, least) if seen is None else seen)
-    return math.fsum(each.tolist()) / each.size
-
-
-def _split_logs(scores: Numbers, quiet: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    return np.log(scores[quiet & (scores > 0)]), np.log(scores[~quiet & (scores > 0)])
-
-
-def _cost(groups: Iterable[tuple[Numbers, Numbers]]) -> float | None:
+def _cost(groups: Iterable[tuple[Numbers, ...]]) -> float | None:
     """Return the upper end of the cost of interference; None if it may be chance or runs are too few."""
     both = [pair for pair in groups if pair[0].size and pair[1].size]
     if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < MIN_RUNS:

@@ -9,20 +9,17 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.answer import Caveat
 from scalograph.findings.curves import estimate_response
-from scalograph.findings.names import short_levels, title, varying_factors
-from scalograph.findings.row import Row, row_keys
+from scalograph.findings.names import factor_columns, short_levels, title, varying_factors
+from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.sample import Sample, cpu_time_responses
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.protocol.plain import Level
 from scalograph.text.quantities import count_noun
 from scalograph.verdict.cause import REPEATED
 
 # Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
 RARE, APART = 0.01, 0.10
-
-Key = tuple[Level, ...]
 
 
 def compare_losses(table: Table, samples: Iterable[Sample]) -> Fairness | None:
@@ -34,11 +31,8 @@ def compare_losses(table: Table, samples: Iterable[Sample]) -> Fairness | None:
     if primary_response(table) in cpu_time_responses(table.study):
         return None
     rows = table.successful_rows()
-    attempts = [
-        Attempt(row.block, key, row.verdict in REPEATED)
-        for key, row in zip(row_keys(rows), rows, strict=True)
-        if row.is_planned
-    ]
+    keyed = zip(row_keys(rows), rows, strict=True)
+    attempts = [Attempt(row.block, key, row.verdict in REPEATED) for key, row in keyed if row.is_planned]
     length = {sample.succeeded[0].key: _typical_seconds(sample.succeeded) for sample in samples if sample.succeeded}
     return fairness(attempts, length, table.study.seed % 2**32)
 
@@ -56,7 +50,9 @@ def balance_sentence(fair: Fairness) -> str:
         return f"each configuration lost {100 * low:.0f} % of its runs"
     text = f"configurations lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
     if fair.p_trend < RARE:
-        return f"{text}, and it depends on how long they run: {_losses_by_length(fair)} (p = {fair.p_trend:.2g})"
+        short, long = (f"{100 * share:.0f} % of the" for share in fair.by_length)
+        lengths = f"{short} third that runs shortest, {long} one that runs longest"
+        return f"{text}, and it depends on how long they run: {lengths} (p = {fair.p_trend:.2g})"
     if fair.p_equal < RARE:
         return f"{text}, which is more than chance (p = {fair.p_equal:.2g})"
     if fair.p_least >= RARE:
@@ -77,10 +73,9 @@ def imbalance_caveats(table: Table, fair: Fairness | None) -> Iterable[Caveat]:
         yield Caveat(lost, f"read those at {at} as optimistic" if at else "")
     elif fair.p_equal < RARE and high - low > APART:
         at, share, overall = _worst_level(table)
-        if not at:
-            return
         lost = f"runs at {at} were lost most often ({100 * share:.0f} % against {100 * overall:.0f} % of all)"
-        yield Caveat(lost, "read them as optimistic")
+        if at:
+            yield Caveat(lost, "read them as optimistic")
 
 
 def _worst_level(table: Table) -> tuple[str, float, float]:
@@ -106,11 +101,6 @@ def _worst_level(table: Table) -> tuple[str, float, float]:
     return short_levels(table, {name: level}), shares[name, level][0], overall
 
 
-def _losses_by_length(fair: Fairness) -> str:
-    short, long = fair.by_length
-    return f"{100 * short:.0f} % of the third that runs shortest, {100 * long:.0f} % of the one that runs longest"
-
-
 MAX_ROWS = 200
 
 
@@ -131,7 +121,7 @@ class ExclusionEffect:
         return round(100 * (self.with_all.value / self.without.value - 1), 2)
 
     @property
-    def beyond(self) -> str:
+    def outside_interval(self) -> str:
         """Return whether the estimate of all runs lies outside the interval without the disturbed ones."""
         value, low, high = self.with_all.value, self.without.low, self.without.high
         if value is None or low is None or high is None:
@@ -139,7 +129,7 @@ class ExclusionEffect:
         return "no" if low <= value <= high else "yes"
 
 
-def excluded_table(table: Table, samples: Sequence[Sample], fair: Fairness | None) -> TableDoc | None:
+def exclusion_table(table: Table, samples: Sequence[Sample], fair: Fairness | None) -> TableDoc | None:
     """Make the table of configurations with excluded runs, largest change first; None if there are none."""
     response = primary_response(table)
     changes = [change for sample in samples if (change := _exclusion_effect(table, sample, response))]
@@ -147,15 +137,18 @@ def excluded_table(table: Table, samples: Sequence[Sample], fair: Fairness | Non
         return None
     changes.sort(key=lambda change: -abs(change.percent or 0.0))
     shown = varying_factors(table)
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
+    columns = factor_columns(table, shown)
     columns += [Column(name="runs counted"), Column(name="left out, by cause", kind="text")]
     unit = table.study.responses[response].unit
-    columns += [
-        Column(name=f"{title(table, response)} {n}", unit=unit, kind="estimate")
-        for n in ("without them", "of all runs")
-    ]
+    names = (f"{title(table, response)} {runs}" for runs in ("without them", "of all runs"))
+    columns += [Column(name=name, unit=unit, kind="estimate") for name in names]
     columns += [Column(name="change", unit="%"), Column(name="beyond the interval", kind="text")]
-    rows = [_row(change, shown, response) for change in changes[:MAX_ROWS]]
+    rows: list[list[Cell]] = []
+    for change in changes[:MAX_ROWS]:
+        causes = Counter(row.main_cause for row in change.lost).most_common()
+        labels, n = [change.sample.configuration[name] for name in shown], len(change.sample.rows(response))
+        effect = [change.without, change.with_all, change.percent, change.outside_interval]
+        rows.append([*labels, n, ", ".join(f"{name} {k}" for name, k in causes), *effect])
     heading = "With and without the disturbed runs"
     return TableDoc(id="excluded", title=heading, note=_table_note(changes, fair), columns=columns, rows=rows)
 
@@ -165,28 +158,12 @@ def _exclusion_effect(table: Table, sample: Sample, response: str) -> ExclusionE
     lost = [row for row in sample.succeeded if response in row.scores and row.run not in counted]
     if not lost:
         return None
-    without, with_all = (
-        estimate_response(table, sample, response),
-        estimate_response(table, sample.ignore_disturbance(), response),
-    )
+    without, with_all = (estimate_response(table, s, response) for s in (sample, sample.ignore_disturbance()))
     return ExclusionEffect(sample, lost, without, with_all)
 
 
-def _row(change: ExclusionEffect, shown: Sequence[str], response: str) -> list[Cell]:
-    causes = Counter(_first_cause(row) for row in change.lost)
-    causes_text = ", ".join(f"{name} {n}" for name, n in causes.most_common())
-    labels = [change.sample.configuration[name] for name in shown]
-    estimates = [change.without, change.with_all]
-    return [*labels, len(change.sample.rows(response)), causes_text, *estimates, change.percent, change.beyond]
-
-
-def _first_cause(row: Row) -> str:
-    """Count each run once."""
-    return row.causes[0].cause if row.causes else row.verdict
-
-
 def _table_note(changes: Sequence[ExclusionEffect], fair: Fairness | None) -> str:
-    n = sum(change.beyond == "yes" for change in changes)
+    n = sum(change.outside_interval == "yes" for change in changes)
     with_them = f"with them, {n} of {count_noun(len(changes), 'configuration')} would leave the interval"
     parts = [f"all other tables are without these runs; {with_them}"]
     if left := changes[MAX_ROWS:]:

@@ -1,9 +1,11 @@
 """Names of factors, levels and responses for people, and the factor along which curves run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from scalograph.findings.table import Table
+from scalograph.protocol.findings import Column
 from scalograph.protocol.plain import Level
+from scalograph.study.model import Study
 from scalograph.text.format import level_text
 from scalograph.text.short_names import short_setting
 
@@ -60,3 +62,18 @@ def shorten(text: object, most: int = 200) -> str:
         return shown
     words = shown[: max(shown.rfind(" ", 0, most + 1), 0)]
     return f"{words if most / 2 <= len(words) <= most else shown[:most]}..."
+
+
+def find_cpu_factor(study: Study) -> str | None:
+    """Return the first factor that sets the CPUs of a run."""
+    return next((name for name, factor in study.factors.items() if factor.control == "cpus"), None)
+
+
+def find_response(study: Study, source: str) -> str:
+    """Return the first response that reads a source; empty if none does."""
+    return next((name for name, response in study.responses.items() if response.source == source), "")
+
+
+def factor_columns(table: Table, names: Iterable[str]) -> list[Column]:
+    """Make a label column for each of these factors."""
+    return [Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in names]

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 from scalograph.findings.answer import Samples
 from scalograph.findings.names import curve_factor, shorten, title
-from scalograph.findings.row import Row, row_keys
+from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import count_short
@@ -84,6 +84,7 @@ def list_degradations(rows: Iterable[Row]) -> list[DegradedRuns]:
 
 MAX_RUNS = 30_000  # of more runs, a page could neither hold nor draw each
 _NONE = Cause("", None, "", "")
+_SLOWER = 0.9  # share of the frequency in other runs
 
 
 def run_log(table: Table, samples: Samples) -> RunLog | None:
@@ -97,28 +98,22 @@ def run_log(table: Table, samples: Samples) -> RunLog | None:
         counted = {key: [row for row in rows if row.verdict in COUNTED] for key, rows in counted.items()}
     typical = {key: median(row.scores[name] for row in rows) for key, rows in counted.items() if rows}
     in_estimates = {row.run for rows in counted.values() for row in rows}
-    positions: dict[tuple[Level, ...], int] = {}
+    positions: dict[Key, int] = {}
     configurations: dict[int, Mapping[str, Level]] = {
         positions.setdefault(r.key, len(positions)): r.configuration for r in rows
     }
     causes = [max(row.causes, key=lambda cause: cause.amount or 0.0, default=_NONE) for row in rows]
+    relative = [
+        round(row.scores[name] / middle, 6) if (middle := typical.get(row.key)) and name in row.scores else None
+        for row in rows
+    ]
     return RunLog(
-        configurations=[dict(configuration) for configuration in configurations.values()],
-        run=[row.run for row in rows],
-        configuration=[positions[row.key] for row in rows],
-        start_s=[row.start_s for row in rows],
-        status=[row.status for row in rows],
-        verdict=[row.verdict for row in rows],
-        cause=[cause.cause for cause in causes],
-        amount=[cause.amount for cause in causes],
-        counted=[row.run in in_estimates for row in rows],
-        relative=[_relative_score(row, name, typical) for row in rows],
-    )
-
-
-def _relative_score(row: Row, name: str, typical: Mapping[tuple[Level, ...], float]) -> float | None:
-    middle = typical.get(row.key)
-    return round(row.scores[name] / middle, 6) if middle and name in row.scores else None
+        configurations=[*map(dict, configurations.values())], configuration=[positions[row.key] for row in rows],
+        run=[row.run for row in rows], start_s=[row.start_s for row in rows], status=[row.status for row in rows],
+        verdict=[row.verdict for row in rows], cause=[cause.cause for cause in causes],
+        amount=[cause.amount for cause in causes], counted=[row.run in in_estimates for row in rows],
+        relative=relative,
+    )  # fmt: skip
 
 
 def warn_too_long(table: Table) -> Iterable[str]:
@@ -131,27 +126,31 @@ def warn_too_long(table: Table) -> Iterable[str]:
 def list_undeclared_differences(table: Table) -> list[str]:
     """List what differed between runs although no factor declares it."""
     rows = table.successful_rows()
-    setups = sorted({row.setup for row in rows})
-    return [
-        *_resume_differences(table),
-        *_instrument_differences(setups),
-        *_work_differences(table, rows),
-        *_policy_differences(table, setups),
-        *_frequency_differences(rows),
-        *_boot_differences(table, rows),
-    ]
+    setups = {row.setup for row in rows}
+    machine = _machine_differences(table, rows, setups)
+    return [*_setup_differences(table, setups), *_work_differences(table, rows), *machine]
 
 
-def _resume_differences(table: Table) -> Iterable[str]:
+def _setup_differences(table: Table, setups: Collection[tuple[str, ...]]) -> Iterable[str]:
     for key, before, now in table.accepted:
         yield f"{shorten(key)}: {shorten(before)} before a resume, {shorten(now)} after it; accepted as a difference"
+    for index, name in enumerate(("probe", "backend", "containment")):
+        if len(values := {setup[index] for setup in setups}) > 1:
+            yield f"{name}: {', '.join(sorted(values))} in one study; figures of different instruments are not compared"
 
 
-def _instrument_differences(setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
-    for name, number in (("probe", 0), ("backend", 1), ("containment", 2)):
-        seen = sorted({setup[number] for setup in setups})
-        if len(seen) > 1:
-            yield f"{name}: {', '.join(seen)} in one study; figures of different instruments are not compared"
+def _machine_differences(table: Table, rows: Sequence[Row], setups: Collection[tuple[str, ...]]) -> Iterable[str]:
+    declared = {factor.control for factor in table.study.factors.values()}
+    for index, control in enumerate(("policy", "nice"), start=3):
+        if control not in declared and len(values := {setup[index] for setup in setups}) > 1:
+            yield f"{control}: {', '.join(sorted(values))} in force"
+    # CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.
+    seen = [row.frequency_hz for row in rows if row.frequency_hz]
+    if seen and min(seen) < _SLOWER * max(seen):
+        yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"
+    # A machine that is rebooted for a kernel factor declares its boots by that.
+    if (n := len({row.boot for row in rows})) > 1 and not ("kernel" in declared and table.machine.get("reached")):
+        yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"
 
 
 def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
@@ -167,28 +166,3 @@ def _work_differences(table: Table, rows: list[Row]) -> Iterable[str]:
     if differing := [works for works in curves.values() if len(works) > 1]:
         text = f"{min(differing[0]):,} to {max(differing[0]):,} units counted"
         yield f"work: {text}, though the study declares it the same in all configurations"
-
-
-def _policy_differences(table: Table, setups: Sequence[tuple[str, ...]]) -> Iterable[str]:
-    declared = {factor.control for factor in table.study.factors.values()}
-    for control, index in (("policy", 3), ("nice", 4)):
-        seen = sorted({setup[index] for setup in setups})
-        if control not in declared and len(seen) > 1:
-            yield f"{control}: {', '.join(seen)} in force"
-
-
-def _boot_differences(table: Table, rows: list[Row]) -> Iterable[str]:
-    """Skip machines that are rebooted for a kernel factor: that is declared."""
-    kernels = any(factor.control == "kernel" for factor in table.study.factors.values())
-    if (n := len({row.boot for row in rows})) > 1 and not (kernels and table.machine.get("reached")):
-        yield f"boot: runs of {n} boots of the machine in one study; `export` has the boot of each"
-
-
-# CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.
-_SLOWER = 0.9
-
-
-def _frequency_differences(rows: list[Row]) -> Iterable[str]:
-    seen = [row.frequency_hz for row in rows if row.frequency_hz]
-    if seen and min(seen) < _SLOWER * max(seen):
-        yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"

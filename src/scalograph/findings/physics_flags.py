@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate, Flag
 from scalograph.analysis.physics import ObservedLevel, PhysicsFlag, PhysicsGate, cpu_time_across, physics_flags
 from scalograph.findings.curves import point_key
+from scalograph.findings.names import find_cpu_factor, find_response
+from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
-from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
-
-Key = tuple[Level, ...]
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
 HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
@@ -29,10 +28,8 @@ def flag_physics(table: Table, curves: Sequence[Curve], samples: Mapping[Key, Sa
     if not table.study.baseline:
         return gates
     for curve in curves:
-        for objection in (
-            *_curve_objections(table, curve, samples),
-            *_cpu_count_objections(table, curve, _siblings(table, curve, curves, samples)),
-        ):
+        siblings = _siblings(table, curve, curves, samples)
+        for objection in (*_curve_objections(table, curve, samples), *_cpu_count_objections(table, curve, siblings)):
             point = next(p for p in curve.points if p.level == objection.n)
             if objection.gate not in FLAGGED_BEFORE:
                 point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
@@ -47,55 +44,42 @@ def _curve_objections(table: Table, curve: Curve, samples: Mapping[Key, Sample])
     is_placed = table.study.factors[curve.factor].control is not None
     if is_placed or table.study.is_driven or not isinstance(baseline, int):
         return []
-    observed = [
-        _observe(table.study, p, samples[point_key(table, curve, p)]) for p in curve.points if _counts_workers(p)
-    ]
+    counted = [p for p in curve.points if isinstance(p.level, int) and p.level >= 1 and p.n_cpus]
+    observed = [_observe(table.study, p, samples[point_key(table, curve, p)]) for p in counted]
     return physics_flags(observed, baseline, table.study.work)
-
-
-def _counts_workers(point: Point) -> bool:
-    return isinstance(point.level, int) and point.level >= 1 and bool(point.n_cpus)
 
 
 def _observe(study: Study, point: Point, sample: Sample) -> ObservedLevel:
     works = {row.work for row in sample.counted}
     believed = _read_estimate(study, point, "value.believed_cpus")
     return ObservedLevel(
-        n=int(point.level),
-        n_cpus=point.n_cpus or 1,
-        wall=_read_estimate(study, point, "window.wall"),
-        cpu=_read_estimate(study, point, "window.cpu"),
-        # Of many levels one will err: the interval that holds for all of them at once.
-        speedup=point.simultaneous,
+        n=int(point.level), n_cpus=point.n_cpus or 1,
+        wall=_read_estimate(study, point, "window.wall"), cpu=_read_estimate(study, point, "window.cpu"),
+        speedup=point.simultaneous,  # of many levels one will err: the interval that holds for all of them at once
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
-    )
+    )  # fmt: skip
 
 
 def _read_estimate(study: Study, point: Point, source: str) -> Estimate | None:
-    name = next((name for name, response in study.responses.items() if response.source == source), None)
+    name = find_response(study, source)
     return point.responses[name].estimate if name in point.responses else None
 
 
 def _siblings(table: Table, curve: Curve, curves: Sequence[Curve], samples: Mapping[Key, Sample]) -> list[Curve]:
     """Find curves of the same kind of time that differ from this one in the CPU count only, itself included."""
-    factor = _cpu_factor(table)
+    factor = find_cpu_factor(table.study)
     alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
-    return [c for c in alike if _is_whole(table, c, samples) == _is_whole(table, curve, samples)]
-
-
-def _is_whole(table: Table, curve: Curve, samples: Mapping[Key, Sample]) -> bool:
-    return bool(samples[point_key(table, curve, curve.points[0])].whole)
-
-
-def _cpu_factor(table: Table) -> str | None:
-    return next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+    is_whole = {id(c): bool(samples[point_key(table, c, c.points[0])].whole) for c in (curve, *alike)}
+    return [c for c in alike if is_whole[id(c)] == is_whole[id(curve)]]
 
 
 def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[PhysicsFlag]:
     """Check the baseline of this curve against that of its sibling on the fewest CPUs."""
-    factor = _cpu_factor(table)
-    if factor is None or factor not in curve.group or _work_grows(table, curve):
+    factor = find_cpu_factor(table.study)
+    # A baseline of several workers may contend on more CPUs: its CPU time says nothing.
+    grows = table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
+    if factor is None or factor not in curve.group or grows:
         return
     level = table.study.baseline[curve.factor]
     points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
@@ -103,8 +87,3 @@ def _cpu_count_objections(table: Table, curve: Curve, siblings: Sequence[Curve])
     by_cpus = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
     if (objection := by_cpus.get(int(curve.group[factor]))) is not None:
         yield PhysicsFlag(objection.gate, int(level), objection.text)
-
-
-def _work_grows(table: Table, curve: Curve) -> bool:
-    """A baseline of several workers may contend on more CPUs, so its CPU time says nothing."""
-    return table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None

@@ -9,13 +9,13 @@ from statistics import median
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings.answer import Caveat, Samples
 from scalograph.findings.curves import point_key
+from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.speedup_rule import speedup_kind as scale_of
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_late, is_unsteady
 from scalograph.protocol.findings import Claim, Curve
-from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
@@ -24,8 +24,8 @@ from scalograph.text.scale import SECONDS
 MANY = 1 / 3
 # An estimate that may be off by more than three times the typical one is marked, within these limits.
 LIMITS, FAR = (0.05, 0.10), 3
-Key = tuple[Level, ...]
 
+_FUNCTIONAL, _FEWER = "functional, not timing: figures of time are left out", "to fewer CPUs than"
 # Kind of mark -> what configurations of it do, of one and of several, and what that does to the result.
 _KINDS = {
     "none": ("has no successful run", "have no successful run", "they are missing"),
@@ -33,27 +33,15 @@ _KINDS = {
     "baseline": ("has a disturbed baseline", "have a disturbed baseline", "their speedups are too high"),
     "timeout": ("lost runs at the timeout", "lost runs at the timeout", "what is left is the faster part"),
     "physics": ("cannot be as measured", "cannot be as measured", "do not build on them"),
-    "functional": (
-        "ran in an emulated guest",
-        "ran in emulated guests",
-        "functional, not timing: figures of time are left out",
-    ),
+    "functional": ("ran in an emulated guest", "ran in emulated guests", _FUNCTIONAL),
     "unverified": ("rests on unverified runs", "rest on unverified runs", "their times may be too long"),
-    "off": (
-        "may be off by 5 % or more",
-        "may be off by 5 % or more",
-        "runs that lost a little time count too",
-    ),
+    "off": ("may be off by 5 % or more", "may be off by 5 % or more", "runs that lost a little time count too"),
     "unsteady": ("reaches no steady state", "reach no steady state", "no iteration stands for them"),
     "late": ("warms up for too long", "warm up for too long", "a larger `warmup` would leave that out"),
     "cold": ("had cold first runs", "had cold first runs", "a larger `warmup_runs` would leave them out"),
     "single": ("has one run", "have one run", "they have no interval"),
     "imprecise": ("is less precise than asked", "are less precise than asked", "more runs would help"),
-    "confined": (
-        "keeps to fewer CPUs than it was given",
-        "keep to fewer CPUs than they were given",
-        "their programs chose so",
-    ),
+    "confined": (f"keeps {_FEWER} it was given", f"keep {_FEWER} they were given", "their programs chose so"),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
 # Kinds of which no figure stands.
@@ -95,9 +83,8 @@ def find_flags(
     """
     if basis(table.study.question) not in ("configurations", "levels"):
         return {}
-    flags = {
-        point_key(table, curve, point): {f.code for f in point.flags} for curve in curves for point in curve.points
-    }
+    points = {point_key(table, curve, point): point for curve in curves for point in curve.points}
+    flags = {k: {flag.code for flag in point.flags} for k, point in points.items()}
     reported = {k: dict(_FLAGS[code] for code in codes & _FLAGS.keys()) for k, codes in flags.items()}
     for row in table.rows:
         if row.status == "timeout" and not row.warmup:
@@ -109,9 +96,8 @@ def find_flags(
     reasons = {k: [*reported.get(k, {}).items(), *_sample_reasons(table, s, far.get(k))] for k, s in samples.items()}
     order = list(_KINDS)
     gravest = {k: min(every, key=lambda reason: order.index(reason[0])) for k, every in reasons.items() if every}
-    for curve in curves:
-        for point in curve.points:
-            point.doubt = gravest.get(point_key(table, curve, point), ("", ""))[1]
+    for k, point in points.items():
+        point.doubt = gravest.get(k, ("", ""))[1]
     return gravest
 
 
@@ -126,21 +112,16 @@ def _sample_reasons(table: Table, sample: Sample, off: float | None) -> Iterator
     if sample.n_unverified and any(map(is_functional, sample.succeeded)):
         yield "functional", "functional, not timing"
     if off is not None and not sample.falls_back:
-        open_runs = sample.n_unverified
         if is_mostly_unverified(sample) or off == math.inf:
-            yield "unverified", f"{open_runs} of {n} runs unverified"
+            yield "unverified", f"{sample.n_unverified} of {n} runs unverified"
         else:
             yield "off", f"may be off by {percent_at_most(off)}: runs lost time"
-    yield from _run_reasons(table, sample)
-
-
-def _run_reasons(table: Table, sample: Sample) -> Iterator[tuple[str, str]]:
-    rule, response = stopping(table.study), primary_response(table)
     if is_unsteady(sample):
         yield "unsteady", "no steady state"
     elif is_late(table.study, sample):
         yield "late", "still warming up"
-    if rule and rule.misses_precision(sample.scores(response)):
+    rule = stopping(table.study)
+    if rule and rule.misses_precision(sample.scores(primary_response(table))):
         yield "imprecise", "less precise than asked"
     if kept := [row.kept_to for row in sample.succeeded if row.kept_to]:
         yield "confined", kept[0]

@@ -9,6 +9,8 @@ from scalograph.analysis.tail import Histogram
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
 
+Key = tuple[Level, ...]
+
 
 class Row(Struct, frozen=True, gc=False):
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
@@ -64,12 +66,17 @@ class Row(Struct, frozen=True, gc=False):
     is_planned: bool = True
 
     @property
-    def key(self) -> tuple[Level, ...]:
+    def key(self) -> Key:
         """Return the levels, in the order of the study's factors."""
         return tuple(self.configuration.values())
 
+    @property
+    def main_cause(self) -> str:
+        """Return the first cause, else the verdict: each run counts once."""
+        return self.causes[0].cause if self.causes else self.verdict
 
-def row_keys(rows: Sequence[Row]) -> Iterator[tuple[Level, ...]]:
+
+def row_keys(rows: Sequence[Row]) -> Iterator[Key]:
     """Return the key of each row, computed once per configuration."""
     identities = [id(row.configuration) for row in rows]
     key_of = {identity: row.key for identity, row in dict(zip(identities, rows, strict=True)).items()}

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from scalograph.protocol.noise_floor import Recheck
-from scalograph.protocol.record import CopyEvent, InForce, Record
+from scalograph.protocol.record import CopyEvent, Record
 from scalograph.study.cross_checks import DeclaredLevels
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level, list_words, refuse, short_repr
@@ -99,13 +99,18 @@ class ConfigurationCache:
             if wrong := refuse(level):
                 raise ValueError(f"configuration: {name}: {wrong}")
             if not self._factors[name].has(level):
-                raise ValueError(
-                    f"configuration: {name} = {short_repr(level)}, expected {self._factors[name].expected_text}"
-                )
+                expected = self._factors[name].expected_text
+                raise ValueError(f"configuration: {name} = {short_repr(level)}, expected {expected}")
 
 
-# A CPU with less of a run's CPU time was not used by it.
-MIN_SHARE = 0.01
+def iteration_window(record: Record, warmup: int) -> tuple[int, int] | None:
+    """Return the span of the counted iterations, ns since the gate; None if there are none."""
+    parts = [zip(part.index, part.start_ns, part.end_ns, strict=True) for part in record.iterations]
+    spans = [(start, end) for part in parts for index, start, end in part if index >= warmup]
+    return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
+
+
+MIN_SHARE = 0.01  # a CPU with less of a run's CPU time was not used by it
 
 
 def own_changes(record: Record) -> tuple[str, ...]:
@@ -121,13 +126,10 @@ def _describe_changes(copy: CopyEvent) -> Iterator[str]:
     if end.cpus != before.cpus:
         yield f"its CPUs from {format_cpu_list(before.cpus)} to {format_cpu_list(end.cpus)}"
     if (end.policy, end.priority) != (before.policy, before.priority):
-        yield f"its policy from {_policy(before)} to {_policy(end)}"
+        old, new = (f"{p.policy}:{p.priority}" if p.priority else p.policy for p in (before, end))
+        yield f"its policy from {old} to {new}"
     if end.nice != before.nice:
         yield f"its nice value from {before.nice} to {end.nice}"
-
-
-def _policy(placed: InForce) -> str:
-    return f"{placed.policy}:{placed.priority}" if placed.priority else placed.policy
 
 
 def explain_fewer_cpus(record: Record) -> str:
@@ -143,34 +145,19 @@ def explain_fewer_cpus(record: Record) -> str:
     return f"it kept to {named_cpus(end.cpus)} of {format_cpu_list(before.cpus)}" if n_used <= len(end.cpus) else ""
 
 
-# Settings that a sentence names.
-MAX_NAMED = 12
+MAX_NAMED = 12  # settings that a sentence names
 SettingsChanges = tuple[tuple[str, str, str], ...]
-
-
-class _SettingsRow(Protocol):
-    @property
-    def run(self) -> str:
-        """Return the name of the run."""
-
-    @property
-    def settings(self) -> SettingsChanges:
-        """Return name, value before and value after of each changed setting."""
 
 
 def settings_changes(record: Record) -> SettingsChanges:
     """Return the machine settings that a run changed, with the values before and after."""
     if not record.settings:  # as of most runs
         return ()
-    settings = (setting for setting in record.settings if setting.after)
-    return tuple(
-        (setting.name, setting.before, setting.after)
-        for setting in settings
-        if {setting.asked, setting.after} != {setting.before}
-    )
+    changed = (s for s in record.settings if s.after and {s.asked, s.after} != {s.before})
+    return tuple((setting.name, setting.before, setting.after) for setting in changed)
 
 
-def settings_sentences(rows: Sequence[_SettingsRow]) -> Iterator[str]:
+def settings_sentences(rows: Sequence["Row"]) -> Iterator[str]:
     """Yield whether the machine settings were restored, or which run left one changed."""
     changing = [row for row in rows if row.settings]
     if not changing:
@@ -214,13 +201,10 @@ def copy_side_by_side(rows: "Sequence[Row]") -> "list[Row]":
     indices = sorted(range(len(rows)), key=lambda index: id(rows[index].configuration))
     copies = [*rows]
     for index in indices:
-        copies[index] = _copy_row(rows[index])
+        # Multiplied by one: the product is a new object.
+        scores = {name: 1.0 * x if type(x) is float else x for name, x in rows[index].scores.items()}
+        copies[index] = replace(rows[index], scores=scores)
     return copies
-
-
-def _copy_row(row: "Row") -> "Row":
-    """Multiply by one: the product is a new object."""
-    return replace(row, scores={name: 1.0 * x if type(x) is float else x for name, x in row.scores.items()})
 
 
 START, END, WORKER = "trace_start_ns", "trace_end_ns", "trace_worker"
@@ -260,8 +244,5 @@ def _is_whole(start: Sequence[float], end: Sequence[float], worker: Sequence[flo
     if not 0 < len(start) == len(end) == len(worker) <= MAX_SUBTASKS:
         return False
     numbers = all(math.isfinite(n) for n in (*start, *end, *worker))
-    return numbers and all(0 <= a <= b for a, b in zip(start, end, strict=True)) and all(map(_is_index, worker))
-
-
-def _is_index(worker: float) -> bool:
-    return worker >= 0 and worker == int(worker)
+    is_ordered = all(0 <= a <= b for a, b in zip(start, end, strict=True))
+    return numbers and is_ordered and all(n >= 0 and n == int(n) for n in worker)

@@ -13,7 +13,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Flag
 from scalograph.design.search_steps import C, Search, SearchSteps
 from scalograph.design.stopping_rule import work_time
-from scalograph.findings.row import Row, row_keys
+from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
 from scalograph.protocol.plain import Level
@@ -23,8 +23,7 @@ from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES, primary_response
 from scalograph.verdict.cause import COUNTED, REPEATED
 
-# Changes of its settings by a program that are told.
-MAX_CHANGES = 3
+MAX_CHANGES = 3  # of its settings by a program that a flag names
 
 OtherLevels = tuple[tuple[str, Level], ...]
 
@@ -66,7 +65,12 @@ class Sample:
     cpu_responses: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
     # Every estimate asks for them anew, of up to 100,000 runs.
-    _known: dict[str, ScoreColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _columns: dict[str, ScoreColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def key(self) -> Key:
+        """Return the levels, in the order of the study's factors."""
+        return tuple(self.configuration.values())
 
     @cached_property
     def names(self) -> list[str]:
@@ -100,19 +104,19 @@ class Sample:
 
     def scores(self, response: str) -> list[float]:
         """Return the scores of the counted runs, in order."""
-        return self._found(response).scores.copy()
+        return self._column(response).scores.copy()
 
     def values(self, response: str) -> FloatArray:
         """Return the scores as a read-only array, shape (n,)."""
-        return self._found(response).values
+        return self._column(response).values
 
     def blocks(self, response: str) -> list[int]:
         """Return the block of each score."""
-        return self._found(response).blocks.copy()
+        return self._column(response).blocks.copy()
 
     def block_logs(self, response: str) -> Mapping[Hashable, float]:
         """Return the mean log score of each block; all scores are positive."""
-        return self._found(response).block_logs
+        return self._column(response).block_logs
 
     def ignore_disturbance(self) -> "Sample":
         """Return the sample with all successful runs counted."""
@@ -120,15 +124,15 @@ class Sample:
 
     def rows(self, response: str) -> Sequence[Row]:
         """Return the counted runs that have a score of this response, in order."""
-        return self._found(response).rows
+        return self._column(response).rows
 
-    def _found(self, response: str) -> ScoreColumn:
-        if response not in self._known:
-            samples: Iterable[Row] = self.counted
+    def _column(self, response: str) -> ScoreColumn:
+        if response not in self._columns:
+            rows: Iterable[Row] = self.counted
             if response in self.cpu_responses and not self.falls_back:
-                samples = (row for row in self.succeeded if row.verdict != "invalid")
-            self._known[response] = ScoreColumn(samples, response)
-        return self._known[response]
+                rows = (row for row in self.succeeded if row.verdict != "invalid")
+            self._columns[response] = ScoreColumn(rows, response)
+        return self._columns[response]
 
 
 def is_functional(row: Row) -> bool:
@@ -136,14 +140,20 @@ def is_functional(row: Row) -> bool:
     return row.verdict == "unverified" and any(cause.cause == "functional" for cause in row.causes)
 
 
-def samples_by_configuration(table: Table) -> dict[tuple[Level, ...], Sample]:
+def samples_by_configuration(table: Table) -> dict[Key, Sample]:
     """Return the sample of each planned configuration, empty ones included."""
-    rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.configurations}
+    groups: dict[Key, list[Row]] = {tuple(t.values()): [] for t in table.configurations}
     real = [row for row in table.rows if not row.warmup]
     for key, row in zip(row_keys(real), real, strict=True):
-        rows.setdefault(key, []).append(row)
-    names, by_cpu = list(table.study.factors), cpu_time_responses(table.study)
-    return {key: _make_sample(dict(zip(names, key, strict=True)), members, by_cpu) for key, members in rows.items()}
+        groups.setdefault(key, []).append(row)
+    names, by_cpu, samples = list(table.study.factors), cpu_time_responses(table.study), {}
+    for key, rows in groups.items():
+        succeeded = tuple(row for row in rows if row.status == "ok")
+        clean = tuple(row for row in succeeded if row.verdict in COUNTED)
+        # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
+        counted, n_failed = clean if len(clean) >= 2 else succeeded, len(rows) - len(succeeded)
+        samples[key] = Sample(dict(zip(names, key, strict=True)), succeeded, counted, n_failed, by_cpu)
+    return samples
 
 
 def other_levels(configuration: Mapping[str, Level], *factors: str) -> OtherLevels:
@@ -159,7 +169,7 @@ def group_samples(samples: Iterable[Sample], *factors: str) -> dict[OtherLevels,
     return groups
 
 
-def drop_unmeasured(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
+def drop_unmeasured(table: Table, samples: Mapping[Key, Sample]) -> dict[Key, Sample]:
     """Drop the samples that a search never measured."""
     search = is_search(table.study.question)
     return {key: sample for key, sample in samples.items() if not search or sample.succeeded or sample.n_failed}
@@ -186,17 +196,31 @@ def exclusion_text(by_cpu: Collection[str]) -> str:
     return "left out of all but CPU times" if by_cpu else "left out"
 
 
-def _make_sample(configuration: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozenset[str]) -> Sample:
-    every = tuple(row for row in rows if row.status == "ok")
-    clean = tuple(row for row in every if row.verdict in COUNTED)
-    # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
-    return Sample(configuration, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
-
-
-def sample_flags(sample: Sample) -> list[Flag]:
-    """Return the flags of a configuration's runs."""
-    checks = [_flag_disturbed, _flag_unverified, _flag_failed, _flag_survivors, _flag_own_changes, _flag_work]
-    return [flag for look in checks for flag in look(sample)]
+def sample_flags(sample: Sample) -> Iterator[Flag]:
+    """Yield the flags of a configuration's runs."""
+    rows, of = sample.succeeded, len(sample.succeeded)
+    if n := sample.n_disturbed:
+        text = f"{n} of {of} runs disturbed, {exclusion_text(sample.cpu_responses)}"
+        rests = f"rests on disturbed runs: {n} of {of}"
+        yield Flag("falls back", rests, n) if sample.falls_back else Flag("disturbed", text, n)
+    if is_mostly_unverified(sample):
+        text = f"{sample.n_unverified} of {of} runs unverified: they count"
+        yield Flag(
+            "unverified", "functional, not timing" if all(map(is_functional, rows)) else text, sample.n_unverified
+        )
+    if n := sample.n_failed:
+        yield Flag("failed", f"{n} of {n + of} runs failed", n)
+    if n := sum(row.n_survivors > 0 for row in rows):
+        yield Flag("survivors", f"{n} of {of} runs left processes behind, which were killed", n)
+    if words := list(dict.fromkeys(text for row in rows for text in row.changed)):
+        n, changes = sum(bool(row.changed) for row in rows), ", ".join(words[:MAX_CHANGES])
+        yield Flag("changed", f"in {n} of {of} runs the program changed {changes}", n)
+    works = [row.work for row in rows]
+    counted, n = {work for work in {*works} if work is not None}, works.count(None)
+    if len(counted) > 1:
+        yield Flag("work differs", f"the work differs between runs: {min(counted):,} to {max(counted):,} units")
+    if counted and n:
+        yield Flag("work not counted", f"{n} of {of} runs did not count their work", n)
 
 
 def is_mostly_unverified(sample: Sample) -> bool:
@@ -204,53 +228,7 @@ def is_mostly_unverified(sample: Sample) -> bool:
     return 2 * sample.n_unverified >= len(sample.succeeded) > 0
 
 
-def _flag_unverified(sample: Sample) -> Iterable[Flag]:
-    if is_mostly_unverified(sample):
-        functional = all(map(is_functional, sample.succeeded))
-        n = sample.n_unverified
-        text = "functional, not timing" if functional else f"{n} of {len(sample.succeeded)} runs unverified: they count"
-        yield Flag("unverified", text, n)
-
-
-def _flag_disturbed(sample: Sample) -> Iterable[Flag]:
-    n, of = sample.n_disturbed, len(sample.succeeded)
-    if sample.falls_back:
-        yield Flag("falls back", f"rests on disturbed runs: {n} of {of}", n)
-    elif n:
-        yield Flag("disturbed", f"{n} of {of} runs disturbed, {exclusion_text(sample.cpu_responses)}", n)
-
-
-def _flag_failed(sample: Sample) -> Iterable[Flag]:
-    if sample.n_failed:
-        n, of = sample.n_failed, sample.n_failed + len(sample.succeeded)
-        yield Flag("failed", f"{n} of {of} runs failed", n)
-
-
-def _flag_survivors(sample: Sample) -> Iterable[Flag]:
-    if left := sum(row.n_survivors > 0 for row in sample.succeeded):
-        yield Flag(
-            "survivors", f"{left} of {len(sample.succeeded)} runs left processes behind, which were killed", left
-        )
-
-
-def _flag_own_changes(sample: Sample) -> Iterable[Flag]:
-    if words := list(dict.fromkeys(text for row in sample.succeeded for text in row.changed)):
-        n = sum(bool(row.changed) for row in sample.succeeded)
-        changes = ", ".join(words[:MAX_CHANGES])
-        yield Flag("changed", f"in {n} of {len(sample.succeeded)} runs the program changed {changes}", n)
-
-
-def _flag_work(sample: Sample) -> Iterable[Flag]:
-    works = [row.work for row in sample.succeeded]
-    counted, n = {work for work in {*works} if work is not None}, works.count(None)
-    if len(counted) > 1:
-        yield Flag("work differs", f"the work differs between runs: {min(counted):,} to {max(counted):,} units")
-    if counted and n:
-        yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)
-
-
-# Records that are read again: each may be megabytes, and one tells nearly as much as ten.
-MAX_RECORDS = 10
+MAX_RECORDS = 10  # that are read again: each may be megabytes, and one tells nearly as much as ten
 
 
 def read_records(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
@@ -285,7 +263,7 @@ def replay_runs(search: Search[C], table: Table) -> C:
     """Feed all runs of a study to a search; return its state."""
     for _ in replay_events(search, table):
         pass
-    return search.course
+    return search.state
 
 
 def run_time(table: Table, row: Row) -> float | None:

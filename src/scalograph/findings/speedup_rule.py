@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratios import ratio
@@ -57,19 +57,18 @@ def find_speedup_rule(table: Table, factor: str) -> SpeedupRule | None:
     study = table.study
     levels = [study.baseline.get(factor), *(configuration[factor] for configuration in table.configurations)]
     # A count of workers goes into the template; of what a control sets, only CPUs are counted.
-    if study.factors[factor].control not in (None, "cpus") or not all(map(_is_count, levels)):
+    if study.factors[factor].control not in (None, "cpus") or not all(
+        type(level) is int and level >= 1 for level in levels
+    ):
         return None
     response = primary_response(table)
     kind = speedup_kind(study.responses[response])
-    return None if kind is None else SpeedupRule(response, kind, _is_per_worker(table, factor, kind))
-
-
-def _is_per_worker(table: Table, factor: str, kind: Kind) -> bool:
-    study = table.study
-    if study.factors[factor].control is not None:
-        return False  # more CPUs are not more workers
+    if kind is None:
+        return None
     # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
-    return study.work == "per-worker" if kind == "time" else study.workload.copies == f"{{{factor}}}"
+    per_worker = study.work == "per-worker" if kind == "time" else study.workload.copies == f"{{{factor}}}"
+    # More CPUs are not more workers.
+    return SpeedupRule(response, kind, per_worker and study.factors[factor].control is None)
 
 
 def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
@@ -78,14 +77,12 @@ def curve_speedups(table: Table, factor: str, members: Sequence[Sample]) -> dict
     if how is None:
         return {}
     points = speedup(
-        {_int(s.configuration[factor]): s.values(how.response) for s in members},
-        baseline=_int(table.study.baseline[factor]),
-        work="per-worker" if how.per_worker else "total",
-        better="lower" if how.kind == "time" else "higher",
-        cpus=_usable_cpus(table, factor, members),
-        blocks={_int(s.configuration[factor]): s.blocks(how.response) for s in members},
+        {int(s.configuration[factor]): s.values(how.response) for s in members},
+        baseline=int(table.study.baseline[factor]), work="per-worker" if how.per_worker else "total",
+        better="lower" if how.kind == "time" else "higher", cpus=_usable_cpus(table, factor, members),
+        blocks={int(s.configuration[factor]): s.blocks(how.response) for s in members},
         confidence=table.study.protocol.confidence,
-    )
+    )  # fmt: skip
     return {point.n: point for point in points}
 
 
@@ -94,7 +91,7 @@ def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Lev
     how = find_speedup_rule(table, factor)
     if how is None:
         return {}
-    ordered = sorted(members, key=lambda sample: _int(sample.configuration[factor]))
+    ordered = sorted(members, key=lambda sample: int(sample.configuration[factor]))
     over = partial(_step_gain, how, factor, table.study.protocol.confidence)
     return {now.configuration[factor]: over(before, now) for before, now in pairwise(ordered)}
 
@@ -102,16 +99,8 @@ def step_gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Lev
 def _step_gain(how: SpeedupRule, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
     was, is_ = before.values(how.response), now.values(how.response)
     times = ratio(was, is_, confidence) if how.kind == "time" else ratio(is_, was, confidence)
-    growth = _int(now.configuration[factor]) / _int(before.configuration[factor]) if how.per_worker else 1.0
+    growth = int(now.configuration[factor]) / int(before.configuration[factor]) if how.per_worker else 1.0
     return times.rescale(growth).plus(-1)
-
-
-def _is_count(level: Any) -> bool:
-    return isinstance(level, int) and not isinstance(level, bool) and level >= 1
-
-
-def _int(level: Any) -> int:
-    return int(level)
 
 
 def _usable_cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
@@ -128,7 +117,9 @@ def speedup_formula(table: Table, factor: str) -> str:
     how, level = find_speedup_rule(table, factor), table.study.baseline[factor]
     response, along = title(table, primary_response(table)), title(table, factor)
     if how is None:
-        return _why_no_speedup(table, factor, response, along)
+        if speedup_kind(table.study.responses[primary_response(table)]) is None:
+            return f"no scaling factor: {response} is neither an elapsed time nor a rate"
+        return f"no scaling factor: the levels of {along} count nothing that could do the work"
     times = f"{along} times " if how.per_worker else ""
     each = f", over {level}" if how.per_worker and level != 1 else ""
     if how.kind == "time":
@@ -136,9 +127,3 @@ def speedup_formula(table: Table, factor: str) -> str:
     else:
         ratio = f"{times}{response} of the row over that at {along} {level}{each}"
     return f"scaling factor = {ratio}, the other factors equal"
-
-
-def _why_no_speedup(table: Table, factor: str, response: str, along: str) -> str:
-    if speedup_kind(table.study.responses[primary_response(table)]) is None:
-        return f"no scaling factor: {response} is neither an elapsed time nor a rate"
-    return f"no scaling factor: the levels of {along} count nothing that could do the work"

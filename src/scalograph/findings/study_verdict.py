@@ -13,13 +13,12 @@ from scalograph.findings.answer import MAX_WORDS, Caveat, format_sentence
 from scalograph.findings.curves import identical_score_caveats, is_count
 from scalograph.findings.names import shorten
 from scalograph.findings.quality_flags import QualityFlags
-from scalograph.findings.row import Row
+from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import Sample, cpu_time_responses, is_functional
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, two_digits
 from scalograph.verdict.cause import COUNTED, Cause
@@ -89,8 +88,7 @@ def _design_caveats(table: Table, residue: Sequence[str]) -> Iterable[Caveat]:
 
 
 def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
-    name = primary_response(table)
-    every = (sample.values(name) for sample in samples)
+    every = (sample.values(primary_response(table)) for sample in samples)
     logs = [np.log(values[values > 0]).tolist() for values in every]
     if common := find_common_modes(logs, table.study.seed % 2**32):
         far = common.apart > log(FAR_APART)
@@ -134,7 +132,10 @@ def judge_study(
     causes = [*(caveat.text for caveat in caveats), *_summarize_causes(lost, "left out")]
     causes += _summarize_causes((row for row in bad if row.run in kept), "disturbed, and counted")
     open_runs = (row for row in _verifiable_runs(ok) if row.verdict == "unverified")
-    causes += [*_shortage_text(table, samples), *_summarize_causes(open_runs, "unverified, and counted")]
+    if short := count_short(table, samples):
+        have = "has" if short == 1 else "have"
+        causes.append(f"{short} of {count_noun(len(samples), 'configuration')} {have} fewer clean runs than asked")
+    causes += _summarize_causes(open_runs, "unverified, and counted")
     if reason := _why_rejected(table, ok):
         points = [format_sentence(text) for text in _remedies(ok)]
         return Trust(level="reject", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
@@ -167,10 +168,11 @@ def why_unusable(table: Table, ok: Sequence[Row], n_failed: int, by_cpu: bool) -
     `by_cpu`: whether CPU times are asked about: interference leaves them nearly as they were.
     """
     if not ok:
-        return ("no run succeeded", "") if n_failed else ("no run was made", _why_no_runs(table))
+        no_runs = _NO_RUNS.get(table.end_reason or "", "the study did not come to its end")
+        return ("no run succeeded", "") if n_failed else ("no run was made", no_runs)
     if n_failed > REJECT * (n_made := n_failed + len(ok)):
         return f"{n_failed:,} of {count_noun(n_made, 'run')} failed", ""
-    if (n := _count(ok, "invalid")) > REJECT * len(ok):
+    if (n := sum(row.verdict == "invalid" for row in ok)) > REJECT * len(ok):
         return f"{n:,} of {count_noun(len(ok), 'run')} cannot be as recorded", ""
     return (_disturbance_text(ok), "the machine was too busy to measure") if _is_busy(ok) and not by_cpu else ("", "")
 
@@ -186,20 +188,12 @@ def _is_busy(ok: Sequence[Row]) -> bool:
 
 def _remedies(ok: Sequence[Row]) -> Iterable[str]:
     if _is_busy(ok):
-        causes = Counter(_cause(row) for row in ok if row.verdict == "disturbed")
+        causes = Counter(row.main_cause for row in ok if row.verdict == "disturbed")
         yield from (_REMEDIES[cause] for cause, n in causes.items() if cause in _REMEDIES and 2 * n > causes.total())
 
 
 def _disturbance_text(ok: Sequence[Row]) -> str:
     return f"{count_disturbed(ok):,} of {count_noun(len(ok), 'run')} were disturbed"
-
-
-def _count(ok: Sequence[Row], verdict: str) -> int:
-    return [row.verdict for row in ok].count(verdict)
-
-
-def _why_no_runs(table: Table) -> str:
-    return _NO_RUNS.get(table.end_reason or "", "the study did not come to its end")
 
 
 def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
@@ -232,7 +226,7 @@ def _usable_text(ok: Sequence[Row], n_lost: int) -> str:
 def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
     """Yield what became of the runs, and the detectable effect; unverified runs if no reason names them."""
     if lost:
-        causes = " and ".join(name for name, _ in Counter(map(_cause, lost)).most_common(2))
+        causes = " and ".join(name for name, _ in Counter(row.main_cause for row in lost).most_common(2))
         yield f"{len(lost)} of {count_noun(len(ok), 'run')} left out ({causes}): intervals are wider"
     if not is_told and (n := sum(row.verdict == "unverified" for row in _verifiable_runs(ok))):
         yield f"{count_noun(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
@@ -249,11 +243,6 @@ def _verifiable_runs(ok: Sequence[Row]) -> list[Row]:
     return [row for row in ok if row.verdict != "unverified" or not is_functional(row)]
 
 
-def _cause(row: Row) -> str:
-    """Count each run once."""
-    return row.causes[0].cause if row.causes else row.verdict
-
-
 def _summarize_causes(runs: Iterable[Row], fate: str) -> Iterable[str]:
     """Yield the number of runs for each cause, with its worst run."""
     by_name: dict[str, list[Cause]] = {}
@@ -263,12 +252,6 @@ def _summarize_causes(runs: Iterable[Row], fate: str) -> Iterable[str]:
     for name, causes in sorted(by_name.items()):
         worst = max(causes, key=lambda cause: cause.amount or 0.0)
         yield f"{name}: {count_noun(len(causes), 'run')} {fate}, the worst {worst.text}"
-
-
-def _shortage_text(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
-    if short := count_short(table, samples):
-        have = "has" if short == 1 else "have"
-        yield f"{short} of {count_noun(len(samples), 'configuration')} {have} fewer clean runs than asked"
 
 
 def count_short(table: Table, samples: Sequence[Sample]) -> int:
@@ -281,34 +264,25 @@ def count_short(table: Table, samples: Sequence[Sample]) -> int:
         return 0
     asked = {tuple(t.values()): n for t, n in zip(table.configurations, table.n_asked, strict=True)}
     response = primary_response(table)
-    wanted = [asked.get(tuple(sample.configuration.values()), 0) for sample in samples]
-    short = [sample for sample, n in zip(samples, wanted, strict=True) if _count_clean(sample, response) < n]
-    precise = _precise_keys(table, samples) if short else set()
-    return sum(tuple(sample.configuration.values()) not in precise for sample in short)
+    short = []
+    for sample in samples:
+        usable = (*COUNTED, "disturbed") if response in sample.cpu_responses else COUNTED
+        n_clean, key = sum(row.verdict in usable and response in row.scores for row in sample.succeeded), sample.key
+        if n_clean < asked.get(key, 0):
+            short.append(key)
+    return len(set(short) - _precise_keys(table, samples)) if short else 0
 
 
-def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[tuple[Level, ...]]:
+def _precise_keys(table: Table, samples: Sequence[Sample]) -> set[Key]:
     """Find configurations ended by a precision rule: by their own scores, or by ratios over the reference."""
     rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary_response(table)
-    by_key = {tuple(sample.configuration.values()): sample for sample in samples}
+    by_key = {sample.key: sample for sample in samples}
+    scores = {key: [*zip(s.blocks(response), s.scores(response), strict=True)] for key, s in by_key.items()}
     if rule is not None:
         return {key for key, sample in by_key.items() if rule.is_precise(sample.scores(response))}
     if pairs is None:
         return set()
     bases = {key: reference_key(table.study, sample.configuration) for key, sample in by_key.items()}
     versions = {key: by_key[base] for key, base in bases.items() if base != key and base in by_key}
-    ended = {
-        key
-        for key, base in versions.items()
-        if pairs.is_precise(block_ratios(_block_scores(by_key[key], response), _block_scores(base, response)))
-    }
+    ended = {key for key in versions if pairs.is_precise(block_ratios(scores[key], scores[bases[key]]))}
     return ended | ({bases[key] for key in ended} if ended == versions.keys() else set())
-
-
-def _block_scores(sample: Sample, response: str) -> list[tuple[int, float]]:
-    return [*zip(sample.blocks(response), sample.scores(response), strict=True)]
-
-
-def _count_clean(sample: Sample, response: str) -> int:
-    usable = (*COUNTED, "disturbed") if response in sample.cpu_responses else COUNTED
-    return sum(row.verdict in usable and response in row.scores for row in sample.succeeded)

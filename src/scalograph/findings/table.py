@@ -13,7 +13,7 @@ from msgspec import convert
 from pydantic import ValidationError
 
 from scalograph.analysis.steady import NEED, steady
-from scalograph.analysis.tail import Histogram, histogram
+from scalograph.analysis.tail import histogram
 from scalograph.errors import ProtocolError
 from scalograph.findings.row import Row
 from scalograph.findings.run_notes import (
@@ -62,14 +62,11 @@ def pause_gc() -> Iterator[None]:
 
 
 T = TypeVar("T")
-# Characters of the last line of a failed run that are kept.
-MAX_LAST_WORDS = 200
-# Iterations of a run from which on its tail is kept.
-MIN_TAIL = 100
+MAX_LAST_WORDS = 200  # characters of the last line of a failed run
+MIN_TAIL = 100  # iterations of a run from which on its tail is kept
 _TOO_FEW = steady(())
 _NONE: Mapping[str, tuple[float, ...]] = {}
-# Of one configuration: no design has more.
-MAX_RUNS = 1_000_000_000
+MAX_RUNS = 1_000_000_000  # of one configuration: no design has more
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
@@ -139,9 +136,8 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ProtocolError(
-            f"{file.name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
-        ) from error
+        problem = f"a broken `study` event: {_first_line(error)}"
+        raise ProtocolError(f"{file.name}:1", problem, "protocol/journal.md") from error
 
 
 def _counts(written: list[Any], n: int) -> list[int]:
@@ -168,14 +164,14 @@ class _JournalReader:
         self._began = _timestamp(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
-        self._set_ups: dict[object, Any] = {}
+        self._shared: dict[object, Any] = {}
         self._boots: dict[str, int] = {}
         self._resumed_s: float | None = None
         self._boot, self._adds = 1, True  # a start that finds nothing left to run adds nothing to the time
         self._boot = self._number_of(table.machine.get("boot_id"))
-        self._of_study()
+        self._prepare()
 
-    def _of_study(self) -> None:
+    def _prepare(self) -> None:
         """Derive once what every run needs of the study; again after a resume."""
         study = self._table.study
         self._held = ConfigurationCache(study)
@@ -200,8 +196,9 @@ class _JournalReader:
             elif kind == "resume":
                 _apply_resume(table, event)
                 self._resumed_s = _timestamp(event["at"])
-                self._boot = self._number_of(_boot_id(event.get("machine")))
-                self._of_study()
+                machine = event.get("machine")
+                self._boot = self._number_of(machine.get("boot_id") if isinstance(machine, dict) else None)
+                self._prepare()
             elif kind == "noise":
                 table.noise = Recheck.model_validate(event)
             elif kind == "ceiling":
@@ -226,9 +223,13 @@ class _JournalReader:
         record: Record = event["record"]
         judgment, configuration = judge(record, self._asked), self._held.resolve(event["configuration"])
         # A run may end well and still not have done what was asked of it.
-        ok, run = judgment.verdict != "failed", record.run
+        ok, run, trace = judgment.verdict != "failed", record.run, find_trace(record)
         iterations = windows(record) if ok else Windows()
-        observations = self._observations(record, iterations) if ok else {}
+        read = {name: observe(record, iterations) for name, observe in self._observers.items()} if ok else {}
+        observations = {name: values for name, values in read.items() if values}
+        primary: Sequence[float] = observations.get(self._primary, ())
+        took_s = (run.wall_outer_ns or run.wall_ns or 0) / 1e9  # its event was written at its end
+        start_s = round(_timestamp(event["at"]) - self._began - took_s, 3)
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
@@ -240,24 +241,21 @@ class _JournalReader:
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else _NONE,
             work=_work_units(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
-            degraded=self._once(degradations(record)), setup=instrument_setup(record),
-            timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
+            degraded=self._intern(degradations(record)), setup=instrument_setup(record),
+            timeline_line=line if record.timeline else None, trace_line=line if trace and trace.n_workers > 1 else None,
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish_times(record) if ok else (),
-            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else record.last_words(MAX_LAST_WORDS),
+            tail=histogram(primary) if len(primary) >= MIN_TAIL else None,
+            last_words="" if ok else record.last_words(MAX_LAST_WORDS),
             wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
-            n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_interference_share(record, judgment), changed=self._once(own_changes(record)), kept_to=explain_fewer_cpus(record),
-            settings=self._once(settings_changes(record)), counters=record.counters,
+            n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=start_s,
+            taken=_interference_share(record, judgment), changed=self._intern(own_changes(record)),
+            kept_to=explain_fewer_cpus(record),
+            settings=self._intern(settings_changes(record)), counters=record.counters,
             boot=self._number_of(record.boot_id),
         )  # fmt: skip
-
-    def _start_s(self, event: Mapping[str, Any]) -> float:
-        run = event["record"].run
-        took = (run.wall_outer_ns or run.wall_ns or 0) / 1e9
-        return round(datetime.fromisoformat(event["at"]).timestamp() - self._began - took, 3)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]
@@ -270,17 +268,9 @@ class _JournalReader:
         """Number the boots; a run without boot ID has that of the start or the last resume."""
         return self._boots.setdefault(boot, len(self._boots) + 1) if isinstance(boot, str) else self._boot
 
-    def _once(self, value: T) -> T:
-        shared: T = self._set_ups.setdefault(value, value)
+    def _intern(self, value: T) -> T:
+        shared: T = self._shared.setdefault(value, value)
         return shared
-
-    def _observations(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
-        read = {name: observe(record, iterations) for name, observe in self._observers.items()}
-        return {name: values for name, values in read.items() if values}
-
-
-def _boot_id(machine: Any) -> Any:
-    return machine.get("boot_id") if isinstance(machine, dict) else None
 
 
 def _apply_resume(table: Table, event: Mapping[str, Any]) -> None:
@@ -288,24 +278,10 @@ def _apply_resume(table: Table, event: Mapping[str, Any]) -> None:
         table.study = parse_journaled_study(event["study"])
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
-        counts = {tuple(dict(t).values()): n for t, n in _design_counts(event["design"])}
-        table.n_asked = [
-            counts.get(tuple(t.values()), n) for t, n in zip(table.configurations, table.n_asked, strict=True)
-        ]
-
-
-def _design_counts(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
-    configurations = design["configurations"]
-    return zip(configurations, _counts(design["runs"], len(configurations)), strict=True)
-
-
-def _tail(values: Sequence[float]) -> Histogram | None:
-    return histogram(values) if len(values) >= MIN_TAIL else None
-
-
-def _trace_line(record: Record, line: int) -> int | None:
-    trace = find_trace(record)
-    return line if trace and trace.n_workers > 1 else None
+        keys = [tuple(dict(levels).values()) for levels in event["design"]["configurations"]]
+        counts = dict(zip(keys, _counts(event["design"]["runs"], len(keys)), strict=True))
+        asked = zip(table.configurations, table.n_asked, strict=True)
+        table.n_asked = [counts.get(tuple(levels.values()), n) for levels, n in asked]
 
 
 def _finish_times(record: Record) -> tuple[float, ...]:
@@ -329,9 +305,9 @@ def _interference_share(record: Record, judgment: Judgment) -> float | None:
     run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
-    samples = run.neighbor_ns + (run.steal_ns or 0)
+    taken = run.neighbor_ns + (run.steal_ns or 0)
     worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
-    return max(slowdown(samples, record) if samples else 0.0, worst / run.wall_ns)
+    return max(slowdown(taken, record) if taken else 0.0, worst / run.wall_ns)
 
 
 def _work_units(iterations: Windows) -> int | None:

@@ -1,7 +1,7 @@
 """Run-to-run noise, the minimum detectable effect, and tails of iterations."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 import numpy as np
@@ -11,17 +11,16 @@ from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.quantiles import chi_square_median
 from scalograph.analysis.tail import merge_histograms
-from scalograph.findings.names import title, varying_factors
+from scalograph.findings.answer import Samples
+from scalograph.findings.names import factor_columns, title, varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, StudyNoise, TableDoc
-from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
-# Percent: a study that cannot see smaller effects has little to compare.
-BLIND = 50.0
+BLIND = 50.0  # percent: a study that cannot see smaller effects has little to compare
 
 
 def estimate_noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
@@ -33,14 +32,15 @@ def estimate_noise(samples: Iterable[Sample], response: str, confidence: float =
     groups = [np.log(s) for s in (sample.values(response) for sample in samples) if len(s) > 1 and s.min() > 0]
     if not groups:
         return None
-    sd = median(_sd(group.std(ddof=1), len(group) - 1) for group in groups)
+    freedom = [len(group) - 1 for group in groups]
+    corrections = [math.sqrt(chi_square_median(n) / n) for n in freedom]
+    sd = median(float(group.std(ddof=1) / by) for group, by in zip(groups, corrections, strict=True))
     n = int(median(len(group) for group in groups))
     detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
-    return StudyNoise(
-        sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(min(detectable, MOST_LOG)), n=n
-    )
+    least = 100 * math.expm1(min(detectable, MOST_LOG))
+    return StudyNoise(sd_log_percent=100 * sd, minimum_detectable_percent=least, n=n)
 
 
 class EffectNotes:
@@ -64,10 +64,9 @@ class EffectNotes:
         return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), sentence) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
-        if is_search(self._table.study.question):
-            return ""  # a search weighs all its runs together: those of one level are too few to show anything
-        if len(samples) < 2:
-            return ""  # there is nothing to compare
+        # A search weighs all its runs together: those of one level are too few to show anything.
+        if is_search(self._table.study.question) or len(samples) < 2:
+            return ""
         floor = estimate_noise(samples, response, self._table.study.protocol.confidence)
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
@@ -77,16 +76,12 @@ class EffectNotes:
         return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 
-def _sd(sample_sd: float, freedom: int) -> float:
-    return float(sample_sd / math.sqrt(chi_square_median(freedom) / freedom))
-
-
 # A quantile is told where so many iterations lie beyond it: of fewer it is the slowest by another name.
 MIN_BEYOND = 10
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
-def tails_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> list[TableDoc]:
+def tails_table(table: Table, samples: Samples) -> list[TableDoc]:
     """Make a table of tail quantiles; empty if no run has enough iterations.
 
     Quantiles per run get an interval between runs; the last columns pool the iterations of all runs.
@@ -96,7 +91,7 @@ def tails_table(table: Table, samples: Mapping[tuple[Level, ...], Sample]) -> li
         return []
     name = primary_response(table)
     response, shown = table.study.responses[name], varying_factors(table)
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
+    columns = factor_columns(table, shown)
     columns += [Column(name=f"{q} of a run", unit=response.unit, kind="estimate") for q in QUANTILES]
     columns += [Column(name=f"{q} of all", unit=response.unit) for q in ("p99", "p99.9")]
     columns += [Column(name="slowest", unit=response.unit), Column(name="iterations")]
@@ -110,13 +105,10 @@ def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
     parts = [row.tail for row in sample.counted if row.tail]
     whole = merge_histograms(parts)
     assert whole is not None  # each part has a value
-    confidence = table.study.protocol.confidence
     estimates: list[Cell] = []
     for share in QUANTILES.values():
         quantiles = [part.quantile(share) for part in parts if part.n * (1 - share) >= MIN_BEYOND - 1e-9]
-        estimates.append(summarize(quantiles, confidence))
-    ends = [
-        float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= MIN_BEYOND - 1e-9 else None
-        for share in (0.99, 0.999)
-    ]
+        estimates.append(summarize(quantiles, table.study.protocol.confidence))
+    is_enough = [(share, whole.n * (1 - share) >= MIN_BEYOND - 1e-9) for share in (0.99, 0.999)]
+    ends = [float(f"{whole.quantile(share):.4g}") if enough else None for share, enough in is_enough]
     return [*(sample.configuration[n] for n in shown), *estimates, *ends, whole.largest, whole.n]

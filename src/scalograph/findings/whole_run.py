@@ -3,7 +3,7 @@
 docs/decisions/0008-no-steady-state.md says why a curve has one kind of time.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
@@ -12,17 +12,14 @@ from msgspec import structs
 from scalograph.analysis.estimate import Flag
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
-from scalograph.findings.row import Row
+from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, other_levels
 from scalograph.findings.table import Table
-from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
 from scalograph.study.responses import WHOLE
 
 WARNING = "time of the whole run, start-up and warm-up included: no steady state on this curve"
 UNLIKE = "refused: a whole-run time and the median of iterations are not of one kind"
-
-Key = tuple[Level, ...]
 
 
 def comparable_samples(table: Table) -> dict[Key, Sample]:
@@ -52,41 +49,35 @@ def count_unsteady(sample: Sample) -> int:
 
 def _use_whole_runs(study: Study, sample: Sample) -> Sample:
     fields = {name: WHOLE[r.source] for name, r in study.responses.items() if r.source in WHOLE}
-    rescored = {row.run: _replace_scores(row, fields) for row in sample.succeeded}
+    rescored = {}
+    for row in sample.succeeded:
+        scores = {name: score for name, score in row.scores.items() if name not in fields}
+        whole = {name: getattr(row, field) for name, field in fields.items()}
+        scores |= {name: score for name, score in whole.items() if score is not None}
+        rescored[row.run] = structs.replace(row, scores=scores)
     every, counted = (tuple(rescored[row.run] for row in rows) for rows in (sample.succeeded, sample.counted))
     return replace(sample, succeeded=every, counted=counted, whole=frozenset(fields))
 
 
-def _replace_scores(row: Row, fields: Mapping[str, str]) -> Row:
-    whole = {name: getattr(row, field) for name, field in fields.items()}
-    kept = {name: score for name, score in row.scores.items() if name not in fields}
-    return structs.replace(row, scores={**kept, **{name: score for name, score in whole.items() if score is not None}})
-
-
-def iteration_flags(study: Study, sample: Sample) -> list[Flag]:
-    """Return flags about the iterations of a configuration."""
-    return [*_flag_unsteady(sample), *_flag_late(study, sample), *_flag_slowdown(sample)]
+def iteration_flags(study: Study, sample: Sample) -> Iterator[Flag]:
+    """Yield flags about the iterations of a configuration."""
+    of = f"of {len(sample.counted)} runs"
+    if n := count_unsteady(sample):
+        stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
+        yield Flag("no steady state", f"no steady state in {n} {of}: {stands}", n)
+    elif sample.whole:
+        text = "the time of the whole run is given, because another point of this curve has no steady state"
+        yield Flag("whole run", text)
+    if late := _late_starts(study, sample):
+        text = f"still warming up in {len(late)} {of}: steady from iteration {round(median(late))} on"
+        yield Flag("warming up", text, len(late))
+    if n := sample.course_counts["slowdown"]:
+        yield Flag("slowdown", f"becomes slower in {n} {of} before it is steady", n)
 
 
 def is_late(study: Study, sample: Sample) -> bool:
     """Return whether most runs are still warming up when they begin to count."""
     return 2 * len(_late_starts(study, sample)) > len(sample.counted) > 0
-
-
-def _flag_unsteady(sample: Sample) -> Iterable[Flag]:
-    if n := count_unsteady(sample):
-        stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
-        yield Flag("no steady state", f"no steady state in {n} of {len(sample.counted)} runs: {stands}", n)
-    elif sample.whole:
-        text = "the time of the whole run is given, because another point of this curve has no steady state"
-        yield Flag("whole run", text)
-
-
-def _flag_late(study: Study, sample: Sample) -> Iterable[Flag]:
-    if late := _late_starts(study, sample):
-        typical = round(median(late))
-        text = f"still warming up in {len(late)} of {len(sample.counted)} runs: steady from iteration {typical} on"
-        yield Flag("warming up", text, len(late))
 
 
 def _late_starts(study: Study, sample: Sample) -> list[int]:
@@ -96,8 +87,3 @@ def _late_starts(study: Study, sample: Sample) -> list[int]:
     first, counted = study.protocol.warmup, study.protocol.iterations - study.protocol.warmup
     settled = [row.settled for row in sample.counted if row.course in ("warm-up", "slowdown")]
     return [n for n in settled if n is not None and n > first + counted / 10]
-
-
-def _flag_slowdown(sample: Sample) -> Iterable[Flag]:
-    if n := sample.course_counts["slowdown"]:
-        yield Flag("slowdown", f"becomes slower in {n} of {len(sample.counted)} runs before it is steady", n)

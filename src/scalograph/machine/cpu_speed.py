@@ -1,4 +1,4 @@
-"""Does a CPU do the same work in the same time? Not if another guest has the other hardware thread of its core.
+"""Check whether a CPU does the same work in the same time: not if another guest has the other thread of its core.
 
 Nothing in a guest counts that: no CPU time is stolen, no task waits, and runs are clean. It shows in the work itself.
 """
@@ -21,7 +21,7 @@ Slices = Mapping[int, Sequence[float]]
 
 
 def time_slices(cpus: Collection[int]) -> Slices:
-    """Return seconds of CPU time that slices of the same work take on the first and the last of these CPUs."""
+    """Time slices of the same work, in seconds of CPU time, on the first and the last of these CPUs."""
     ordered, slices = sorted(cpus), dict[int, list[float]]()
     mask = os.sched_getaffinity(0)
     try:
@@ -56,12 +56,9 @@ def slow_share(slices: Sequence[float], fastest: float) -> tuple[float, float]:
 
 
 def check_speed(slices: Slices, is_guest: bool, are_alike: bool = True) -> Check:
-    """Tell whether these CPUs kept their speed.
+    """Check whether these CPUs kept their speed. In a guest a hypervisor may give the core to others.
 
-    Args:
-        slices: as `sampled` returns them.
-        is_guest: whether a hypervisor may give the core to others.
-        are_alike: whether all CPUs are of one kind, so that one that was slow all the time shows beside another.
+    `are_alike` says that all CPUs are of one kind, so that one that was slow all the time shows beside another.
     """
     best = {cpu: min(times) for cpu, times in slices.items()}
     if are_alike:

@@ -1,4 +1,4 @@
-"""What this machine grants and refuses, what it is, and what to do about it. Reads and attempts; changes nothing."""
+"""Check what this machine supports, what it does not, and what to do about it. Reads and attempts; changes nothing."""
 
 import os
 import shutil
@@ -10,6 +10,7 @@ from typing import Any
 
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.capacity import MIN_QUOTA_CPUS, PERIOD_US
+from scalograph.control.cgroup_limit import cgroup_version
 from scalograph.control.ext_scheduler import END_IT, OTHER, SCHEDULER
 from scalograph.control.ext_scheduler import FIX as NO_EXT
 from scalograph.control.isolation import Refusal
@@ -23,6 +24,7 @@ from scalograph.machine.examine import Check, Report, check_disk, check_machine
 from scalograph.machine.floor.saved_noise import SavedNoise, read_noise
 from scalograph.protocol.facts import HostFacts
 from scalograph.system.build_cache import cache_folder
+from scalograph.system.cgroups import CPU_TIME
 from scalograph.text.format import format_cpu_list, named_cpus
 from scalograph.text.quantities import two_digits
 
@@ -30,18 +32,18 @@ _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
 
 
 def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
-    """One check for each control of the machine. Each attempt is made in a thread of its own, and ends with it.
+    """Yield a check for each control of a run. Each attempt is made in a thread of its own, and ends with it.
 
-    Args:
-        facts: of the host.
-        isolation: why exclusive CPUs are refused, None where they are not.
-        quota: why quotas are refused, or what they are set with.
+    `isolation` is why exclusive CPUs are refused; `quota` why quotas are, or what they are set with.
     """
     yield _cpus(facts)
     yield _placement(facts)
-    yield _isolation(isolation)
-    yield _quota(facts, quota)
-    yield _policy("control: policy batch and idle", (os.SCHED_BATCH, os.SCHED_IDLE))
+    granted = "exclusive CPUs by a cgroup v2 partition, made when a run asks for it"
+    yield _cgroup("isolation", isolation, "shared only", granted)
+    period = f"periods of {PERIOD_US / 1000:g} ms"
+    granted = f"{MIN_QUOTA_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}"
+    yield _cgroup("quota", quota if isinstance(quota, Refusal) else None, "none to be had", granted)
+    yield _batch_and_idle()
     yield _ext(facts)
     yield _scheduler(facts)
     yield _real_time(facts)
@@ -49,11 +51,9 @@ def check_controls(facts: HostFacts, isolation: Refusal | None, quota: Refusal |
 
 
 def _cpus(facts: HostFacts) -> Check:
-    refused = {
-        cpu.cpu: reason for cpu in facts.cpus if (reason := attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))))
-    }
+    reasons = {cpu.cpu: attempt(partial(os.sched_setaffinity, 0, (cpu.cpu,))) for cpu in facts.cpus}
     name = "control: cpus"
-    if refused:
+    if refused := {cpu: reason for cpu, reason in reasons.items() if reason}:
         missing, reason = f"CPUs {format_cpu_list(refused)} not to be had", "; ".join(sorted(set(refused.values())))
         return Check(name, "refused", missing, reason, "start scalograph with a mask of other CPUs (taskset)")
     return Check(name, "granted", f"1 to {facts.n_cpus}, each CPU alone")
@@ -66,38 +66,22 @@ def _placement(facts: HostFacts) -> Check:
     return Check("control: placement", "granted", limits, reason)
 
 
-def _isolation(refusal: Refusal | None) -> Check:
-    name = "control: isolation"
+def _cgroup(name: str, refusal: Refusal | None, refused: str, granted: str) -> Check:
     if refusal:
-        return Check(name, "refused", "shared only", refusal.why, refusal.fix)
-    return Check(name, "granted", "exclusive CPUs by a cgroup v2 partition, made when a run asks for it")
+        return Check(f"control: {name}", "refused", refused, refusal.why, refusal.fix)
+    return Check(f"control: {name}", "granted", granted)
 
 
-def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
-    name = "control: quota"
-    if isinstance(quota, Refusal):
-        return Check(name, "refused", "none to be had", quota.why, quota.fix)
-    period = f"periods of {PERIOD_US / 1000:g} ms"
-    return Check(name, "granted", f"{MIN_QUOTA_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
-
-
-def check_task_limit(refusal: Refusal | None) -> Check:
-    """The check of limits of tasks: why they are refused, None where they are not."""
-    name = "control: tasks"
-    if refusal:
-        return Check(name, "refused", "none to be had", refusal.why, refusal.fix)
-    return Check(name, "granted", "by a cgroup of our own, made when a run asks for it")
-
-
-def _policy(name: str, policies: tuple[int, ...]) -> Check:
-    def there_and_back(policy: int) -> None:
+def _batch_and_idle() -> Check:
+    def switch_and_return(policy: int) -> None:
         os.sched_setscheduler(0, policy, os.sched_param(0))
         # An idle thread might wait long for its end on a busy machine; back from idle not everybody may.
         with suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
-    for policy in policies:
-        if reason := attempt(partial(there_and_back, policy)):
+    name = "control: policy batch and idle"
+    for policy in (os.SCHED_BATCH, os.SCHED_IDLE):
+        if reason := attempt(partial(switch_and_return, policy)):
             return Check(name, "refused", "not to be had", reason, "allow sched_setscheduler where seccomp filters it")
     return Check(name, "granted", "batch, idle")
 
@@ -144,11 +128,7 @@ _FIX = "run as root and outside of containers, or leave such factors out"
 
 
 def check_machine_settings(root: Path = Path("/")) -> Iterator[Check]:
-    """One check for each control of the whole machine.
-
-    Args:
-        root: where /proc and /sys are; a recorded tree in tests.
-    """
+    """Yield a check for each control of the whole machine, or of a recorded tree."""
     yield _check_files("control: sysctl", {name: _file("sysctl", root, name) for name in _SYSCTLS})
     devices = sorted(file.parts[-3] for file in root.glob("sys/block/*/queue/scheduler"))
     disks = [device for device in devices if not device.startswith(_NO_DISKS)]
@@ -168,7 +148,7 @@ def _file(kind: str, root: Path, name: str) -> Path:
 
 
 def _check_files(name: str, files: Mapping[str, Path]) -> Check:
-    """Tell which of these are granted, and why others are not."""
+    """Check which of these files can be written, and why others cannot."""
     there = {what: _refusal(file) for what, file in files.items() if file.exists()}
     granted = [what for what, reason in there.items() if reason is None]
     refused = {what: reason for what, reason in there.items() if reason is not None}
@@ -202,26 +182,24 @@ def examine(
     folder: Path = Path(),
     slices: Slices | None = None,
 ) -> Report:
-    """Examine a machine.
+    """Examine a machine, or a recorded tree of one.
 
     Args:
         facts: of the machine.
-        probe_capabilities: what `scalograph-probe --capabilities` says (protocol/probe.md).
-        root: where /proc and /sys are; a recorded tree in tests.
+        probe_capabilities: the output of `scalograph-probe --capabilities` (protocol/probe.md).
+        root: where /proc and /sys are.
         environ: PATH and the XDG folders.
         folder: where results will be written.
-        slices: of known work on some CPUs, as `cpu_speed.sampled` times them; None leaves out what they tell.
+        slices: of known work on some CPUs, by `cpu_speed.time_slices`; None skips that check.
     """
     are_alike = len({cpu.max_khz for cpu in facts.cpus}) == 1
+    quota = capacity.find_quota_refusal(root) or cgroup_version(CPU_TIME, root)
+    granted = "by a cgroup of our own, made when a run asks for it"
     checks = (
         *check_machine(facts, root),
         *([cpu_speed.check_speed(slices, facts.hypervisor is not None, are_alike)] if slices else ()),
-        *check_controls(
-            facts,
-            isolation.find_isolation_refusal(root),
-            capacity.find_quota_refusal(root) or capacity.granted_by(root),
-        ),
-        check_task_limit(tasks.find_tasks_refusal(root)),
+        *check_controls(facts, isolation.find_isolation_refusal(root), quota),
+        _cgroup("tasks", tasks.find_tasks_refusal(root), "none to be had", granted),
         *check_machine_settings(root),
         *_probe(probe_capabilities),
         _jvms(facts),
@@ -237,10 +215,8 @@ def examine(
 def _probe(capabilities: Mapping[str, Any]) -> Iterator[Check]:
     for capability in capabilities["capabilities"]:
         name, reason, fix = f"probe: {capability['name']}", capability.get("why") or "", capability.get("fix") or ""
-        if capability["granted"]:
-            yield Check(name, "granted", "", reason, fix)
-        else:
-            yield Check(name, "refused", "not granted", reason, fix)
+        is_granted = capability["granted"]
+        yield Check(name, "granted" if is_granted else "refused", "" if is_granted else "not granted", reason, fix)
 
 
 def _jvms(facts: HostFacts) -> Check:
@@ -284,8 +260,7 @@ def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
 def _describe_noise(kept: SavedNoise) -> str:
     parts = kept.floor.parts if kept.floor else ()
     spreads = [(part.n_cpus, part.spread.sd_log_percent) for part in parts if part.spread]
-    parts_text = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
-    return (
-        f"runs differ by {', '.join(parts_text) or f'{two_digits(kept.sd_log_percent)} %'}: {kept.n} runs show effects from "
-        f"{two_digits(kept.minimum_detectable_percent)} % ({kept.study}, {kept.at})"
-    )
+    values = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
+    differ = ", ".join(values) or f"{two_digits(kept.sd_log_percent)} %"
+    smallest = two_digits(kept.minimum_detectable_percent)
+    return f"runs differ by {differ}: {kept.n} runs show effects from {smallest} % ({kept.study}, {kept.at})"

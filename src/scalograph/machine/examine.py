@@ -1,4 +1,4 @@
-"""What this machine is and does at the moment, with what it means for a measurement."""
+"""Checks of what this machine is and does at the moment, with what it means for a measurement."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ Status = Literal["granted", "refused", "warning", "info"]
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at and found; for a refusal or a warning why it matters and what to do about it."""
+    """One result; for a refusal or a warning why it matters and what to do about it."""
 
     name: str
     status: Status
@@ -34,10 +34,6 @@ class Report:
 
     checks: tuple[Check, ...]
 
-    def refused(self) -> tuple[Check, ...]:
-        """What is not granted here."""
-        return tuple(check for check in self.checks if check.status == "refused")
-
 
 _CPUS = "sys/devices/system/cpu"
 _LAYOUTS = {"0": "off", "1": "without the heap", "2": "on"}
@@ -46,12 +42,7 @@ _BALANCER = "irqbalance"
 
 
 def check_tuning(facts: HostFacts, root: Path) -> Iterator[Check]:
-    """Yield a check for each setting that this machine has.
-
-    Args:
-        facts: of the machine.
-        root: where /proc and /sys are.
-    """
+    """Yield a check for each setting that this machine has."""
     yield from _smt(facts, root)
     yield _governor(facts)
     yield from _turbo(root)
@@ -106,12 +97,9 @@ def _huge_pages(root: Path) -> Iterator[Check]:
         mode = KERNEL["thp"].place(root, "").value()
     except OSError:
         return
-    if mode != "always":
-        yield Check("huge pages", "info", mode)
-        return
     reason = "which memory gets them depends on what is free at the moment: runs of one program may differ"
     fix = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; for a study alone: a factor of control thp"
-    yield Check("huge pages", "info", mode, reason, fix)
+    yield Check("huge pages", "info", mode, *((reason, fix) if mode == "always" else ()))
 
 
 def _layout(root: Path) -> Iterator[Check]:
@@ -125,7 +113,7 @@ def _layout(root: Path) -> Iterator[Check]:
 
 
 def _balancer(root: Path) -> Iterator[Check]:
-    """Of processes the names, which any user may read."""
+    """Yield a check if irqbalance runs, by process names, which any user may read."""
     if any(read(file) == _BALANCER for file in root.glob("proc/[0-9]*/comm")):
         reason = "it moves interrupts from one CPU to another while runs are made"
         fix = f"systemctl stop {_BALANCER}, and start it afterwards"
@@ -141,7 +129,7 @@ _READ_WITHOUT_A_CALL = (
 
 
 def check_machine(facts: HostFacts, root: Path) -> Iterator[Check]:
-    """The machine: topology, clocks, what schedules it, what else it does now."""
+    """Yield checks of the machine: topology, clocks, scheduling, and its current load."""
     yield _topology(facts)
     yield _allowed_cpus(facts, root)
     yield from _speeds(facts)
@@ -213,7 +201,7 @@ def _guest(facts: HostFacts) -> Iterator[Check]:
 
 
 def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
-    """Of the time that CPUs were wanted since boot, the part in which the hypervisor ran somebody else."""
+    """Yield a check of CPU steal: its part of the time that CPUs were wanted since boot."""
     fields = (read(root / "proc/stat") or "").partition("\n")[0].split()
     if len(fields) < 9 or fields[0] != "cpu" or not all(field.isdecimal() for field in fields[1:9]):
         return
@@ -261,7 +249,7 @@ def _memory(root: Path) -> Check:
 
 
 def check_disk(name: str, folder: Path) -> Check:
-    """Room for what a study writes: a journal of 100,000 runs takes a few hundred MiB.
+    """Check the room for what a study writes: a journal of 100,000 runs takes a few hundred MiB.
 
     A folder that is not there yet will be on the disk of the nearest that is.
     """

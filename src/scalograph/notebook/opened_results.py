@@ -49,9 +49,8 @@ class OpenedCurve:
     def columns(self) -> Columns:
         """Return the points as columns: NAME, NAME_low, NAME_high of each estimate."""
         rows = [self._estimates(point) for point in self.points]
-        names = list(dict.fromkeys(name for row in rows for name in row))
         columns: Columns = {self.factor: [point.level for point in self.points]}
-        for name in names:
+        for name in dict.fromkeys(name for row in rows for name in row):
             every = [row.get(name) or Estimate() for row in rows]
             columns |= {name: [e.value for e in every], f"{name}_low": [e.low for e in every]}
             columns |= {f"{name}_high": [e.high for e in every]}
@@ -66,17 +65,14 @@ class OpenedCurve:
         estimates = [(point.level, estimate) for point in self.points if (estimate := self._estimates(point).get(name))]
         shown = [(float(level), e) for level, e in estimates if is_number(level) and e.value is not None]
         if not shown:
-            names = ", ".join(dict.fromkeys(name_ for point in self.points for name_ in self._estimates(point)))
+            names = ", ".join(dict.fromkeys(each for point in self.points for each in self._estimates(point)))
             raise ValueError(f'no "{name}" over numbers along {self.factor}, expected one of: {names}')
         points = [level for level, _ in shown], [float(e) for _, e in shown]
         return Picture(curve_plot(points, None, (self.factor, name), [(e.low, e.high) for _, e in shown]))
 
     def _estimates(self, point: Point) -> dict[str, Estimate]:
-        named = {
-            response.name: point.responses[response.name].estimate
-            for response in self._study.responses
-            if response.name in point.responses
-        }
+        names = [response.name for response in self._study.responses if response.name in point.responses]
+        named = {name: point.responses[name].estimate for name in names}
         own = {"speedup": point.speedup, "efficiency": point.efficiency}
         return named | {name: estimate for name, estimate in own.items() if estimate is not None}
 

@@ -21,14 +21,11 @@ def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile
     """Decide the claims about a profile; keep the others."""
     published = table.study.published
     asking = {claim.id: claim for claim in (published.claims if published else ()) if claim.stack}
-    return [
-        _decide_profile_claim(table, asking[claim.id], profile) if claim.id in asking else claim for claim in decided
-    ]
+    return [_decide_claim(table, asking[claim.id], profile) if claim.id in asking else claim for claim in decided]
 
 
-def _decide_profile_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
-    fitting = (run for run in profile.profiled if claim.where.items() <= run.configuration.items())
-    run = next(fitting, None)
+def _decide_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
+    run = next((run for run in profile.profiled if claim.where.items() <= run.configuration.items()), None)
     if run is None:
         figure = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
     elif run.seen is None:
@@ -42,16 +39,13 @@ def _stack_share(seen: RecordedTasks, stack: Sequence[str]) -> MeasuredValue:
     """Treat samples of one run as independent: a thread does much between two."""
     if not seen.n_samples:
         return MeasuredValue("", missing="the profile has no samples")
-    n_having = sum(
-        stack_count.n for stack_count in seen.stacks if list(stack_count.frames[: len(stack)]) == list(stack)
-    )
-    n_rest = max(0, seen.n_samples - sum(stack_count.n for stack_count in seen.stacks))
+    n_having = sum(s.n for s in seen.stacks if list(s.frames[: len(stack)]) == list(stack))
+    n_rest = max(0, seen.n_samples - sum(s.n for s in seen.stacks))
     return MeasuredValue("", lambda confidence: proportion(n_having, n_having + n_rest, seen.n_samples, confidence))
 
 
 _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
-# Shares of fewer samples say little.
-_FEW = 100
+_FEW = 100  # shares of fewer samples say little
 _STACKS = (
     "one further run of each configuration, with a flight recorder on: it disturbs what it measures, and counts for "
     "nothing else here; a thread that executes Java or native code is sampled every {period}, one that waits or works "
@@ -73,18 +67,11 @@ _WAITS = (
 
 def profile_tables(profile: Profile) -> list[TableDoc]:
     """Make the tables of a profile: stacks always, methods and waits if any run was profiled."""
-    labels = _labels(profile.profiled)
+    names = list(dict.fromkeys(name for run in profile.profiled for name in run.configuration))
+    levels = {name: {str(run.configuration.get(name)) for run in profile.profiled} for name in names}
+    labels = [name for name in names if len(levels[name]) > 1] or names[:1]
     seen = [(run, run.seen) for run in profile.profiled if run.seen]
-    docs = [_stacks(profile, labels)]
-    if seen:
-        docs += [_methods(labels, seen), _waits(labels, seen)]
-    return docs
-
-
-def _labels(every: Sequence[ProfiledRun]) -> list[str]:
-    """Return the factors that vary among the profiled runs, else the first one."""
-    names = list(dict.fromkeys(name for run in every for name in run.configuration))
-    return [name for name in names if len({str(run.configuration.get(name)) for run in every}) > 1] or names[:1]
+    return [_stacks(profile, labels), *([_methods(labels, seen), _waits(labels, seen)] if seen else [])]
 
 
 def _table(name: str, title: str, note: str, labels: Sequence[str], columns: Sequence[Column]) -> TableDoc:
@@ -102,24 +89,21 @@ def _stacks(profile: Profile, labels: Sequence[str]) -> TableDoc:
         Column(name="predominant stack", kind="text"), Column(name="time over the measured"),
         Column(name="", kind="text"),
     ]  # fmt: skip
-    note = (_STACKS if profile.recorder == "jfr" else _STACKS_BY_PERF).format(
-        period=format_duration(profile.period_s), few=_FEW
-    )
+    note = _STACKS if profile.recorder == "jfr" else _STACKS_BY_PERF
+    note = note.format(period=format_duration(profile.period_s), few=_FEW)
     table = _table("profile", "Where threads are, in a run apart", note, labels, columns)
     for run in profile.profiled:
         over = run.score / run.measured if run.score is not None and run.measured else None
         top = run.seen.stacks[0] if run.seen and run.seen.stacks else None
         stack = " < ".join(map(short_method, top.frames[:_SHOWN_FRAMES])) if top else None
         n, share = run.seen.n_samples if run.seen else None, _round(100 * top.share) if top else None
-        table.rows.append([*_levels(run, labels), n, share, stack, _round(over), _flags(run)])
+        if run.seen is None:
+            flags = [f"not profiled: {run.reason}"]
+        else:
+            flags = ["few samples"] if run.seen.n_samples < _FEW else []
+            flags += [f"{run.seen.n_lost} events were not read: counts are too low"] if run.seen.n_lost else []
+        table.rows.append([*_levels(run, labels), n, share, stack, _round(over), flags])
     return table
-
-
-def _flags(run: ProfiledRun) -> list[str]:
-    if run.seen is None:
-        return [f"not profiled: {run.reason}"]
-    few = ["few samples"] if run.seen.n_samples < _FEW else []
-    return few + ([f"{run.seen.n_lost} events were not read: counts are too low"] if run.seen.n_lost else [])
 
 
 def _methods(labels: Sequence[str], every: Sequence[tuple[ProfiledRun, RecordedTasks]]) -> TableDoc:
@@ -133,19 +117,18 @@ def _methods(labels: Sequence[str], every: Sequence[tuple[ProfiledRun, RecordedT
     return table
 
 
-# A column of the table of waits: its name, unit and kind, and what it holds.
 _WaitColumn = tuple[Column, Callable[[ProfiledRun, RecordedTasks], Cell]]
 _WAIT_COLUMNS: list[_WaitColumn] = [
-    (Column(name="parks a task"), lambda one, seen: _rate(seen.parks.n, one.n_tasks)),
-    (Column(name="mean park", unit="s"), lambda one, seen: _round(seen.parks.mean_s)),
-    (Column(name="parked for, a task", kind="text"), lambda one, seen: _objects(seen.parks, one.n_tasks)),
-    (Column(name="blocked at monitors a task"), lambda one, seen: _rate(seen.blocked.n, one.n_tasks)),
-    (Column(name="mean block", unit="s"), lambda one, seen: _round(seen.blocked.mean_s)),
-    (Column(name="waits in monitors a task"), lambda one, seen: _rate(seen.waits.n, one.n_tasks)),
-    (Column(name="sleeps a task"), lambda one, seen: _rate(seen.sleeps.n, one.n_tasks)),
-    (Column(name="switches an iteration"), lambda one, seen: _rate(one.switches, one.n_iterations)),
-    (Column(name="preemptions an iteration"), lambda one, seen: _rate(one.preemptions, one.n_iterations)),
-    (Column(name="steals a task"), lambda one, seen: _round(one.steals_per_task)),
+    (Column(name="parks a task"), lambda run, seen: _rate(seen.parks.n, run.n_tasks)),
+    (Column(name="mean park", unit="s"), lambda run, seen: _round(seen.parks.mean_s)),
+    (Column(name="parked for, a task", kind="text"), lambda run, seen: _objects(seen.parks, run.n_tasks)),
+    (Column(name="blocked at monitors a task"), lambda run, seen: _rate(seen.blocked.n, run.n_tasks)),
+    (Column(name="mean block", unit="s"), lambda run, seen: _round(seen.blocked.mean_s)),
+    (Column(name="waits in monitors a task"), lambda run, seen: _rate(seen.waits.n, run.n_tasks)),
+    (Column(name="sleeps a task"), lambda run, seen: _rate(seen.sleeps.n, run.n_tasks)),
+    (Column(name="switches an iteration"), lambda run, seen: _rate(run.switches, run.n_iterations)),
+    (Column(name="preemptions an iteration"), lambda run, seen: _rate(run.preemptions, run.n_iterations)),
+    (Column(name="steals a task"), lambda run, seen: _round(run.steals_per_task)),
 ]
 
 

@@ -1,10 +1,8 @@
 """Profile configurations of a study: run each once more with a flight recorder or perf."""
 
-import os
 import re
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,12 +14,14 @@ from typing import IO, Any, NamedTuple
 
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, Problem, ProtocolError, StudyError
+from scalograph.findings.run_notes import iteration_window
 from scalograph.findings.table import Table
 from scalograph.profile.recording import (
     EventCounter,
     TimeFilter,
     read_recorded_tasks,
     recorder_options,
+    run_reader,
     why_unrecordable,
 )
 from scalograph.profile.values import MAX_FRAMES, Configuration, ProfiledRun, RecordedTasks
@@ -30,11 +30,10 @@ from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.questions.registry import SWEEP
-from scalograph.run.captured import Score
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
-from scalograph.run.runner import Runner
+from scalograph.run.runner import Runner, Score
 from scalograph.run.scratch import scratch
 from scalograph.run.session import run_in_memory
 from scalograph.study import identity
@@ -110,8 +109,9 @@ def parse_perf_samples(lines: Iterable[str]) -> Iterator[PerfSample]:
     Frames end at the first whose function is not known, as above code without frame pointers; one on top is called by
     its file.
 
-    >>> [*parse_perf_samples([" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown]
-    (/bin/prog)", ""])] [PerfSample(at_s=12.5, frames=('work', 'main'))]
+    >>> lines = [" 7 12.5: ", "  9f work (/bin/prog)", "  a0 main (/bin/prog)", "  1 [unknown] (/bin/prog)", ""]
+    >>> [*parse_perf_samples(lines)]
+    [PerfSample(at_s=12.5, frames=('work', 'main'))]
     """
     at_s, frames, is_open = 0.0, list[str](), False
     for line in lines:
@@ -131,32 +131,15 @@ def parse_perf_samples(lines: Iterable[str]) -> Iterator[PerfSample]:
 
 @contextmanager
 def _print_perf_samples(file: Path) -> Iterator[IO[str]]:
-    """Kill perf at the end, or after TIMEOUT_S whoever still reads."""
-    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    argv: Sequence[str] = ["perf", *_SCRIPT, "--input", str(file)]
-    try:
-        process = subprocess.Popen(
-            argv, env=environ | {"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace",
-        )  # fmt: skip
-    except OSError as error:
-        raise HostError("perf", f"cannot be started: {error.strerror}", "perf on PATH", INSTALL) from error
-    watch = threading.Timer(TIMEOUT_S, process.kill)
-    with process:
-        watch.start()
-        try:
-            assert process.stdout is not None
-            yield process.stdout
-            if code := process.wait(TIMEOUT_S):
-                raise HostError("perf script", f"exit code {code}", "0", "try it by hand")
-        finally:
-            watch.cancel()
-            process.kill()
+    with run_reader(["perf", *_SCRIPT, "--input", str(file)], {}, "perf on PATH", INSTALL) as process:
+        assert process.stdout is not None
+        yield process.stdout
+        if code := process.wait(TIMEOUT_S):
+            raise HostError("perf script", f"exit code {code}", "0", "try it by hand")
 
 
 _NEEDED = ("java", "jvm_options")
-# Below the scratch folder: of a JVM, `options` makes it.
-_RECORDINGS = "recordings"
+_RECORDINGS = "recordings"  # below the scratch folder
 # A profile rests on one run of each configuration, disturbed as it is by the recorder.
 _ONCE = {
     "runs": 1, "warmup_runs": 0, "max_reruns": 0, "precision": None, "budget_s": None, "budget_runs": None,
@@ -209,17 +192,14 @@ def take_profiles(
     """
     with scratch("profile") as folder:
         ready = host.ready(_select_configurations(planned, chosen), tell)
-        ready = (_add_flight_recorder if starts_java(ready) else _add_perf)(ready, folder, period_s)
-        return [
-            _profile_once(_select_configurations(ready, [configuration]), host, folder, tell, score)
-            for configuration in chosen
-        ]
-
-
-def _add_flight_recorder(planned: Plan, folder: Path, period_s: float) -> Plan:
-    # Before the options of a level, which go on to say what the configuration is.
-    values = {**planned.program.values, "jvm_options": recorder_options(folder, period_s)}
-    return replace(planned, program=replace(planned.program, values=values))
+        if starts_java(ready):
+            # Before the options of a level, which go on to say what the configuration is.
+            values = {**ready.program.values, "jvm_options": recorder_options(folder, period_s)}
+            ready = replace(ready, program=replace(ready.program, values=values))
+        else:
+            ready = _add_perf(ready, folder, period_s)
+        plans = [_select_configurations(ready, [configuration]) for configuration in chosen]
+        return [_profile_once(each, host, folder, tell, score) for each in plans]
 
 
 def _add_perf(planned: Plan, folder: Path, period_s: float) -> Plan:
@@ -267,32 +247,27 @@ def _fill_profile(
     profile: ProfiledRun, planned: Plan, record: Record, files: Sequence[Path], jvm: Jvm | None
 ) -> ProfiledRun:
     if record.run.status != "ok":
-        return profile.model_copy(update={"reason": _failure_text(record)})
+        reason = f"the run has {record.run.status}: {record.run.reason or 'no reason told'}"
+        reason = "; ".join(filter(None, [reason, _first_stderr_line(record)]))
+        return profile.model_copy(update={"reason": reason[:1000]})
     if not files:
-        return profile.model_copy(
-            update={
-                "reason": f"{f'the JVM {jvm.name}' if jvm else 'perf'} left no recording: {_first_stderr_line(record)}"[
-                    :1000
-                ]
-            }
-        )
+        who = f"the JVM {jvm.name}" if jvm else "perf"
+        reason = f"{who} left no recording: {_first_stderr_line(record)}"
+        return profile.model_copy(update={"reason": reason[:1000]})
     study, run = planned.design.study, record.run
     iterations, warmup = windows(record), study.protocol.warmup
     observed = observe(study.responses[primary_response(study)].source, record, iterations, warmup)
     n_tasks, n_iterations = max(1, len(iterations.wall_s) - warmup), max(1, len(iterations.wall_s))
     steals = [number for part in record.values for number in part.values.get("steals", ())]
-    preemptions = run.n_preemptions or 0
+    preemptions, within = run.n_preemptions or 0, make_time_filter(record, warmup)
     values = {
-        "seen": _read_tasks(files, jvm, counted_time(record, warmup)), "n_tasks": n_tasks, "n_iterations": n_iterations,
+        "seen": read_recorded_tasks(files, jvm, within) if jvm else read_perf_tasks(files[0], within),
+        "n_tasks": n_tasks, "n_iterations": n_iterations,
         "switches": None if run.n_switches is None else max(0, run.n_switches - preemptions),
         "preemptions": run.n_preemptions, "steals_per_task": max(0.0, float(median(steals))) if steals else None,
         "score": median(observed) if observed else None,
     }  # fmt: skip
     return profile.model_copy(update=values)
-
-
-def _read_tasks(files: Sequence[Path], jvm: Jvm | None, of: TimeFilter) -> RecordedTasks:
-    return read_recorded_tasks(files, jvm, of) if jvm else read_perf_tasks(files[0], of)
 
 
 def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
@@ -302,26 +277,15 @@ def add_median_score(profile: ProfiledRun, table: Table) -> ProfiledRun:
     return profile.model_copy(update={"measured": median(scores)}) if scores else profile
 
 
-def counted_time(record: Record, warmup: int) -> TimeFilter:
+def make_time_filter(record: Record, warmup: int) -> TimeFilter:
     """Return a filter of times within the counted iterations, else from the gate of the run on.
 
     Times of the probe count from its gate, a time of the monotonic clock: now tells the offset of the clocks.
     """
     gate_s = ((record.run.gate_ns or 0) + time.time_ns() - time.monotonic_ns()) / 1e9
-    spans = [
-        (start, end)
-        for part in record.iterations
-        for index, start, end in zip(part.index, part.start_ns, part.end_ns, strict=True)
-        if index >= warmup
-    ]
-    first = gate_s + min((start for start, _ in spans), default=0) / 1e9
-    last = gate_s + max((end for _, end in spans), default=record.run.wall_ns or 0) / 1e9
+    start, end = iteration_window(record, warmup) or (0, record.run.wall_ns or 0)
+    first, last = gate_s + start / 1e9, gate_s + end / 1e9
     return lambda at: first <= at <= last
-
-
-def _failure_text(record: Record) -> str:
-    reason = f"the run has {record.run.status}: {record.run.reason or 'no reason told'}"
-    return f"{reason}; {message}"[:1000] if (message := _first_stderr_line(record)) else reason[:1000]
 
 
 def _first_stderr_line(record: Record) -> str:
@@ -352,8 +316,8 @@ def plan_again(
         raise ProtocolError(str(results.journal), "no such file", "a results folder", "run the study first")
     before, file = journal.first_event(results.journal), file or results.study
     tried = [_try_plan(file, quick, facts, before, consent) for quick in (False, True)]
-    planned, differences = next((each for each in tried if not _refused_differences(each[1])), tried[0])
-    if other := _refused_differences(differences):
+    planned, differences = next((each for each in tried if not _select_refused(each[1])), tried[0])
+    if other := _select_refused(differences):
         names = ", ".join(dict.fromkeys(difference.key for difference in other[:6]))
         fix = "profile the study that was run"
         raise StudyError.one(str(file), f"another study: {names} differ", "the study of the journal", fix)
@@ -369,10 +333,9 @@ def _try_plan(
         raise StudyError([*error.problems, _OWN]) from error
     differences = identity.differences(before, planned.first_event(""))
     # A start may have asked for other runs than the file.
-    return planned, [
-        difference for difference in differences if difference.name != "study_hash"
-    ] if planned.differs_in_runs(before) else differences
+    allowed = ("study_hash",) if planned.differs_in_runs(before) else ()
+    return planned, [difference for difference in differences if difference.name not in allowed]
 
 
-def _refused_differences(differences: list[identity.Difference]) -> list[identity.Difference]:
+def _select_refused(differences: list[identity.Difference]) -> list[identity.Difference]:
     return [difference for difference in differences if difference.name in _SAME]

@@ -281,34 +281,39 @@ def count_events(file: Path, jvm: Jvm) -> dict[str, int]:
 @contextmanager
 def print_events(file: Path, jvm: Jvm, kinds: Sequence[str]) -> Iterator[Iterator[Event]]:
     """Yield the events of these kinds; raises as `read_recorded_tasks` does."""
-    argv = [
-        str(jfr_tool(jvm)),
-        "print",
-        "--json",
-        "--stack-depth",
-        str(MAX_FRAMES),
-        "--events",
-        ",".join(kinds),
-        str(file),
-    ]
+    shown = ["--stack-depth", str(MAX_FRAMES), "--events", ",".join(kinds)]
+    argv = [str(jfr_tool(jvm)), "print", "--json", *shown, str(file)]
     with _run_tool(argv) as stream:
         yield parse_events(stream.read)
 
 
 @contextmanager
-def _run_tool(argv: Sequence[str]) -> Iterator[IO[str]]:
-    """Kill the tool at the end, or after TIMEOUT_S whoever still reads."""
+def run_reader(
+    argv: Sequence[str], zone: Mapping[str, str], expected: str, fix: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a program whose output is read; kill it at the end, or after TIMEOUT_S whoever still reads."""
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
         process = subprocess.Popen(
-            [argv[0], *QUICK, *argv[1:]], env=environ | {"LC_ALL": "C.UTF-8", "TZ": "UTC"}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace",
+            argv, env=environ | {"LC_ALL": "C.UTF-8", **zone}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace",
         )  # fmt: skip
     except OSError as error:
-        raise HostError(argv[0], f"cannot be started: {error.strerror}", "the JDK's jfr", "install it again") from error
+        raise HostError(argv[0], f"cannot be started: {error.strerror}", expected, fix) from error
     watch = threading.Timer(TIMEOUT_S, process.kill)
     with process:
         watch.start()
+        try:
+            yield process
+        finally:
+            watch.cancel()
+            process.kill()
+
+
+@contextmanager
+def _run_tool(argv: Sequence[str]) -> Iterator[IO[str]]:
+    command = [argv[0], *QUICK, *argv[1:]]
+    with run_reader(command, {"TZ": "UTC"}, "the JDK's jfr", "install it again") as process:
         try:
             assert process.stdout is not None
             yield process.stdout
@@ -317,6 +322,3 @@ def _run_tool(argv: Sequence[str]) -> Iterator[IO[str]]:
                 if code := process.wait(1):  # cut off because it failed, not because it writes something else
                     raise HostError(argv[0], f"exit code {code} at {argv[1]}", "0", "try it by hand") from error
             raise
-        finally:
-            watch.cancel()
-            process.kill()

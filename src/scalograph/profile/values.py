@@ -107,7 +107,7 @@ class Profile(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_protocol_1(cls, raw: Any) -> Any:
+    def _convert_protocol_1(cls, raw: Any) -> Any:
         return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") == 1 else raw
 
 

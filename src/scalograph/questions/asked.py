@@ -1,4 +1,4 @@
-"""How a command line asks a question: the options of `find QUESTION`, and the factors that they become.
+"""Define how `find QUESTION` asks: its options, and the factors that they become.
 
 A question's `find.py` has `OPTIONS`, a dataclass whose docstring is the command's help and whose `factors()` makes the
 factors of the study, and `figures(findings)`, the answer for machines.
@@ -16,7 +16,7 @@ from scalograph.study.scalars import Level
 
 @dataclass(frozen=True)
 class AskedFactors:
-    """What a search varies.
+    """Factors of a search, from a command line.
 
     Attributes:
         levels: levels as text, by the name of the factor.
@@ -48,7 +48,7 @@ class AskedFactors:
 
 
 class Option(NamedTuple):
-    """What is said of an option: its help, the name of its value, and the least value."""
+    """Texts of an option: its help, the name of its value, and the least value."""
 
     help: str
     metavar: str | None = None
@@ -68,7 +68,7 @@ _RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 
 def search_levels(text: str) -> str:
-    """Levels as a study has them.
+    """Spread a range over levels as a study has them.
 
     Raises:
         StudyError: no range of counts.
@@ -80,7 +80,7 @@ def search_levels(text: str) -> str:
 
 
 def is_range(text: str) -> bool:
-    """Whether it is a plain one, LOW:HIGH.
+    """Tell whether a text is a plain range, LOW:HIGH.
 
     >>> is_range("1:512"), is_range("1:512:*2")
     (True, False)
@@ -89,7 +89,7 @@ def is_range(text: str) -> bool:
 
 
 def spread_range(text: str, most: int, option: str) -> str:
-    """At most so many counts of a range, each as far above the one before, as a ratio.
+    """Spread at most so many counts over a range, at equal ratios.
 
     Raises:
         StudyError: no range of counts, told of the option.

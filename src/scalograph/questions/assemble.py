@@ -1,4 +1,4 @@
-"""All findings of a table, in the one document that reports read."""
+"""Assemble the findings of a table in the one document that reports read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from scalograph.findings.answer import Answer, Samples, parse_caveat
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
 from scalograph.findings.error_bound import bias_bounds
-from scalograph.findings.missing_balance import excluded_table
+from scalograph.findings.missing_balance import exclusion_table
 from scalograph.findings.names import shorten
 from scalograph.findings.overview import (
     count_runs,
@@ -35,7 +35,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.timelines import read_timelines, read_traces
 from scalograph.findings.visible_effect import EffectNotes, estimate_noise, tails_table
 from scalograph.findings.whole_run import comparable_samples
-from scalograph.protocol.findings import Claim, Curve, Findings, Part, TableDoc
+from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering_questions, has_curves, is_search, publishing_questions, role
 from scalograph.text.load_words import bad_ends
@@ -50,10 +50,7 @@ T = TypeVar("T")
 def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] = ()) -> Findings:
     """Make the findings of a study.
 
-    Args:
-        table: its runs.
-        folder: where the study's own files are; None leaves the published figures out.
-        reproduce: command lines that would make these results again.
+    `folder`: where the study's own files are; None leaves the published figures out.
     """
     taken = drop_unmeasured(table, comparable_samples(table))
     every, asked = list(taken.values()), table.study.question
@@ -70,18 +67,17 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
     published, missed = make_published_table(table, lookup or curve_lookup(drawn), folder) if folder else (None, [])
     reasons = [*study_caveats(table, every, floor, varying), *missing_balance.imbalance_caveats(table, fair), *cold]
-    reasons += [
-        *map(parse_caveat, _concatenate(answers.values(), lambda answer: answer.doubts)),
-        *cold_runs.drift_caveats(table, every),
-    ]
+    reasons += [parse_caveat(text) for answer in answers.values() for text in answer.doubts]
+    reasons += cold_runs.drift_caveats(table, every)
     decided = decide_claims(table, taken, partial(_find_offer, asked, answers, silent), lookup)
-    below = [baseline_table(table, taken), excluded_table(table, every, fair), claims_table(decided), published]
+    below = [baseline_table(table, taken), exclusion_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
     claim = first_claim([*own, *readings], sentences)
-    others = _concatenate([*own, *readings], lambda answer: _other_sentences(answer, claim))
+    further = [answer.claim for answer in (*own, *readings) if answer.claim and answer.claim is not claim]
+    others = [text for other in further for text in other.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
         study=describe_study(table), machine=dict(table.machine), runs=count_runs(table, every),
@@ -90,17 +86,18 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         answer=[shorten(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: answer.part() for name, answer in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
-        timelines=read_timelines(every, primary_response(table), table.file, table.study.protocol.warmup), residue=varying,
-        traces=read_traces(every, primary_response(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *bad_ends(table.services), *summarize_notes(table.notes, table.noise),
-                  *settings_sentences(table.rows), *missed, *noted, *warn_too_long(table)],
+        timelines=read_timelines(every, primary_response(table), table.file, table.study.protocol.warmup),
+        residue=varying, traces=read_traces(every, primary_response(table), table.file),
+        warnings=[*table.warnings, *table.dropped, *bad_ends(table.services),
+                  *summarize_notes(table.notes, table.noise), *settings_sentences(table.rows), *missed, *noted,
+                  *warn_too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=list_degradations(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
     )  # fmt: skip
 
 
 def _answers(table: Table, taken: Samples, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
-    """What each question or reading says of the study, and the parts of those that say nothing, which tell why."""
+    """Collect what each question or reading says, and why the others are silent."""
     answers, silent = dict[str, Answer](), dict[str, Part]()
     for name in answering_questions(table.study.question):
         module = role(name, "answer")
@@ -113,7 +110,7 @@ def _answers(table: Table, taken: Samples, drawn: Sequence[Curve]) -> tuple[dict
 
 
 def _answer(module: ModuleType, table: Table, taken: Samples, drawn: Sequence[Curve]) -> Answer:
-    """Raises ProtocolError where a plan would be refused: no journal of ours holds one."""
+    """Answer. Raises ProtocolError where a plan would be refused: no journal of ours holds one."""
     try:
         reply: Answer = module.answer(table, taken, drawn)
     except StudyError as error:
@@ -122,15 +119,10 @@ def _answer(module: ModuleType, table: Table, taken: Samples, drawn: Sequence[Cu
     return reply
 
 
-def _other_sentences(answer: Answer, first: Claim) -> Sequence[str]:
-    """What an answer claims, where another one stands first."""
-    return answer.claim.sentences if answer.claim and answer.claim is not first else ()
-
-
 def _find_offer(
     asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str
 ) -> OfferedQuantity:
-    """What the question or a reading offers under this name to the claims of a paper."""
+    """Find the quantity that the question or a reading offers under this name to a published claim."""
     name = next((name for name in publishing_questions(asked) if quantity in role(name, "published").QUANTITIES), None)
     if name is None:  # a study of another release
         return OfferedQuantity(quantity, silent="its question offers no such figure")
@@ -143,7 +135,6 @@ def _find_offer(
 
 
 def _label_tables(name: str, answer: Answer) -> Answer:
-    """The answer, its tables with the name of whose they are."""
     tables, below = (
         [doc.model_copy(update={"question": name}) for doc in docs] for docs in (answer.tables, answer.below)
     )
@@ -158,7 +149,7 @@ def _tables(
     readings: Sequence[Answer],
     below: Sequence[TableDoc],
 ) -> list[TableDoc]:
-    """Those of the question, those that the study declares, those of readings, those that every study has."""
+    """List tables of the question, those that the study declares, those of readings, those of every study."""
     visible, every = EffectNotes(table), list(taken.values())
     shown = [*_concatenate(own, lambda answer: answer.tables), *pivot_tables(table, taken, drawn, visible)]
     shown += _concatenate(readings, lambda answer: answer.tables)

@@ -1,4 +1,4 @@
-"""Which claim stands first: that of the question, or of the first reading that has one to make."""
+"""Choose the claim that stands first: that of the question, or of the first reading with one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -34,7 +34,7 @@ def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
 
 
 def why_unanswerable(table: Table, taken: Samples) -> str:
-    """Say why nothing can be said of the figures that a study is about, whatever they are; empty where it can.
+    """Say why nothing can be stated of the values that a study is about; empty where it can.
 
     By the rule by which the verdict rejects a study: what is not rejected for its runs is answered with them.
     """
@@ -44,26 +44,20 @@ def why_unanswerable(table: Table, taken: Samples) -> str:
 
 
 def missing_response(table: Table, taken: Samples, response: str) -> str:
-    """Say that no run tells a response, and what runs tell instead: emulated guests, say, tell counts and no times."""
+    """Say that no run reports a response, and what runs report instead."""
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
     instead = f"; runs tell {join_names([title(table, name) for name in measured])}" if measured else ""
     return f"no run tells {title(table, response)}{instead}"
 
 
 def worst_disturbance(table: Table) -> str:
-    """Tell what disturbed runs most often, in the words of the run that lost most to it; empty where half are clean."""
+    """Name what disturbed runs most often, in the words of the worst one; empty where half are clean."""
     ok = [row for row in table.rows if row.status == "ok" and not row.warmup]
     return worst_cause(ok) if 2 * sum(row.verdict == "disturbed" for row in ok) > len(ok) else ""
 
 
 def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Level]) -> str:
-    """Say why nothing stands beside what it is to be compared with, where nothing does.
-
-    Args:
-        table: the study.
-        measured: configurations with figures, one or more.
-        base: levels of the baseline, or of the reference.
-    """
+    """Say why nothing stands beside its baseline or reference, where nothing does."""
     shown, n = (
         short_levels(table, base),
         sum(all(s.configuration[k] == level for k, level in base.items()) for s in measured),

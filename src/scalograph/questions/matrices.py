@@ -1,4 +1,4 @@
-"""The few numbers that carry a claim, as a matrix: settings that are alike share a row."""
+"""Build the matrix of a claim: configurations that are alike share a row."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,28 +22,21 @@ Settings = dict[str, tuple[Level, ...]]
 
 
 class _Group(NamedTuple):
-    """Settings that are alike: their levels, and for each column the cells of all of them."""
+    """Configurations that are alike: their levels, and for each column the cells of all of them."""
 
     levels: Settings
     cells: Sequence[Sequence[MatrixCell]]
 
 
 class Line(NamedTuple):
-    """A row before it is labelled: the levels of its settings, a cell for each column."""
+    """A row before it is labelled: the levels of its configurations, a cell for each column."""
 
     levels: Settings
     cells: tuple[MatrixCell, ...]
 
 
 def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tuple[Sample, MatrixCell]]) -> list[Line]:
-    """Make the rows, those that are alike in one.
-
-    Args:
-        table: the study.
-        along: factor of the columns.
-        columns: its levels.
-        cells: of the configurations; the others are empty.
-    """
+    """Make the rows, joining those that are alike."""
     names = [name for name in varying_factors(table) if name != along]
     by_levels: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
     for sample, cell in cells:
@@ -67,13 +60,12 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     matrix_rows = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
     otherwise = f"otherwise {short_levels(table, usual)}" if usual else ""
     note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
-    return Matrix.model_validate(
-        {"rows_are": head, "columns": list(columns), "rows": matrix_rows, "note": note, **texts}
-    )
+    fields = {"rows_are": head, "columns": list(columns), "rows": matrix_rows, "note": note}
+    return Matrix.model_validate({**fields, **texts})
 
 
 def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[str, Level]:
-    """Levels that most rows have, where labels would be long; said once for all."""
+    """Find levels that most rows have, where labels would be long; said once for all."""
     levels: dict[str, Level] = {}
     for name in names:
         level, n = Counter(line.levels[name] for line in lines).most_common(1)[0]
@@ -100,14 +92,12 @@ def _labels(
 
 
 def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -> str:
-    """Name levels of a factor, the first of them."""
     unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
     named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
     return ", ".join([*_drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
 
 
 def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
-    """The word that all labels begin with stands above them."""
     word = {label.partition(" ")[0] for label in labels}
     is_one = len(word) == 1 < len(labels) and all(label.partition(" ")[2] for label in labels)
     head = word.pop() if is_one and word.isdisjoint("0123456789") else ""
@@ -115,7 +105,7 @@ def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _drop_repeats(named: Sequence[str]) -> list[str]:
-    """Names of one factor, whose title is said once: "lock none, cas"."""
+    """Shorten names of one factor to one title: "lock none, cas"."""
     first, *rest = named
     head = first.rpartition(" ")[0]
     return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
@@ -132,7 +122,7 @@ def _merge_lines(lines: list[_Group]) -> list[_Group]:
 
 
 def _joins(first: _Group, second: _Group) -> bool:
-    """Whether one number stands for each pair of their cells: a chain of neighbors is not alike."""
+    """Tell whether one number stands for each pair of their cells: a chain of neighbors is not alike."""
     differ = [name for name in first.levels if first.levels[name] != second.levels[name]]
     columns = zip(first.cells, second.cells, strict=True)
     return len(differ) == 1 and all(_alike(a, b) for ours, theirs in columns for a in ours for b in theirs)
@@ -145,7 +135,7 @@ def _alike(first: MatrixCell, second: MatrixCell) -> bool:
 
 
 def overlaps(first: Estimate, second: Estimate) -> bool:
-    """Tell whether two intervals have something in common."""
+    """Tell whether two intervals overlap."""
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return False
     return max(first.low, second.low) <= min(first.high, second.high)

@@ -1,4 +1,4 @@
-"""The questions that a study can ask, and what the folder of each one holds.
+"""List the questions that a study can ask, and the roles that the folder of each one holds.
 
 A further question is a folder and a row. Rows are strings, so that a study names its question, and is checked by it, on
 a lower floor than the folders are; nothing of a folder is imported before it is asked for. The modules of a folder are
@@ -59,12 +59,12 @@ READINGS: dict[str, str] = {
 
 
 def answering_questions(question: str) -> list[str]:
-    """Name all that answers a study which asks this question: the question itself, then every reading."""
+    """Name all that answer a study of this question: the question itself, then every reading."""
     return [*([] if QUESTIONS[question] in READINGS.values() else [question]), *READINGS]
 
 
 def publishing_questions(question: str) -> list[str]:
-    """Name what answers a study that asks this question and has figures for published claims."""
+    """Name those that answer a study of this question and offer values to published claims."""
     folders = {**READINGS, **QUESTIONS}
     return [name for name in answering_questions(question) if find_spec(f"{folders[name]}.published") is not None]
 
@@ -77,10 +77,6 @@ def roles_present(module: str) -> list[str]:
 
 def role(name: str, module: str) -> ModuleType:
     """Import one role.
-
-    Args:
-        name: of a question or a reading.
-        module: of its folder.
 
     Raises:
         KeyError: there is no such question.
@@ -96,12 +92,12 @@ def basis(question: str) -> Basis:
 
 
 def has_curves(question: str) -> bool:
-    """Tell whether configurations have figures of their own, so that curves run through them."""
+    """Tell whether configurations have values of their own, so that curves run through them."""
     return not why_no_curves(question)
 
 
 def why_no_curves(question: str) -> str:
-    """Say why no configuration of a question has figures of its own; empty where each has."""
+    """Say why no configuration of a question has values of its own; empty where each has."""
     rests_on = basis(question)
     if rests_on == "pairs":
         return "its runs were compared in pairs"

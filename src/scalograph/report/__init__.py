@@ -1,5 +1,6 @@
-"""Findings become something to read: tables on the terminal, one HTML file.
+"""Show findings: the answer and tables on a terminal, one HTML file, still pictures.
 
-`scalograph.report.terminal.render` and `scalograph.report.html.write` are the two doors; each is imported
-by name, so that printing a table never loads the templates of the page.
+In: `Findings` and what the questions draw of them. Out: text on a console, HTML pages and SVG.
+`terminal_first.render_first`, `terminal_table.render` and `html.write` are imported by name, so that printing a table
+never loads the templates of the page. Start with `screen.Screen`, `cells.TableLayout` and `static_picture.Canvas`.
 """

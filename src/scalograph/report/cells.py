@@ -1,8 +1,8 @@
 """Lay out a table once: texts, alignment and footnotes; terminal and page only draw it."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -107,10 +107,9 @@ def table_layout(table: TableDoc) -> TableLayout:
     scales = _scales(table.columns, raw)
     drawn = zip(table.columns, raw, scales, strict=True)
     columns = [
-        _column(c, values, s, footnotes)
-        for c, values, s in drawn
-        if not (c.kind == "text" and bool(values) and all(x in (None, "", []) for x in values))
-    ]
+        _column(column, values, scale, footnotes) for column, values, scale in drawn
+        if not (column.kind == "text" and values and all(x in (None, "", []) for x in values))
+    ]  # fmt: skip
     headings = [heading for heading, _ in columns]
     cells = [[column[i] for _, column in columns] for i in range(len(rows))]
     title, note = one_line(table.title), one_line(table.note)
@@ -118,19 +117,18 @@ def table_layout(table: TableDoc) -> TableLayout:
 
 
 def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[ShownCell]]:
-    shared = _shared_warnings([x for x in values if isinstance(x, Estimate)])
+    first, *others = [x for x in values if isinstance(x, Estimate)] or [Estimate()]
+    shared = [w for w in first.warnings if others and all(w in e.warnings for e in others)]
     marks = footnotes.mark(shared)
     label = column.kind == "label"
-    cells = [_label(x) if label else _cell(x, scale, footnotes, shared) for x in values]
+    cells = [_cell(x, None if label else scale, footnotes, shared) for x in values]
     numeric = any(isinstance(c.sort, float) for c in cells) and column.kind != "text"
     heading = Heading(one_line(column.name), scale.unit, numeric, label, marks)
-    return heading, _align_points(cells) if numeric else cells
-
-
-def _shared_warnings(estimates: list[Estimate]) -> list[str]:
-    """Return the warnings that every estimate of a column carries: they go to its heading."""
-    first, *others = estimates or [Estimate()]
-    return [w for w in first.warnings if others and all(w in e.warnings for e in others)]
+    room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
+    if numeric:  # padded on the right, decimal points align
+        cells = [replace(c, text=f"{c.text}{' ' * (room - _fraction(c.text))}") if isinstance(c.sort, float) else c
+                 for c in cells]  # fmt: skip
+    return heading, cells
 
 
 def _scales(columns: list[Column], raw: list[list[Any]]) -> list[Scale]:
@@ -153,38 +151,22 @@ def _magnitude(x: Any) -> float | None:
     return float(x) if is_number(x) else None
 
 
-def _label(x: Any) -> ShownCell:
-    if is_number(x):
-        return ShownCell(declared_text(x), sort=float(x) if math.isfinite(x) else None)
-    return _plain(x)
-
-
-def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> ShownCell:
-    if isinstance(x, Estimate):
+def _cell(x: Any, scale: Scale | None, footnotes: Footnotes, shared: list[str]) -> ShownCell:
+    """Format a value; a level, which has no scale, as it is declared."""
+    if isinstance(x, Estimate) and scale:
         shown = estimate(x, scale)
         title = one_line("; ".join(x.warnings)) or one_line(f"{x.method}; {x.n} runs" if x.method else f"{x.n} runs")
-        was_run = x.value is not None or x.n > 0  # that nothing was run is what the dash says
+        was_run = x.value is not None or x.n > 0  # the dash already says that nothing was run
         marks = footnotes.mark([w for w in x.warnings if w not in shared]) if was_run else ""
         return ShownCell(shown.value, shown.interval, marks, title, _magnitude(x))
     if is_number(x):
-        return ShownCell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
-    return _plain(x)
-
-
-def _plain(x: Any) -> ShownCell:
+        return ShownCell(number(x, scale) if scale else declared_text(x), sort=float(x) if math.isfinite(x) else None)
     if x is None:
         return ShownCell(DASH, title="no value")
     if isinstance(x, bool):
         return ShownCell(level_text(x), sort=level_text(x))
     text = one_line(", ".join(str(part) for part in x)) if isinstance(x, list) else escape_controls(str(x))
     return ShownCell(text, sort=text)
-
-
-def _align_points(cells: list[ShownCell]) -> list[ShownCell]:
-    """Pad numbers on the right, so that their decimal points align."""
-    room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
-    pad: Callable[[ShownCell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
-    return [ShownCell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells]
 
 
 def _fraction(text: str) -> int:

@@ -112,9 +112,8 @@ def _band(claim: DecidedClaim, axis: ClaimAxis) -> str:
 
 def _ticks(axis: ClaimAxis) -> Iterator[str]:
     placed = axis.axis.fitting_ticks()
-    d = f"M{axis.axis.start:.1f} {axis.foot}H{axis.axis.end:.1f}" + "".join(
-        f"M{x:.1f} {axis.foot}v3" for x, _ in placed
-    )
+    marks = "".join(f"M{x:.1f} {axis.foot}v3" for x, _ in placed)
+    d = f"M{axis.axis.start:.1f} {axis.foot}H{axis.axis.end:.1f}{marks}"
     yield element("path", d=d, **paint("stroke", "muted"), fill="none")
     yield _texts([(x, axis.foot + 14, text) for x, text in placed], "middle", "muted")
 
@@ -168,11 +167,8 @@ def _measured_text(figure: ClaimFigure, scale: Scale) -> str:
 
 def _texts(placed: Iterable[tuple[float, float, str]], anchor: str, color: str) -> str:
     """Draw texts of one style as a group."""
-    each = [
-        element("text", html.escape(escape_controls(text)), x=round(x, 1), y=round(y, 1))
-        for x, y, text in placed
-        if text
-    ]
+    shown = ((x, y, html.escape(escape_controls(text))) for x, y, text in placed if text)
+    each = [element("text", text, x=round(x, 1), y=round(y, 1)) for x, y, text in shown]
     return element("g", *each, text_anchor=anchor, **paint("fill", color)) if each else ""
 
 
@@ -190,12 +186,11 @@ class ClaimRow:
 
 def claim_rows(claims: Sequence[DecidedClaim]) -> list[ClaimRow]:
     """Lay out claims in order, for `claims` of `page/claims.html`."""
-    return [_row(claim) for claim in claims]
-
-
-def _row(claim: DecidedClaim) -> ClaimRow:
-    is_bounded = claim.low is not None or claim.high is not None
-    borne_out = f"holds: {span(claim.low, claim.high, claim_scale(claim))}" if is_bounded else ""
-    svg = Markup(claim_picture(claim))  # noqa: S704  drawn here, texts escaped
-    words = f"{claim.id}: {'; '.join(figure_words(claim))}"
-    return ClaimRow(claim, SIGNS[claim.decision], claim.decision.replace(" ", "-"), borne_out, svg, words)
+    rows = []
+    for claim in claims:
+        is_bounded = claim.low is not None or claim.high is not None
+        borne_out = f"holds: {span(claim.low, claim.high, claim_scale(claim))}" if is_bounded else ""
+        svg = Markup(claim_picture(claim))  # noqa: S704  drawn here, texts escaped
+        words, style = f"{claim.id}: {'; '.join(figure_words(claim))}", claim.decision.replace(" ", "-")
+        rows.append(ClaimRow(claim, SIGNS[claim.decision], style, borne_out, svg, words))
+    return rows

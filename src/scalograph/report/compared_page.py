@@ -51,8 +51,7 @@ def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]
     plots = []
     for group, curve in parts[:MOST_CURVES]:
         named = [short_setting(comparison.titles.get(n, n), group[n], comparison.units.get(n, "")) for n in varied]
-        members = [row for row in ordered(curve) if row.ratio.value]
-        if members:
+        if members := [row for row in ordered(curve) if row.ratio.value]:
             plots.append((", ".join(named), _both(comparison, members), _ratio(comparison, members)))
     return plots
 
@@ -60,10 +59,8 @@ def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]
 def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
     sides = [[row.reference for row in members], [row.other for row in members]]
     scale = scale_for(comparison.unit, [e.value for side in sides for e in side if e])
-    scaled = [
-        [e.rescale(scale.factor) if e and e.value and e.value > 0 else Estimate() for e in side] for side in sides
-    ]
-    mode = _mode(comparison, members)
+    factor, mode = scale.factor, _mode(comparison, members)
+    scaled = [[e.rescale(factor) if e and e.value and e.value > 0 else Estimate() for e in side] for side in sides]
     traces = [_points(i, side, mode) for i, side in enumerate(scaled)]
     estimates = [e for side in scaled for e in side if e.value]
     title = f"{comparison.response_title or comparison.response}{f' ({scale.unit})' if scale.unit else ''}"
@@ -74,8 +71,8 @@ def _both(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -
         upright = {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
     else:
         upright = _linear(title, 0.0, 1.06 * max([*values, *ends]))
-    names = (comparison.reference, comparison.other)
-    return Plot(f"{title} of {names[0]} and {names[1]}", traces, _layout(comparison, members, upright))
+    label = f"{title} of {comparison.reference} and {comparison.other}"
+    return Plot(label, traces, _layout(comparison, members, upright))
 
 
 def _ratio(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> Plot:
@@ -90,9 +87,8 @@ def _ratio(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) 
     unity = line(places, [1.0, 1.0], "muted", 1.2, style={"dash": "6px,4px"})
     title = f"{comparison.other} over {comparison.reference}"
     layout = _layout(comparison, members, _linear(title, low - pad, high + pad))
-    return Plot(
-        f"ratio, {title}; gray: the margin", [band, unity, _points(1, ratios, _mode(comparison, members))], layout
-    )
+    points = _points(1, ratios, _mode(comparison, members))
+    return Plot(f"ratio, {title}; gray: the margin", [band, unity, points], layout)
 
 
 def _mode(comparison: ResultComparison, members: Sequence[ConfigurationRatio]) -> str:
@@ -121,11 +117,8 @@ def _layout(
     comparison: ResultComparison, members: Sequence[ConfigurationRatio], upright: dict[str, Any]
 ) -> dict[str, Any]:
     """Space the levels evenly: each is one comparison."""
-    levels = [row.levels.get(comparison.along) for row in members]
-    texts = [
-        "" if level is None else shorten_middle(level_text(level, comparison.units.get(comparison.along, "")), 12)
-        for level in levels
-    ]
+    levels, unit = [row.levels.get(comparison.along) for row in members], comparison.units.get(comparison.along, "")
+    texts = ["" if level is None else shorten_middle(level_text(level, unit), 12) for level in levels]
     title = comparison.titles.get(comparison.along, comparison.along)
     across = axis(title, (-0.5, len(members) - 0.5), **outside_ticks(**axis_ticks([*range(len(members))], texts)))
     widest = max(map(len, upright.get("ticktext", ["0000"])), default=4)

@@ -66,13 +66,13 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
     drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := position(n)) is not None and x <= end]
     if len(drawn) < 2:
         return None
-    at, kept = [_short_law(x) for x, _ in drawn], [i for _, i in drawn]
-    columns = {name: [_short_law(getattr(law, name)[i]) for i in kept] for name in ("fitted", "low", "high")}
+    at, kept = [_short(x) for x, _ in drawn], [i for _, i in drawn]
+    columns = {name: [_short(getattr(law, name)[i]) for i in kept] for name in ("fitted", "low", "high")}
     return {
         "at": at,
         "sizes": [f"{law.sizes[i]:.3g}" for i in kept],
         **columns,
-        "amdahl": [_short_law(law.amdahl[i]) for i in kept] if law.amdahl else [],
+        "amdahl": [_short(law.amdahl[i]) for i in kept] if law.amdahl else [],
         "inside": sum(law.sizes[i] <= law.largest for i in kept),
         "optimum": None if _misfit(law) else _mark(law, position, at, columns["fitted"]),
         "words": _words(law),
@@ -87,8 +87,8 @@ def _mark(
     if best.value is None or best.value < law.sizes[0] or (x := position(best.value)) is None or x > last:
         return None
     low, high = (position(end) if end else None for end in (best.low, best.high))
-    ends = {"low": _short_law(low), "high": _short_law(last if best.high and (high is None or high > last) else high)}
-    return {"at": _short_law(x), **ends, "value": fitted[_nearest(at, x)]}
+    ends = {"low": _short(low), "high": _short(last if best.high and (high is None or high > last) else high)}
+    return {"at": _short(x), **ends, "value": fitted[_nearest(at, x)]}
 
 
 def _nearest(at: Sequence[float | None], x: float) -> int:
@@ -112,7 +112,7 @@ def _words(law: LawDoc) -> str:
     return f"N* > {best.low:.3g}" if best.low is not None else ""
 
 
-def _short_law(x: float | None) -> float | None:
+def _short(x: float | None) -> float | None:
     return None if x is None else float(f"{x:.6g}")
 
 
@@ -148,11 +148,12 @@ def _family(
     fixed = {name: curves[0].group[name] for name in groups if name not in varying}
     measures = _measures(findings, curves)
     drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
-    # Before there is an axis: a paper may have levels that were not declared.
+    # Before the axis is made: a paper may have undeclared levels.
     beside, names = [published_points(findings, curve, factors) for curve in curves], papers(findings, curves)
     constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
     alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
-    axis, title = factors[factor].axis(), _axis_title(factors, factor)
+    unit = factors[factor].unit
+    axis, title = factors[factor].axis(), (f"{factors[factor].title} ({unit})" if unit else factors[factor].title)
     axis["mode"] = mode(len(axis["at"]), axis["ordered"])
     for curve, row, lines in zip(curves, drawn, beside, strict=True):
         row["points"].sort(key=lambda point: axis["at"][point["level"]])
@@ -168,18 +169,13 @@ def _family(
     line_index = varying.index(line) if line else None
     n_lines = 1 if line_index is None else len({curve["group"][line_index] for curve in drawn})
     return {
-        "axis": axis,
-        "title": title,
-        "groups": varying,
-        "line": line,
-        **arrangement(varying, drawn, factors),
+        "axis": axis, "title": title, "groups": varying, "line": line, **arrangement(varying, drawn, factors),
         "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.configuration(fixed), *alike])),
         "measures": [_add_key(m, over) for m in shown],
-        "under": legend(drawn, n_lines, published_legend(drawn, line_index, names)),
-        "curves": drawn,
+        "under": legend(drawn, n_lines, published_legend(drawn, line_index, names)), "curves": drawn,
         "shapes": [_place_shape(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
         "share": share_chart(curves, line, factors, title),
-    }
+    }  # fmt: skip
 
 
 def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
@@ -211,11 +207,6 @@ def _add_key(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]
     return measure | {"scale": measure["scale"].factor, "key": key, "over": captions, "shapes": shapes}
 
 
-def _axis_title(factors: Factors, name: str) -> str:
-    unit = factors[name].unit
-    return f"{factors[name].title} ({unit})" if unit else factors[name].title
-
-
 def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     """Return the measures with any value: responses as declared, then derived ones."""
     points = [p for c in curves for p in c.points]
@@ -226,7 +217,10 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in names])
     measures = []
     for name, shared in zip(names, scales, strict=True):
-        scale = _claim_scale(findings, name, units[name]) or shared
+        claim = findings.claim
+        is_shown = claim is not None and claim.figure == f"response {name}"
+        is_scaled = claim and claim.matrix and is_shown and claim.matrix.unit == units[name]
+        scale = (matrix_scale(claim.matrix) if claim and claim.matrix and is_scaled else None) or shared
         title = one_line(named[name].title if name in named else name)
         measure = _measure(f"response {name}", title, scale, estimates[name])
         measures.append(measure | {"response": name, "better": named[name].better if name in named else "none"})
@@ -235,13 +229,6 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     first = findings.study.primary or next(iter(names), "")
     order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
     return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
-
-
-def _claim_scale(findings: Findings, name: str, unit: str) -> Scale | None:
-    """Return the scale of the answer's matrix, where it shows this measure."""
-    claim = findings.claim
-    is_shown = claim is not None and claim.figure == f"response {name}"
-    return matrix_scale(claim.matrix) if claim and claim.matrix and is_shown and claim.matrix.unit == unit else None
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
@@ -253,13 +240,9 @@ def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate |
 
 
 def _curve(
-    findings: Findings,
-    curve: Curve,
-    varying: list[str],
-    measures: list[dict[str, Any]],
-    factors: Factors,
+    findings: Findings, curve: Curve, varying: list[str], measures: list[dict[str, Any]], factors: Factors,
     samples: Samples,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     group = [factors[name].index(curve.group[name]) for name in varying]
     ideal = _ideal(findings, curve)
     points = [_point(p, curve, ideal.get(level_key(p.level)), measures, factors, samples) for p in curve.points]
@@ -330,9 +313,5 @@ def _reach(curve: Curve, drawn: Sequence[dict[str, Any]], measure: dict[str, Any
     runs = [score * measure["scale"].factor for response in responses if response for score in response.scores]
     ideal = [1.0] if measure["id"] == "efficiency" else []
     ends = (end for value in values for end in (*value[1:3], *value[4:6]))
-    # Four digits: the frame has more room than that.
+    # Four digits are enough for a range.
     return [float(f"{x:.4g}") for x in reach([*(v[0] for v in values), *runs, *ideal], ends)] if values else None
-
-
-def _short(x: float) -> float:
-    return float(f"{x:.6g}")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scalograph.protocol.findings import Matrix, MatrixCell, RunsDoc
-from scalograph.report.terminal_matrix import matrix_legend, matrix_title
+from scalograph.report.terminal_first import matrix_legend, matrix_title
 from scalograph.text.cell_numbers import cell_number, matrix_scale
 from scalograph.text.scale import Scale
 
@@ -30,9 +30,8 @@ def matrix_text(matrix: Matrix) -> MatrixText:
     """Format the matrix."""
     scale = matrix_scale(matrix)
     rows = [(row.label, [_cell(cell, scale) for cell in row.cells]) for row in matrix.rows]
-    return MatrixText(
-        matrix_title(matrix, scale), [matrix.rows_are or "configuration", *matrix.columns], rows, matrix_legend(matrix)
-    )
+    head = [matrix.rows_are or "configuration", *matrix.columns]
+    return MatrixText(matrix_title(matrix, scale), head, rows, matrix_legend(matrix))
 
 
 def _cell(cell: MatrixCell, scale: Scale) -> tuple[str, str, str]:
@@ -82,7 +81,7 @@ GLOSSARY = (
 )
 
 
-# Of numbers as text the higher levels make no less, in up to eight times the time.
+# Higher levels take up to eight times as long, and pack numbers no smaller.
 LEVEL = 6
 
 

@@ -55,12 +55,18 @@ class RunMark:
 
 def run_timeline(log: RunLog | None) -> RunTimeline | None:
     """Draw the runs over time; None where none has both a time and a value."""
-    marks = list(_marks(log)) if log else []
-    if log is None or not marks:
+    if log is None:
+        return None
+    seen = ((at, ratio, _kind(log, i)) for i, (at, ratio) in enumerate(zip(log.start_s, log.relative, strict=False)))
+    marks = [RunMark(at, math.log(ratio), kind) for at, ratio, kind in seen if at is not None and ratio and ratio > 0]
+    if not marks:
         return None
     reach = min(max(LEAST, *(abs(mark.height) for mark in marks)), MOST)
     n = {kind: sum(_kind(log, i) == kind for i in range(len(log.run))) for kind in KINDS}
-    texts = KINDS | {"disturbed": _became(log, n["disturbed"])}
+    n_excluded, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
+    # Where too few others are left, disturbed runs count.
+    some = f"{failed}, {n_excluded or 'none'} of them left out"
+    texts = KINDS | {"disturbed": "left out" if n_excluded == n["disturbed"] else some}
     counts = [(kind, text, n[kind]) for kind, text in texts.items() if n[kind]]
     took = format_duration(max(mark.at for mark in marks) or 1.0)
     kinds = ", ".join(f"{count:,} {text}" for _, text, count in counts)
@@ -70,22 +76,10 @@ def run_timeline(log: RunLog | None) -> RunTimeline | None:
     )
 
 
-def _marks(log: RunLog) -> Iterator[RunMark]:
-    for i, (at, ratio) in enumerate(zip(log.start_s, log.relative, strict=False)):
-        if at is not None and ratio is not None and ratio > 0:
-            yield RunMark(at, math.log(ratio), _kind(log, i))
-
-
 def _kind(log: RunLog, i: int) -> str:
     if not log.counted[i] or log.verdict[i] in ("disturbed", "invalid"):
         return "disturbed"
     return "unverified" if log.verdict[i] == "unverified" else "clean"
-
-
-def _became(log: RunLog, n_bad: int) -> str:
-    """Describe disturbed runs: where too few others are left, they count."""
-    n, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
-    return "left out" if n == n_bad else f"{failed}, {n or 'none'} of them left out"
 
 
 def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
@@ -100,11 +94,8 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
     ends = [
         text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end") for sign in (1, -1)
     ]
-    foot = [
-        text_lines(["0"], LEFT, STRIP_HEIGHT - 3, "start"),
-        text_lines([took], width - RIGHT, STRIP_HEIGHT - 3, "end"),
-    ]
-    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end"), *ends, *foot]
+    foot = [(["0"], LEFT, STRIP_HEIGHT - 3, "start"), ([took], width - RIGHT, STRIP_HEIGHT - 3, "end")]
+    parts = [rule, text_lines(["1x"], LEFT - 8, middle + 4, "end"), *ends, *(text_lines(*text) for text in foot)]
     return element(
         "svg", *parts, *_signs(places), viewBox=f"0 0 {width} {STRIP_HEIGHT}", aria_hidden="true", focusable="false"
     )
@@ -118,12 +109,9 @@ def _dots(places: Iterable[tuple[int, int]]) -> str:
 
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
-    if places["clean"]:
-        yield element("path", d=_dots(places["clean"]), **pen, **paint("stroke", "line-0"), stroke_width=4)
-    if places["unverified"]:
-        dots = _dots(places["unverified"])
-        for color, width in (("line-0", 6), ("paper", 3.4)):
-            yield element("path", d=dots, **pen, **paint("stroke", color), stroke_width=width)
+    for kind, color, width in (("clean", "line-0", 4), ("unverified", "line-0", 6), ("unverified", "paper", 3.4)):
+        if places[kind]:
+            yield element("path", d=_dots(places[kind]), **pen, **paint("stroke", color), stroke_width=width)
     if places["disturbed"]:
         cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["disturbed"])
         yield element("path", d=cross, **pen, **paint("stroke", "line-1"), stroke_width=1.6)
@@ -135,17 +123,14 @@ SCRIPTS = (
     "dom", "links", "tools", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws",
     "crosshair", "curves", "compare", "main",
 )  # fmt: skip
-# Types and remarks are for who works on the script.
+# Types and comments are for developers.
 COMMENT = re.compile(r"\s*(//.*|/\*.*\*/)")
-LIBRARY = "plotly-small.min.js.gz"
-# The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
-# Both are let in by their digest; any other style attribute stays forbidden.
+# The library's maps set two constant style attributes: an empty one, and unsmoothed pixels. Both are allowed by digest;
+# any other style attribute stays forbidden.
 STYLE_HASHES = (
     "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
     "sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8=",
 )
-
-
 Drawn = Sequence[Figure | Overlay]
 
 
@@ -180,7 +165,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "style": Markup(style),  # noqa: S704  ours, from this package
         "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
-        "library": letters((ROOM / "vendor" / LIBRARY).read_bytes()),
+        "library": _library(),
         "glossary": GLOSSARY,
         "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
@@ -209,13 +194,9 @@ def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
 def environment() -> Environment:
     """Return the renderer of our templates: every text escaped, control characters shown."""
     return Environment(
-        loader=FileSystemLoader(ROOM / "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_show_controls,
-    )
+        loader=FileSystemLoader(ROOM / "page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_show_controls,
+    )  # fmt: skip
 
 
 def _show_controls(value: Any) -> Any:
@@ -223,6 +204,10 @@ def _show_controls(value: Any) -> Any:
 
 
 @cache
+def _library() -> str:
+    return letters((ROOM / "vendor" / "plotly-small.min.js.gz").read_bytes())
+
+
 @cache
 def join_files(kind: str, names: tuple[str, ...]) -> str:
     """Join files of the page, `css` or `js`, without comments."""

@@ -6,7 +6,7 @@ from typing import Any
 from scalograph.text.format import number
 from scalograph.text.scale import scale_for
 
-# What a reader asks first; the rest follows as it was found.
+# In the order readers ask for them; other facts follow as recorded.
 ORDER = (
     "cpu_model", "architecture", "clock_mhz", "caches", "hypervisor", "n_cpus", "smt", "topology", "memory_bytes",
     "disk_rotational", "distribution", "kernel", "kernel_command_line", "compiler",

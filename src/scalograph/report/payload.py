@@ -22,13 +22,9 @@ KEY = "One shot of the run nearest the median. Each bar: a subtask."
 
 def figures(findings: Findings, factors: Factors) -> list[Figure]:
     """Draw every consistent trace of subtasks, side by side."""
-    plots = [_plot(trace, factors) for trace in findings.traces if _is_whole(trace)]
+    whole = (t for t in findings.traces if 0 < len(t.start_us) == len(t.end_us) == len(t.worker))
+    plots = [_plot(t, factors) for t in whole if all(0 <= a <= b for a, b in zip(t.start_us, t.end_us, strict=True))]
     return [Figure("traces", "Which worker did which subtask", KEY, [View(plots)])] if plots else []
-
-
-def _is_whole(trace: TaskTrace) -> bool:
-    agree = 0 < len(trace.start_us) == len(trace.end_us) == len(trace.worker)
-    return agree and all(0 <= a <= b for a, b in zip(trace.start_us, trace.end_us, strict=True))
 
 
 def _plot(trace: TaskTrace, factors: Factors) -> Plot:
@@ -36,12 +32,13 @@ def _plot(trace: TaskTrace, factors: Factors) -> Plot:
     end, workers = max(trace.end_us), sorted(set(trace.worker))
     time = axis(f"time since the shot began ({MICRO})", (0, end), nticks=6, showgrid=True, separatethousands=True)
     places = axis_ticks(range(len(workers)), [*map(str, workers)])
-    layout = {
-        "margin": MARGIN, "xaxis": time | outside_ticks(), "yaxis": axis("worker", (len(workers) - 0.5, -0.5), **places),
-    }  # fmt: skip
+    upright = axis("worker", (len(workers) - 0.5, -0.5), **places)
+    layout = {"margin": MARGIN, "xaxis": time | outside_ticks(), "yaxis": upright}
+    rows = [[str(w), str(trace.worker.count(w)), str(_percent(busy(_spans(trace, w)), end))] for w in workers]
+    table = TextTable(f"Subtasks by worker, run {escape_controls(trace.run)}", ["worker", "subtasks", "busy (%)"], rows)
     return Plot(
         f"Subtasks by worker over time, {title}. {words}", [_bars(trace, workers)], layout, title, note=words,
-        details=[_table(trace, workers)], reach=end or 1, size="large",
+        details=[Details("This trace as a table", [table])], reach=end or 1, size="large",
     )  # fmt: skip
 
 
@@ -49,34 +46,21 @@ def _bars(trace: TaskTrace, workers: Sequence[int]) -> dict[str, Any]:
     rows = {worker: row for row, worker in enumerate(workers)}
     length = [float(f"{b - a:.6g}") for a, b in zip(trace.start_us, trace.end_us, strict=True)]
     start = [float(f"{a:.6g}") for a in trace.start_us]
-    order = _order(trace)
+    # Of each subtask, how many its worker began before.
+    begun, order = dict.fromkeys(trace.worker, 0), [0] * len(trace.worker)
+    for i in sorted(range(len(order)), key=lambda i: trace.start_us[i]):
+        order[i] = begun[trace.worker[i]]
+        begun[trace.worker[i]] += 1
     color = [mix_color("line-0", 0.6) if nth % 2 else "line-0" for nth in order]
     hover_texts = [
-        f"worker {worker}, its subtask {nth + 1}: {significant(took)} {MICRO} from {significant(begun)} {MICRO} on"
-        for worker, nth, took, begun in zip(trace.worker, order, length, start, strict=True)
+        f"worker {worker}, its subtask {nth + 1}: {significant(took)} {MICRO} from {significant(at)} {MICRO} on"
+        for worker, nth, took, at in zip(trace.worker, order, length, start, strict=True)
     ]
     return {
         "type": "bar", "orientation": "h", "base": start, "x": length, "y": [rows[worker] for worker in trace.worker],
         "width": 0.8, "marker": {"color": color, "line": {"width": 0}}, "hoverinfo": "text", "hovertext": hover_texts,
         "textposition": "none",
     }  # fmt: skip
-
-
-def _order(trace: TaskTrace) -> list[int]:
-    """Count for each subtask how many its worker began before."""
-    begun, nth = dict.fromkeys(trace.worker, 0), [0] * len(trace.worker)
-    for i in sorted(range(len(nth)), key=lambda i: trace.start_us[i]):
-        nth[i] = begun[trace.worker[i]]
-        begun[trace.worker[i]] += 1
-    return nth
-
-
-def _table(trace: TaskTrace, workers: Sequence[int]) -> Details:
-    end = max(trace.end_us)
-    share = [_percent(busy(_spans(trace, worker)), end) for worker in workers]
-    rows = [[str(w), str(trace.worker.count(w)), str(n)] for w, n in zip(workers, share, strict=True)]
-    title = f"Subtasks by worker, run {escape_controls(trace.run)}"
-    return Details("This trace as a table", [TextTable(title, ["worker", "subtasks", "busy (%)"], rows)])
 
 
 def _spans(trace: TaskTrace, worker: int) -> list[tuple[float, float]]:

@@ -29,9 +29,8 @@ def sign(symbol: str, x: float, y: float, half: float) -> str:
     'M7.4 10L10 7.4L12.6 10L10 12.6Z'
     """
     if symbol not in CORNERS:
-        return (
-            f"M{x - half:.1f} {y:.1f}a{half:g} {half:g} 0 1 0 {2 * half:g} 0a{half:g} {half:g} 0 1 0 {-2 * half:g} 0Z"
-        )
+        arc = f"a{half:g} {half:g} 0 1 0"
+        return f"M{x - half:.1f} {y:.1f}{arc} {2 * half:g} 0{arc} {-2 * half:g} 0Z"
     corners = (map(float, corner.split(",")) for corner in CORNERS[symbol].split())
     return "M" + "L".join(f"{round(x + half * dx, 1):g} {round(y + half * dy, 1):g}" for dx, dy in corners) + "Z"
 
@@ -84,11 +83,8 @@ def _amount(color: str) -> tuple[str, float]:
 
 def text_lines(lines: Sequence[str], x: float, y: float, anchor: str, color: str = "muted", size: int = 12) -> str:
     """Write lines below each other, the first at `y`."""
-    spans = [
-        element("tspan", html.escape(escape_controls(text)), x=round(x, 1), dy=size * 1.3 if i else None)
-        for i, text in enumerate(lines)
-        if text
-    ]
+    texts = [(html.escape(escape_controls(text)), size * 1.3 if i else None) for i, text in enumerate(lines) if text]
+    spans = [element("tspan", text, x=round(x, 1), dy=dy) for text, dy in texts]
     halo = {"stroke": "var(--paper)", "stroke_width": 3, "paint_order": "stroke"}
     position = {"x": round(x, 1), "y": round(y, 1), "text_anchor": anchor, "font_size": size}
     return element("text", *spans, **position, **halo, **paint("fill", color)) if spans else ""

@@ -19,8 +19,9 @@ from scalograph.text import reproduction_words, summaries
 from scalograph.text.reproduced import is_conclusive
 
 STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
+SEVERAL = "What published studies claim, on this machine"
 UNDECIDED = "\N{EN DASH}"
-# Share of parts to be rejected beyond which the whole is.
+# The whole is rejected above this share of rejected parts.
 MOST = 0.5
 GLOSSARY = (
     ("holds", "The whole interval of each figure lies in the range that bears the claim out."),
@@ -65,9 +66,10 @@ def page(reproduction: Reproduction) -> str:
     """Return the page as text."""
     style, parts = join_files("css", STYLES), {part.study: part for part in reproduction.parts}
     level = _level(reproduction)
+    titles = [study.title for study in reproduction.studies]
     context: dict[str, Any] = {
         "r": reproduction,
-        "title": _title(reproduction),
+        "title": f"Does it hold here? {titles[0]}" if len(titles) == 1 else SEVERAL,
         "words": reproduction_words,
         "kinds": reproduction_words.columns(reproduction),
         "level": level,
@@ -83,11 +85,6 @@ def page(reproduction: Reproduction) -> str:
         "nonce": nonce(__version__, style, reproduction.model_dump_json()),
     }
     return environment().get_template("reproduced.html").render(context)
-
-
-def _title(reproduction: Reproduction) -> str:
-    titles = [study.title for study in reproduction.studies]
-    return f"Does it hold here? {titles[0]}" if len(titles) == 1 else "What published studies claim, on this machine"
 
 
 def _level(reproduction: Reproduction) -> str:

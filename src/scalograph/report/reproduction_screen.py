@@ -31,27 +31,21 @@ def render_reproduction(reproduction: Reproduction, console: Console, places: Se
     for text, style in ((headline(reproduction), "bold"), (circumstances(reproduction), "")):
         emit(console, words(console, one_line(text), style), WIDTH)
     console.print()
-    for line in _table(reproduction):
-        _line(console, line)
-    console.print()
-    remarks = [("verdict", belief(reproduction.parts)), *_few(unfinished_parts(reproduction.parts))]
-    for label, text in (pair for pair in remarks if pair[1]):
-        _line(console, f"{label:{LABEL}}{_one_line(text)}")
-    for label, path in places:
-        _line(console, f"{label:{LABEL}}{one_line(path)}")
-
-
-def _table(reproduction: Reproduction) -> list[str]:
     heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(reproduction))], table_rows(reproduction)
     left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
     texts = [("", [head[i] for head in heads]) for i in range(2)]
     texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
-    return [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]
-
-
-def _few(remarks: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    more = len(remarks) - REMARKS
-    return remarks if more <= 0 else [*remarks[: REMARKS - 1], ("", f"and {more + 1} more")]
+    for line in [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]:
+        _line(console, line)
+    console.print()
+    unfinished = unfinished_parts(reproduction.parts)
+    if (more := len(unfinished) - REMARKS) > 0:
+        unfinished = [*unfinished[: REMARKS - 1], ("", f"and {more + 1} more")]
+    remarks = [("verdict", belief(reproduction.parts)), *unfinished]
+    for label, text in (pair for pair in remarks if pair[1]):
+        _line(console, f"{label:{LABEL}}{_one_line(text)}")
+    for label, path in places:
+        _line(console, f"{label:{LABEL}}{one_line(path)}")
 
 
 def _one_line(text: str) -> str:

@@ -32,11 +32,8 @@ def body(sheet: TableLayout) -> Markup:
     """Return all rows, without their `tbody`: one line each."""
     places = {hint: i for i, hint in enumerate(hints(sheet))}
     columns = [(_class(sheet, i), sheet.has_intervals(i)) for i in range(len(sheet.headings))]
-    before = [[], *sheet.rows]
-    lines = (
-        "".join(_row(row, columns, places, again(sheet, row, old)))
-        for row, old in zip(sheet.rows, before, strict=False)
-    )
+    pairs = zip(sheet.rows, [[], *sheet.rows], strict=False)
+    lines = ("".join(_row(row, columns, places, again(sheet, row, old))) for row, old in pairs)
     return Markup("\n".join(lines))  # noqa: S704  the tags are ours, the texts escaped
 
 
@@ -48,10 +45,8 @@ def _class(sheet: TableLayout, i: int) -> str:
 
 def again(sheet: TableLayout, row: list[ShownCell], before: list[ShownCell]) -> int:
     """Count the first cells that repeat the row above; they are dimmed, so that groups show."""
-    alike = [
-        not sheet.has_intervals(i) and cell.text == old.text
-        for i, (cell, old) in enumerate(zip(row, before, strict=False))
-    ]
+    pairs = enumerate(zip(row, before, strict=False))
+    alike = [not sheet.has_intervals(i) and cell.text == old.text for i, (cell, old) in pairs]
     return alike.index(False) if False in alike else 0
 
 

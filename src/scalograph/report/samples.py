@@ -10,7 +10,6 @@ from scalograph.text.escape import escape_controls
 
 EXACT_RUNS = 2_000  # past this, scores are rounded to DIGITS so that the page stays small
 DIGITS = 5
-VERDICT_WORDS = {"disturbed": "disturbed", "unverified": "unverified"}
 LOGGED = ("start_s", "status", "cause", "amount", "counted")
 
 
@@ -82,10 +81,13 @@ class Samples:
         exact = len(self.rows) <= EXACT_RUNS
         return {
             "run": [row.run for row in self.rows],
-            "verdicts": [escape_controls(VERDICT_WORDS.get(verdict, verdict)) for verdict in verdicts],
+            "verdicts": [escape_controls(verdict) for verdict in verdicts],
             "verdict": [codes[row.verdict] for row in self.rows],
             "levels": {name: [row.configuration.get(name, -1) for row in self.rows] for name in names},
-            "scores": {name: [_short(row.scores.get(name), exact) for row in self.rows] for name in responses},
+            "scores": {
+                name: [x if exact or x is None else float(f"{x:.{DIGITS}g}") for x in scores]
+                for name, scores in ((name, [row.scores.get(name) for row in self.rows]) for name in responses)
+            },
             "left_out": {name: [i for i, row in enumerate(self.rows) if name in row.left_out] for name in responses},
             "digits": None if exact else DIGITS,
         }
@@ -104,7 +106,3 @@ def stretches(rows: list[int]) -> list[list[int]]:
         else:
             groups.append([row, 1])
     return groups
-
-
-def _short(x: float | None, exact: bool) -> float | None:
-    return x if x is None or exact else float(f"{x:.{DIGITS}g}")

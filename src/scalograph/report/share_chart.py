@@ -11,8 +11,10 @@ from scalograph.text.plots import axis, axis_ticks, escape_markup, fade_color
 FEW_CPUS, MANY_BARS, MANY_PANELS = 8, 40, 12
 BARS = "CPU time split over the CPUs; dotted: even shares."
 MAP = "Rows: CPUs; stronger color: larger share."
-# What ran elsewhere before it was placed is no spread.
+# A smaller share ran before the task was placed.
 LEAST = 0.01
+Shares = Sequence[Sequence[float]]
+Drawn = tuple[list[dict[str, Any]], dict[str, Any]]  # traces and layout
 
 
 def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, title: str) -> Figure | None:
@@ -20,11 +22,8 @@ def share_chart(curves: Sequence[Curve], line: str | None, factors: Factors, tit
 
     Runs on one CPU have nothing to show.
     """
-    spread = [
-        curve
-        for curve in curves
-        if any((sum(share > LEAST for share in point.per_cpu_share) > 1) for point in curve.points)
-    ]
+    shares = [[sum(share > LEAST for share in point.per_cpu_share) for point in curve.points] for curve in curves]
+    spread = [curve for curve, n_cpus in zip(curves, shares, strict=True) if max(n_cpus, default=0) > 1]
     if not spread:
         return None
     most = max(len(point.per_cpu_share) for curve in spread for point in curve.points)
@@ -74,9 +73,7 @@ def _plot(curve: Curve, varying: Sequence[str], factors: Factors, title: str) ->
     return Plot(f"Share of CPU time on each CPU, {fixed}", data, {"xaxis": time, **layout}, title=fixed)
 
 
-def _bars(
-    labels: Sequence[str], shares: Sequence[Sequence[float]], n_cpus: int
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _bars(labels: Sequence[str], shares: Shares, n_cpus: int) -> Drawn:
     is_crowded, texts = len(labels) > MANY_BARS, [escape_markup(label) for label in labels]
     data = [
         {
@@ -96,9 +93,7 @@ def _bars(
     return data, {**style, "shapes": [{**even, "y0": y, "y1": y} for y in heights], "yaxis": upright}
 
 
-def _map(
-    labels: Sequence[str], shares: Sequence[Sequence[float]], n_cpus: int
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _map(labels: Sequence[str], shares: Shares, n_cpus: int) -> Drawn:
     colors = {
         "type": "heatmap", "x0": 0, "dx": 1, "z": [[row[cpu] for row in shares] for cpu in range(n_cpus)], "zmin": 0,
         "colorscale": [[0, "paper"], [1, "line-0"]], "text": [[escape_markup(label) for label in labels]] * n_cpus,

@@ -19,7 +19,7 @@ from scalograph.text.escape import escape_controls
 
 _BASE = Path(__file__).parent / "page" / "css" / "base.css"
 _ROLE = re.compile(r"--(ink|paper|muted|rule|wait|line-\d): (#[0-9a-f]{6});")
-# In an attribute; texts have no such quotes, for they are escaped.
+# Only in attributes: texts are escaped, so they have no such quotes.
 _USED = re.compile(r'="var\(--([a-z0-9-]+)\)"')
 _LAID_OUT = ' aria-hidden="true" focusable="false"'
 

@@ -42,8 +42,8 @@ class Canvas:
 def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float, height: float) -> str:
     """Draw a plot.
 
-    Traces are as in `protocol/figure.py`, and both axes have a range. The `svg` element is unlabeled: its context says what
-    it shows.
+    Traces are as in `protocol/figure.py`, and both axes have a range. The `svg` element is unlabeled: its context
+    describes it.
     """
     margin = MARGIN | layout.get("margin", {})
     margin["r"] = min(margin["r"], 0.32 * width)
@@ -64,10 +64,8 @@ def _grid(canvas: Canvas) -> Iterator[str]:
     for axis, across in ((canvas.x, False), (canvas.y, True)):
         if axis.layout.get("showgrid", True):
             ends = (canvas.x.start, canvas.x.end) if across else (canvas.y.start, canvas.y.end)
-            d = "".join(
-                f"M{ends[0]:g} {p:.1f}H{ends[1]:g}" if across else f"M{p:.1f} {ends[0]:g}V{ends[1]:g}"
-                for p, _ in axis.ticks()
-            )
+            pixels, (a, b) = [pixel for pixel, _ in axis.ticks()], ends
+            d = "".join(f"M{a:g} {p:.1f}H{b:g}" if across else f"M{p:.1f} {a:g}V{b:g}" for p in pixels)
             yield element("path", d=d, **paint("stroke", "rule"), fill="none")
 
 
@@ -78,15 +76,10 @@ def _axes(canvas: Canvas) -> Iterator[str]:
         yield text_lines([label], pixel, foot + 17, "middle")
     for pixel, label in canvas.y.ticks():
         yield text_lines([label], canvas.x.start - 7, pixel + 4, "end")
-    yield text_lines(
-        [shorten_middle(canvas.x.title, int(canvas.width / (12 * LETTER_WIDTH)))],
-        (canvas.x.start + canvas.x.end) / 2,
-        foot + 36,
-        "middle",
-    )
-    yield text_lines(
-        [shorten_middle(canvas.y.title, int(canvas.width / (13 * LETTER_WIDTH)))], 0, 13, "start", "ink", 13
-    )
+    titles = [shorten_middle(axis.title, int(canvas.width / (size * LETTER_WIDTH)))
+              for axis, size in ((canvas.x, 12), (canvas.y, 13))]  # fmt: skip
+    yield text_lines(titles[:1], (canvas.x.start + canvas.x.end) / 2, foot + 36, "middle")
+    yield text_lines(titles[1:], 0, 13, "start", "ink", 13)
 
 
 def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
@@ -98,7 +91,11 @@ def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
         color = trace.get("fillcolor") or "muted/0.2"
         yield element("path", d=_path(points) + "Z", **paint("fill", color))
     if "error_y" in trace:
-        yield _bars(canvas, trace)
+        bar, d = trace["error_y"], []
+        for x, y, up, down in zip(trace["x"], trace["y"], bar["array"], bar["arrayminus"], strict=True):
+            if y is not None and (up or down):
+                d.append(f"M{canvas.x(x):.1f} {canvas.y.inside(y - down):.1f}V{canvas.y.inside(y + up):.1f}")
+        yield element("path", d="".join(d), fill="none", **paint("stroke", bar["color"]), stroke_width=bar["thickness"])
     mode, pen = trace.get("mode", "lines"), trace.get("line", {})
     if "lines" in mode and pen.get("width", 1.5) > 0:
         drawn = element("path", d=_path(points), fill="none", **_pen(pen))
@@ -124,19 +121,8 @@ def _path(points: Sequence[tuple[float, float] | None]) -> str:
 def _pen(pen: dict[str, Any]) -> dict[str, Any]:
     dash = pen.get("dash", "solid")
     dashes = None if dash == "solid" else DASHES.get(dash, dash.replace("px", "").replace(",", " "))
-    return {
-        **paint("stroke", pen.get("color", "ink")),
-        "stroke_width": pen.get("width", 1.5),
-        "stroke_dasharray": dashes,
-    }
-
-
-def _bars(canvas: Canvas, trace: dict[str, Any]) -> str:
-    bar, d = trace["error_y"], []
-    for x, y, up, down in zip(trace["x"], trace["y"], bar["array"], bar["arrayminus"], strict=True):
-        if y is not None and (up or down):
-            d.append(f"M{canvas.x(x):.1f} {canvas.y.inside(y - down):.1f}V{canvas.y.inside(y + up):.1f}")
-    return element("path", d="".join(d), fill="none", **paint("stroke", bar["color"]), stroke_width=bar["thickness"])
+    color = paint("stroke", pen.get("color", "ink"))
+    return {**color, "stroke_width": pen.get("width", 1.5), "stroke_dasharray": dashes}
 
 
 def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any]) -> Iterator[str]:
@@ -153,12 +139,8 @@ def _markers(points: Sequence[tuple[float, float] | None], marker: dict[str, Any
             mark = sign(each(marker.get("symbol", "circle"), i), *point, each(marker.get("size", 6), i) / 2)
             looks.setdefault(look, []).append(mark)
     for (color, ink, width), d in looks.items():
-        yield element(
-            "path",
-            d="".join(d),
-            **paint("fill", color),
-            **_pen({"color": ink, "width": width} if width else {"color": "", "width": None}),
-        )
+        pen = _pen({"color": ink, "width": width} if width else {"color": "", "width": None})
+        yield element("path", d="".join(d), **paint("fill", color), **pen)
 
 
 def _cells(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
@@ -187,11 +169,7 @@ def _shape(canvas: Canvas, shape: dict[str, Any]) -> str:
         d = "M" + "L".join(places)
     else:
         (a, b), (c, e) = _ends(canvas.x, shape, "x"), _ends(canvas.y, shape, "y")
-        d = (
-            f"M{a:.1f} {c:.1f}H{b:.1f}V{e:.1f}H{a:.1f}Z"
-            if shape["type"] == "rect"
-            else f"M{a:.1f} {c:.1f}L{b:.1f} {e:.1f}"
-        )
+        d = f"M{a:.1f} {c:.1f}" + (f"H{b:.1f}V{e:.1f}H{a:.1f}Z" if shape["type"] == "rect" else f"L{b:.1f} {e:.1f}")
     return element("path", d=d, **paint("fill", shape.get("fillcolor", "")), **_pen(shape.get("line", {})))
 
 
@@ -224,8 +202,7 @@ def _note(canvas: Canvas, note: dict[str, Any]) -> str:
     size = font.get("size", 12)
     room = int((canvas.width - x) / (size * LETTER_WIDTH)) if note.get("xanchor") == "left" else MOST_LETTERS
     lines = [shorten_middle(html.unescape(text), room) for text in note["text"].split("<br>")]
-    y += {"top": size, "bottom": -4 - 1.3 * size * (len(lines) - 1)}.get(
-        note.get("yanchor", ""), size * (0.35 - 0.65 * (len(lines) - 1))
-    )
+    more, edge = len(lines) - 1, note.get("yanchor", "")
+    y += {"top": size, "bottom": -4 - 1.3 * size * more}.get(edge, size * (0.35 - 0.65 * more))
     anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", ""), "middle")
     return text_lines(lines, x, y, anchor, font.get("color", "muted"), size)

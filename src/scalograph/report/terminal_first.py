@@ -1,37 +1,143 @@
 """The answer on a terminal, in 25 lines: claim, matrix, verdict, where the rest is."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import chain
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from scalograph.protocol.findings import Trust
+from scalograph.protocol.findings import Matrix, MatrixCell, MatrixRow
 from scalograph.report.screen import PROSE_COLUMNS, Screen, words
-from scalograph.report.terminal_matrix import matrix_lines
-from scalograph.text.escape import one_line
+from scalograph.text.cell_numbers import NOT_RESOLVED, cell_number, matrix_scale
+from scalograph.text.escape import encodable, one_line
+from scalograph.text.format import DASH
 from scalograph.text.quantities import count_noun
+from scalograph.text.scale import Scale
 from scalograph.text.summaries import DOT
+
+GAP = 2
+LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a quarter of all
+INDENT = 2  # of a label's further lines
+DOTS = "\N{HORIZONTAL ELLIPSIS}"
+Plain = Callable[[str], str]
+BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
+
+
+def matrix_lines(matrix: Matrix, console: Console, most: int, only_resolved: bool = False) -> list[Text]:
+    """Lay out a matrix in the width of a console.
+
+    At most `most` rows, with 0 none; `only_resolved` omits rows without a conclusive value.
+    """
+    kept_rows = [row for row in matrix.rows if not only_resolved or any(map(_is_resolved, row.cells))]
+    if not most or not kept_rows:
+        return []
+    # One line counts the hidden ones.
+    rows = kept_rows if len(kept_rows) + (len(kept_rows) < len(matrix.rows)) <= most else kept_rows[: most - 1]
+    plain: Plain = lambda text: encodable(one_line(text), console.encoding)  # noqa: E731
+    labels = [plain(text) for text in (matrix.rows_are, *(row.label for row in rows))]
+    columns = _columns(matrix, rows, plain, console.width - _width(labels))
+    kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
+    room = console.width - sum(_width(columns[i]) + GAP for i in kept)
+    width = min(_width(labels), max(room, 1))
+    lines = [matrix_title(matrix, matrix_scale(matrix))]
+    for at, label in enumerate(labels):
+        first, *rest = _wrap_label(label, width, console)
+        lines += [(" " * GAP).join([set_cell_size(first, width), *(columns[i][at] for i in kept)]), *rest]
+    kinds = (((len(matrix.rows) - len(rows)), "row"), ((len(columns) - len(kept)), "column"))
+    counts = [f"{n} more {kind}{'s' * (n > 1)}" for n, kind in kinds if n]
+    lines += [f"{DOTS} {' and '.join(counts)}: --tables"] if counts else []
+    texts = words(console, "\n".join(lines)).split()
+    texts[1].stylize("bold")
+    legend = words(console, matrix_legend(matrix), "dim")
+    return [*texts, *legend.wrap(console, console.width)] if legend.plain else [*texts]
+
+
+def _is_resolved(cell: MatrixCell) -> bool:
+    return (cell.text or cell_number(cell.estimate)) not in (DASH, NOT_RESOLVED)
+
+
+def matrix_title(matrix: Matrix, scale: Scale) -> str:
+    """Return the quantity, its unit, and which direction is better."""
+    beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
+    return one_line(matrix.title) + (f" ({beside})" if beside else "")
+
+
+def _columns(matrix: Matrix, rows: Sequence[MatrixRow], plain: Plain, room: int) -> list[list[str]]:
+    """Return the texts of all columns with headings; without ends of lopsided intervals where too wide."""
+    for tight in (False, True):
+        cells = [[row.cells[i] for row in rows] for i in range(len(matrix.columns))]
+        scale = matrix_scale(matrix)
+        texts = [[plain(cell.text or cell_number(cell.estimate, scale, tight)) for cell in column] for column in cells]
+        columns = [
+            _column(plain(name), *pair)
+            for name, pair in zip(matrix.columns, zip(cells, texts, strict=True), strict=True)
+        ]
+        if sum(_width(column) + GAP for column in columns) <= room:
+            break
+    return columns
+
+
+def _column(name: str, cells: Sequence[MatrixCell], texts: Sequence[str]) -> list[str]:
+    """Return a heading and its texts in one width, with values and intervals aligned."""
+    parts = [text.partition(" ") if any(c.isdigit() for c in text) else ("", "", text) for text in texts]
+    value = max((cell_len(head) for head, blank, _ in parts if blank), default=0)
+    lined = [f"{head:>{value}} {tail}" if blank else head or tail for head, blank, tail in parts]
+    shown = [name, *(f"{text} !" if cell.doubt else text for text, cell in zip(lined, cells, strict=True))]
+    width = _width(shown)
+    return [text + " " * (width - cell_len(text)) for text in shown]
+
+
+def _width(texts: Sequence[str]) -> int:
+    return max(map(cell_len, texts), default=0)
+
+
+def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
+    """Return the columns that fit beside the narrowest label: first, last, and spread between."""
+    least = min(label, LEAST_LABEL, room // 4)
+    for n in range(len(widths), 1, -1):
+        kept = sorted({round(i * (len(widths) - 1) / (n - 1)) for i in range(n)})
+        if least + sum(widths[i] + GAP for i in kept) <= room:
+            return kept
+    return [len(widths) - 1]
+
+
+def _wrap_label(label: str, width: int, console: Console) -> list[str]:
+    """Wrap a label between words, within a word only where it is too wide."""
+    first = Text(label).wrap(console, width)[0].plain.rstrip() if label else ""
+    rest = label[len(first) :].lstrip()
+    more = Text(rest).wrap(console, max(width - INDENT, 1)) if rest else ()
+    return [first, *(f"{'':{INDENT}}{line.plain.rstrip()}" for line in more)]
+
+
+def matrix_legend(matrix: Matrix) -> str:
+    """Return the legend: the level of the intervals, and the most frequent flag."""
+    cells = [cell for row in matrix.rows for cell in row.cells]
+    estimates = [cell.estimate for cell in cells if cell.estimate]
+    levels = {f"{100 * estimate.confidence:g}" for estimate in estimates if estimate.low is not None}
+    reasons = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
+    more = f" (and {len(reasons) - 1} more reason{'s' * (len(reasons) > 2)})" if len(reasons) > 1 else ""
+    parts = [
+        f"\N{PLUS-MINUS SIGN}: {levels.pop()} % interval" if len(levels) == 1 else "",
+        f"!: {reasons[0][0]}{more}" if reasons else "",
+        matrix.note,
+    ]
+    return "; ".join(one_line(text) for text in parts if text)
+
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
 LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
 TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
-# A blank between a number and its percent sign ends no line: while lines are broken, a letter stands for it.
+# No line breaks between a number and its percent sign: a placeholder stands for the blank while wrapping.
 _UNIT, _HELD = re.compile(r"(?<=\d) (?=%)"), "\uf8ff"
-# What is left out first where the answer is too long: how many rows, points of the verdict and sentences stay.
+# How many rows, points of the verdict and sentences stay, for answers that are too long.
 CUTS = [
     *((n, 3, 3) for n in range(24, 6, -1)),
-    (6, 2, 3),
-    (5, 1, 3),
-    (5, 1, 2),
-    (4, 1, 2),
-    (3, 0, 2),
-    (4, 1, 1),
-    (3, 0, 1),
-    (0, 0, 1),
-]
+    (6, 2, 3), (5, 1, 3), (5, 1, 2), (4, 1, 2), (3, 0, 2), (4, 1, 1), (3, 0, 1), (0, 0, 1),
+]  # fmt: skip
 
 Places = Sequence[tuple[str, str]]
 
@@ -56,9 +162,13 @@ def _lines(
 ) -> list[Text]:
     """Return all lines in blocks; the verdict comes first where the study is rejected."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
-    # Why a rejected study claims nothing is what its verdict says.
+    # The verdict already says why a rejected study claims nothing.
     first, *more = [""] if _is_unsaid(screen) else claim.sentences[:n_sentences]
-    heads = ((screen.title, "bold"), *((text, "dim") for text in _machine(screen.machine, console)))
+    # The machine is one line, if needed without the configuration count, else two.
+    head, *rest = screen.machine.split(DOT)
+    fitting = [text for text in (screen.machine, DOT.join([head, *rest[-1:]])) if len(text) <= console.width]
+    machine = fitting[:1] or [head, *rest[-1:]]
+    heads = ((screen.title, "bold"), *((text, "dim") for text in machine))
     claim_lines = _wrap_text(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
     claim_lines += _label_lines(console, "paper", "" if is_rejected else screen.published, "bold")
     numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
@@ -71,13 +181,6 @@ def _lines(
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 
 
-def _machine(text: str, console: Console) -> list[str]:
-    """Return the machine in one line, if needed without the configuration count, else on two lines."""
-    head, *rest = text.split(DOT)
-    fitting = [line for line in (text, DOT.join([head, *rest[-1:]])) if len(line) <= console.width]
-    return fitting[:1] or [head, *rest[-1:]]
-
-
 def _is_unsaid(screen: Screen) -> bool:
     """Return whether nothing is claimed because the study is rejected."""
     return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
@@ -87,12 +190,9 @@ def _verdict_lines(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
     if trust is None:
         return failed
-    text = f"{'Cannot be said. ' * _is_unsaid(screen)}{_verdict(trust, n_points)}"
+    points = (f"{point[:1].upper()}{point[1:]}" for point in trust.points[:n_points])
+    text = " ".join([f"{'Cannot be said. ' * _is_unsaid(screen)}{trust.sentence}", *points])
     return [(TRUST_WORDS[trust.level], text, TRUST_STYLES[trust.level]), *failed]
-
-
-def _verdict(trust: Trust, n_points: int) -> str:
-    return " ".join([trust.sentence, *(f"{point[:1].upper()}{point[1:]}" for point in trust.points[:n_points])])
 
 
 def _wrap_text(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:

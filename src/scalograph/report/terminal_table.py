@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scalograph.protocol.old_names import rename_table
-from scalograph.report.cells import ShownCell, TableLayout, table_layout
+from scalograph.report.cells import TableLayout, table_layout
 from scalograph.report.screen import Screen, emit, gap, items, say, verbatim, words
 from scalograph.text.format import DASH
 
@@ -101,13 +101,10 @@ def column_texts(sheet: TableLayout, i: int) -> list[str]:
         return [str(cell) for cell in cells]
     value = max(cell_len(cell.text) for cell in cells)
     interval = max(cell_len(cell.interval) for cell in cells)
-    return [_estimate(cell, value, interval) for cell in cells]
-
-
-def _estimate(cell: ShownCell, value: int, interval: int) -> str:
-    marks = f"({cell.marks})" if cell.marks else ""
-    number = " " * (value - cell_len(cell.text)) + cell.text
-    return f"{number} {cell.interval:<{interval}} {marks}".rstrip()
+    numbers = [" " * (value - cell_len(cell.text)) + cell.text for cell in cells]
+    marks = [f"({cell.marks})" if cell.marks else "" for cell in cells]
+    columns = zip(numbers, cells, marks, strict=True)
+    return [f"{number} {cell.interval:<{interval}} {mark}".rstrip() for number, cell, mark in columns]
 
 
 def draw(sheet: TableLayout, console: Console) -> None:
@@ -138,12 +135,9 @@ def _draw_planned(sheet: TableLayout, columns: list[list[str]], layout: TablePla
         for strip, widths in enumerate(layout.strips):
             if strip:
                 gap(console)
-            telling = [
-                row
-                for row in rows
-                if not strip
-                or any(str(sheet.rows[row][i]) not in ("", DASH) for i in widths if not sheet.headings[i].label)
-            ]
+            values = [i for i in widths if not sheet.headings[i].label]
+            telling = [row for row in rows if any(str(sheet.rows[row][i]) not in ("", DASH) for i in values)]
+            telling = telling if strip else rows
             emit(console, _table(sheet, columns, telling or rows, widths, console))
 
 
@@ -215,9 +209,8 @@ def render(screen: Screen, console: Console) -> None:
 def render_table(screen: Screen, name: str, console: Console) -> bool:
     """Print one table; return False where there is none of that name."""
     name = rename_table(name)
-    for table in screen.tables:
-        if table.id == name:
-            draw(table_layout(table), console)
-            gap(console)
-            return True
-    return False
+    table = next((table for table in screen.tables if table.id == name), None)
+    if table:
+        draw(table_layout(table), console)
+        gap(console)
+    return table is not None

@@ -13,9 +13,9 @@ from scalograph.text.plots import MARGIN, axis, escape_markup, fade_color, outsi
 from scalograph.text.scale import Scale, scale_for
 
 MAX_TASKS = 12
-# The one row of a run whose switches were too many to record each.
+# The one row of a run with too many switches to record.
 TREE = "all"
-# Fewer tasks than this on CPUs are one at most, with what comes and goes beside it.
+# Fewer running tasks than this are one task with short-lived others.
 ALONE = 1.25
 
 
@@ -31,22 +31,13 @@ def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
     if not (isinstance(cpus, list) and isinstance(busy, list) and cpus and len(busy) == len(cpus)):
         return None
     rows = busy if waiting is None and cpus == [TREE] else [*busy, waiting]
-    return (
-        timeline
-        if all(
-            isinstance(row, list)
-            and row
-            and len(row) == len(rows[0])
-            and all(isinstance(x, int | float) and math.isfinite(x) for x in row)
-            for row in rows
-        )
-        and _is_positive(timeline.get("bin_ns"))
-        else None
-    )
+    bin_ns = timeline.get("bin_ns")
+    return timeline if _agree(rows) and isinstance(bin_ns, int | float) and bin_ns > 0 else None
 
 
-def _is_positive(x: Any) -> bool:
-    return isinstance(x, int | float) and x > 0
+def _agree(rows: list[Any]) -> bool:
+    are_equal = all(isinstance(row, list) and row and len(row) == len(rows[0]) for row in rows)
+    return are_equal and all(isinstance(x, int | float) and math.isfinite(x) for row in rows for x in row)
 
 
 class Bins:
@@ -104,27 +95,23 @@ def _tasks(tasks: Any) -> list[list[str]]:
     cpu = scale_for("ns", [_number(t.get("cpu_ns")) for t in listed])
     wait = scale_for("ns", [_number(t.get("wait_ns")) for t in listed])
     return [
-        [
-            one_line(f"{t.get('name', '')} ({t.get('tid', '?')})"),
-            _figure(t.get("cpu_ns"), cpu.factor, cpu.unit),
-            _figure(t.get("wait_ns"), wait.factor, wait.unit),
-            number(_number(t.get("migrations"))),
-        ]
+        [one_line(f"{t.get('name', '')} ({t.get('tid', '?')})"), _duration(t.get("cpu_ns"), cpu),
+         _duration(t.get("wait_ns"), wait), number(_number(t.get("migrations")))]
         for t in listed[:MAX_TASKS]
-    ]
+    ]  # fmt: skip
 
 
 def _number(x: Any) -> float | None:
     return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
 
 
-def _figure(x: Any, factor: float, unit: str) -> str:
+def _duration(x: Any, scale: Scale) -> str:
     value = _number(x)
-    return DASH if value is None else f"{significant(value * factor)} {unit}"
+    return DASH if value is None else f"{significant(value * scale.factor)} {scale.unit}"
 
 
 MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
-# More CPUs than this are a map, not bands; and the picture as numbers has so many rows at most.
+# More CPUs than this are a map instead of bands; rows of the table at most.
 FEW_CPUS, FEW_ROWS = 8, 20
 KEY = "Run nearest the median. Below: tasks on CPUs; above: tasks waiting."
 WINDOW = " Gray: outside the measured window."
@@ -149,16 +136,16 @@ def missing_timeline(findings: Findings) -> str:
     if findings.runs.n_done == 0 or any(drawable(t.timeline) for t in findings.timelines):
         return ""
     refused = next((d for d in findings.degraded if "records" in d.what), None)
-    reason = (
-        f"{refused.what}: {refused.why}{f'; {refused.fix}' if refused.fix else ''}" if refused else "no run has one"
-    )
+    fix = f"; {refused.fix}" if refused and refused.fix else ""
+    reason = f"{refused.what}: {refused.why}{fix}" if refused else "no run has one"
     return one_line(f"No timeline of tasks on CPUs ({reason}).")
 
 
 def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
     title, run = factors.configuration(doc.configuration) or escape_controls(doc.run), escape_controls(doc.run)
     label = f"Tasks on CPUs over time, {title}. {bins.words}"
-    details = [_busiest(bins, run)] if bins.tasks else []
+    busiest = TextTable(f"Busiest tasks of run {run}", ["task", "on CPU", "waiting", "moves"], bins.tasks)
+    details = [Details("Busiest tasks", [busiest])] if bins.tasks else []
     note = bins.words if bins.tasks else f"{bins.words} The tasks of this run were not recorded."
     data, layout = _draw_bins(bins)
     if doc.window_ns:
@@ -172,25 +159,18 @@ def _shade_unmeasured(window: tuple[int, int], bins: Bins) -> list[dict[str, Any
     """Shade what was not measured: the start-up, and what came after."""
     first, last = (min(end * bins.width / bins.bin_ns, bins.width * bins.n) for end in window)
     spans = [(0, first), (last, bins.width * bins.n)]
-    shade = {
-        "type": "rect",
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        "fillcolor": fade_color("muted", 0.3),
-    }
-    return [shade | {"x0": a, "x1": b} for a, b in spans if b > a]
+    shade = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}
+    return [shade | {"fillcolor": fade_color("muted", 0.3), "x0": a, "x1": b} for a, b in spans if b > a]
 
 
 def _draw_bins(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     few, waits = len(bins.cpus) <= FEW_CPUS, bool(bins.waiting)
     top = bins.most()
-    rows = (
-        {"range": [0, top * 102], **_whole_cpus(top)}
-        if few
-        else {"range": [-0.5, len(bins.cpus) - 0.5], "showgrid": False}
-    )
+    rows: dict[str, Any] = {"range": [-0.5, len(bins.cpus) - 0.5], "showgrid": False}
+    if few:  # whole CPUs, of which 100 percent each are drawn
+        ticks = range(0, top + 1, math.ceil(top / 4))
+        rows = {"range": [0, top * 102], "tickmode": "array", "tickvals": [100 * n for n in ticks]}
+        rows["ticktext"] = [*map(str, ticks)]
     below = {"domain": [0, 0.56 if waits else 1], "title": {"text": "on a CPU" if few else "CPU"}}
     time = axis(
         f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside_ticks()
@@ -201,19 +181,10 @@ def _draw_bins(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         time["unifiedhovertitle"] = {"text": f"%{{x:.3~r}} {bins.unit}"}
     split = {"type": "line", "xref": "paper", "yref": "paper", "x0": 0, "x1": 1, "y0": 0.59, "y1": 0.59}
     if waits:
-        layout["yaxis2"] = {
-            "domain": [0.63, 1],
-            "range": [0, max(1, *bins.waiting) * 1.05],
-            "nticks": 4,
-            "title": {"text": "waiting"},
-        }
+        upper = {"domain": [0.63, 1], "range": [0, max(1, *bins.waiting) * 1.05], "nticks": 4}
+        layout["yaxis2"] = upper | {"title": {"text": "waiting"}}
         layout["shapes"] = [split | {"line": {"color": "ink", "width": 1}}]
     return [*(_bands(bins) if few else [_map(bins)]), *([_waiting(bins)] if waits else [])], layout
-
-
-def _whole_cpus(top: int) -> dict[str, Any]:
-    ticks = range(0, top + 1, math.ceil(top / 4))
-    return {"tickmode": "array", "tickvals": [100 * n for n in ticks], "ticktext": [*map(str, ticks)]}
 
 
 def _steps(bins: Bins, values: list[Any], color: str, **more: Any) -> dict[str, Any]:
@@ -244,11 +215,6 @@ def _waiting(bins: Bins) -> dict[str, Any]:
     return _steps(
         bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=fade_color("wait", 0.35), hovertemplate=tell
     )
-
-
-def _busiest(bins: Bins, run: str) -> Details:
-    table = TextTable(f"Busiest tasks of run {run}", ["task", "on CPU", "waiting", "moves"], bins.tasks)
-    return Details("Busiest tasks", [table])
 
 
 def _time_table(bins: Bins, run: str) -> Details:

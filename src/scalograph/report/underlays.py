@@ -16,9 +16,9 @@ from scalograph.text.format import significant
 from scalograph.text.plots import SYMBOLS, area, hover, line, nth_kind
 
 OWN, NAME = "line-own", "{line}"
-# More lines than this to a panel, and the fitted laws wait until they are asked for.
+# With more lines per panel, fitted laws are hidden at first.
 MANY_LAWS = 3
-# What it is called, the dash of its piece in the legend, and whether it is shown at first.
+# Name, dash in the legend, and whether it is shown at first.
 LAWS = {
     "fitted": ("fitted law", "none", True),
     "amdahl": ("Amdahl\N{RIGHT SINGLE QUOTATION MARK}s law", "6 2 1 2", False),
@@ -49,7 +49,10 @@ def speedup_underlays(law: dict[str, Any] | None, ideal: Iterable[tuple[float, f
     if law:
         note = "dotted: beyond the data" if law["inside"] < len(law["at"]) else ""
         ends = reach(law["fitted"], [*law["low"], *law["high"]])
-        layers.append({"of": "fitted", "traces": _law_traces(law), "reach": ends, "end": law["at"][-1], "said": note})
+        n, last = len(law["at"]), max(law["inside"] - 1, 0)
+        within, beyond = _part(law, range(law["inside"]), 0.1, "solid"), _part(law, range(last, n), 0.05, "2px,3px")
+        traces = [*within, *beyond, *_optimum(law)]
+        layers.append({"of": "fitted", "traces": traces, "reach": ends, "end": law["at"][-1], "said": note})
     if law and law["amdahl"]:
         drawn = line(law["at"], law["amdahl"], OWN, 1.1, style={"dash": "6px,2px,1px,2px"})
         layers.append({"of": "amdahl", "traces": [drawn], "reach": reach(law["amdahl"]), "end": law["at"][-1]})
@@ -72,29 +75,21 @@ def reach(core: Iterable[float | None], whole: Iterable[float | None] = ()) -> l
     return [min(must), max(must), min(every), max(every)]
 
 
-def _law_traces(law: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the traces of a law: dotted, over a fainter band, beyond the data."""
-    n, last = len(law["at"]), max(law["inside"] - 1, 0)
-    within, beyond = _part(law, range(law["inside"]), 0.1, "solid"), _part(law, range(last, n), 0.05, "2px,3px")
-    return [*within, *beyond, *_optimum(law)]
-
-
 def _part(law: dict[str, Any], places: Sequence[int], share: float, dash: str) -> list[dict[str, Any]]:
     """Return a stretch of the law over its band."""
     if len(places) < 2:
         return []
-    hover_texts = [NAME + hover([f"fitted law at {law['sizes'][i]}", _value(law, i), law["words"]]) for i in places]
+    hover_texts = []
+    for i in places:
+        low, high = law["low"][i], law["high"][i]
+        ends = "" if low is None else f" [{significant(low)}, {'not bounded' if high is None else significant(high)}]"
+        value = f"{significant(law['fitted'][i])}{ends}"
+        hover_texts.append(NAME + hover([f"fitted law at {law['sizes'][i]}", value, law["words"]]))
     at, fitted = ([law[name][i] for i in places] for name in ("at", "fitted"))
     drawn = line(at, fitted, OWN, 1.1, style={"dash": dash}, hoverinfo="text", hovertext=hover_texts)
     bounded = [i for i in places if law["low"][i] is not None and law["high"][i] is not None]
     xs, low, high = ([law[name][i] for i in bounded] for name in ("at", "low", "high"))
     return [*([area(xs, low, high, f"{OWN}/{share}")] if len(bounded) > 1 else []), drawn]
-
-
-def _value(law: dict[str, Any], i: int) -> str:
-    value, low, high = (law[name][i] for name in ("fitted", "low", "high"))
-    ends = "" if low is None else f" [{significant(low)}, {'not bounded' if high is None else significant(high)}]"
-    return f"{significant(value)}{ends}"
 
 
 def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,18 +111,15 @@ def _optimum(law: dict[str, Any]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-# More lines in a panel, or so much outside the measured range as a share of it, and they wait until asked for.
+# With more lines per panel, or further outside the measured range (as a share of it), they are hidden at first.
 MOST_SHOWN, SPARE = 4, 0.25
 Printed = tuple[str, list[tuple[int, dict[str, float]]]]
 
 
 def papers(findings: Findings, curves: Sequence[Curve]) -> list[str]:
     """Return the labels of what is published beside these curves."""
-    return list(
-        dict.fromkeys(
-            published.label for published in findings.published_curves if any(_is_over(published, c) for c in curves)
-        )
-    )
+    shown = (published for published in findings.published_curves if any(_is_over(published, c) for c in curves))
+    return list(dict.fromkeys(published.label for published in shown))
 
 
 def published_points(findings: Findings, curve: Curve, factors: Factors) -> list[Printed]:
@@ -140,12 +132,9 @@ def published_points(findings: Findings, curve: Curve, factors: Factors) -> list
 
 
 def published_lines(
-    beside: Sequence[Printed],
-    measures: Sequence[dict[str, Any]],
-    axis: dict[str, Any],
-    title: str,
+    beside: Sequence[Printed], measures: Sequence[dict[str, Any]], axis: dict[str, Any], title: str,
     names: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """Return the published lines of a curve: dotted with hollow marks, in its color.
 
     `beside` is that of `published_points`; `names` are the `papers` of the family.
@@ -153,10 +142,9 @@ def published_lines(
     layers = []
     for label, points in beside:
         for measure in measures:
-            placed = sorted(
-                (axis["at"][level], axis["labels"][level], y) for level, y in _scaled_values(points, measure)
-            )
-            if placed:
+            name, scale = measure.get("response", measure["id"]), measure["scale"].factor
+            values = [(level, float(f"{ys[name] * scale:.6g}")) for level, ys in points if name in ys]
+            if placed := sorted((axis["at"][level], axis["labels"][level], y) for level, y in values):
                 paper, note = names.index(label), "dotted, hollow: published"
                 traces = [_paper_trace(placed, f"{title}: ", measure["unit"], paper, label, axis["mode"])]
                 layer = {"of": f"p{paper}", "measure": measure["id"], "traces": traces, "said": note}
@@ -167,14 +155,11 @@ def published_lines(
 def _paper_trace(
     placed: Sequence[tuple[float, str, float]], at: str, unit: str, paper: int, label: str, mode: str
 ) -> dict[str, Any]:
-    hover_texts = [
-        NAME + hover([_paper_label(label), f"{at}{text}", f"{y:g} {unit}".rstrip()]) for _, text, y in placed
-    ]
+    head = _paper_label(label)
+    hover_texts = [NAME + hover([head, f"{at}{text}", f"{y:g} {unit}".rstrip()]) for _, text, y in placed]
     ring = {"color": "paper", "size": 6.5, "symbol": nth_kind(SYMBOLS, paper), "line": {"color": OWN, "width": 1.3}}
-    look = {"mode": mode, "marker": ring, "style": {"dash": "1px,3px"}}
-    return line(
-        [x for x, _, _ in placed], [y for *_, y in placed], OWN, 1.3, **look, hoverinfo="text", hovertext=hover_texts
-    )
+    look = {"mode": mode, "marker": ring, "style": {"dash": "1px,3px"}, "hoverinfo": "text", "hovertext": hover_texts}
+    return line([x for x, _, _ in placed], [y for *_, y in placed], OWN, 1.3, **look)
 
 
 def _paper_label(label: str) -> str:
@@ -186,11 +171,6 @@ def _is_over(published: PublishedCurve, curve: Curve) -> bool:
     return published.factor == curve.factor and groups[0] == groups[1]
 
 
-def _scaled_values(points: Sequence[tuple[int, dict[str, float]]], measure: dict[str, Any]) -> list[tuple[int, float]]:
-    name, scale = measure.get("response", measure["id"]), measure["scale"].factor
-    return [(at, float(f"{values[name] * scale:.6g}")) for at, values in points if name in values]
-
-
 def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Sequence[str]) -> list[dict[str, Any]]:
     """Name each of the `papers`, and whether it is shown at first.
 
@@ -198,16 +178,10 @@ def paper_legend(drawn: Sequence[dict[str, Any]], line: int | None, names: Seque
     """
     fits = [_n_lines(drawn, line, i) <= MOST_SHOWN and _fits(drawn, i) for i in range(len(names))]
     return [
-        {
-            "of": f"p{i}",
-            "name": _paper_label(name),
-            "paper": one_line(name),
-            "dash": "1 3",
-            "symbol": nth_kind(SYMBOLS, i),
-        }
-        | {"shown": fit}
+        {"of": f"p{i}", "name": _paper_label(name), "paper": one_line(name), "dash": "1 3",
+         "symbol": nth_kind(SYMBOLS, i), "shown": fit}
         for i, (name, fit) in enumerate(zip(names, fits, strict=True))
-    ]
+    ]  # fmt: skip
 
 
 def _n_lines(drawn: Sequence[dict[str, Any]], line: int | None, paper: int) -> int:

@@ -1,4 +1,4 @@
-"""Sources of a workload to something that runs, once for each source, compiler and release: kept in a cache."""
+"""Compile a workload once for each source, compiler and release; keep the result in a cache."""
 
 import os
 import shutil
@@ -10,8 +10,7 @@ from pathlib import Path
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.interrupts import run_contained
-from scalograph.study.build_plan import Build
-from scalograph.study.workload import Workload
+from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder, cache_key, fill_atomically
 
 TIMEOUT_S = 300
@@ -56,15 +55,15 @@ def build(
     fetched: Mapping[str, Path] | None = None,
     tell: Callable[[str], object] = str,
 ) -> Path | None:
-    """The folder with the compiled workload, `{build}` of its template; None where there is nothing to compile.
+    """Return the folder with the compiled workload, `{build}` of its template; None if nothing is compiled.
 
     Args:
         folder: of the workload.
         workload: its declaration.
-        jvms: that were found; the first with a compiler compiles, for all of them.
-        where: cache of builds, else the user's.
+        jvms: the first with a compiler compiles, for all of them.
+        where: cache of builds; None is the user's.
         fetched: file of each artifact that the declaration names.
-        tell: where a compilation that takes its time is announced.
+        tell: receives an announcement of a slow compilation.
 
     Raises:
         StudyError: the declaration names no source, or one outside the folder.
@@ -84,7 +83,7 @@ def build(
 
 
 def _steps(folder: Path, workload: Workload, jvms: Sequence[Jvm], fetched: Mapping[str, Path]) -> list[_Step]:
-    """What is compiled, each by the jars of its own table and those that are fetched whatever the levels are."""
+    """Return the compilations, each with the jars of its own table and those that no level selects."""
     shared = [jar for plan in workload.build if not plan.when for jar in plan.jars]
     return [
         _Step(
@@ -99,10 +98,9 @@ def _steps(folder: Path, workload: Workload, jvms: Sequence[Jvm], fetched: Mappi
 
 
 def own_files(folder: Path, patterns: Sequence[str], key: str) -> list[Path]:
-    """The files of a workload's folder that patterns name, each once.
+    """Return the files of a workload's folder that match patterns, each once.
 
-    Raises:
-        StudyError: a pattern has no file, or one outside the folder; `key` of workload.toml holds it.
+    Raises StudyError: a pattern matches no file, or one outside the folder; `key` of workload.toml holds it.
     """
     home = folder.resolve()
     files: list[Path] = []

@@ -1,4 +1,4 @@
-"""The environment of a run: what of the caller's reaches it, and which telling part of it does not."""
+"""Build the environment of runs: which of the caller's variables reach it, and which notable ones do not."""
 
 import os
 import re
@@ -14,14 +14,14 @@ _CALLERS: dict[str, str | None] = {}
 
 
 def limit_to_one_thread() -> None:
-    """Set the variables for this process, and remember what the caller had."""
+    """Limit the math libraries of this process to one thread; remember what the caller had."""
     for name in _NAMES:
         _CALLERS.setdefault(name, os.environ.get(name))
         os.environ[name] = "1"
 
 
 def caller_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment of ours as the caller had it."""
+    """Return an environment of this process as the caller had it."""
     before = {name: value for name, value in _CALLERS.items() if value is not None}
     return {name: value for name, value in environ.items() if name not in _CALLERS} | before
 
@@ -41,14 +41,14 @@ MOST_NAMED = 8
 
 
 def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables that a run of a study gets, before its levels are set.
+    """Return the variables that a run gets, before its levels are set.
 
     Args:
-        use: what the study says of them.
-        elsewhere: variables of another machine, which take the place of the caller's.
+        use: what the study says of variables.
+        elsewhere: variables of another machine, in place of the caller's.
 
     Raises:
-        HostError: a variable that is passed on holds bytes that are no UTF-8.
+        HostError: a variable that is passed on is not UTF-8.
     """
     caller = caller_variables(os.environ) if elsewhere is None else elsewhere
     names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON
@@ -57,9 +57,9 @@ def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) ->
 
 
 def unpassed_variables(study: Study, environ: Mapping[str, str]) -> list[str]:
-    """Name the telling variables of the caller that do not reach the study's own command, in order.
+    """Return the notable variables of the caller that do not reach the study's own command, sorted.
 
-    Workloads that ship say themselves what they need: of a study that uses one, none is named.
+    A study that uses a shipped workload has none: that workload declares what it needs.
     """
     use = study.workload
     if use.use is not None:
@@ -70,7 +70,7 @@ def unpassed_variables(study: Study, environ: Mapping[str, str]) -> list[str]:
 
 
 def unpassed_variables_note(study: Study, environ: Mapping[str, str]) -> str | None:
-    """Return the sentence that names them; None where there are none."""
+    """Return a note on these variables; None if there are none."""
     if not (names := unpassed_variables(study, caller_variables(environ))):
         return None
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
@@ -78,7 +78,7 @@ def unpassed_variables_note(study: Study, environ: Mapping[str, str]) -> str | N
 
 
 def _checked_text(name: str, value: str) -> str:
-    """A value that a specification can hold. Raises HostError: left out, it would change what is run unseen."""
+    """Return a value, or raise HostError if no specification can hold it: excluded, it would change the run unseen."""
     if not is_text(value):
         problem = f"{value[:80]!a}, bytes that are no UTF-8"
         raise HostError(f"environment: {name}", problem, "text", f"set {name} for this command")

@@ -1,4 +1,4 @@
-"""What a workload needs and must not carry, jars and distributions: fetched once, known by their checksums."""
+"""Fetch what a workload needs and cannot ship (jars, distributions) once, checked by checksum."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from scalograph.errors import HostError, MissingError, Problem
 from scalograph.run.interrupts import run_contained
-from scalograph.study.build_plan import Fetch
+from scalograph.study.workload import Fetch
 from scalograph.system.build_cache import cache_folder, fill_atomically
 from scalograph.text.quantities import count_noun, megabytes
 
@@ -25,15 +25,11 @@ _DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, 
 
 
 def unpack(file: Path, into: Path) -> None:
-    """Unpack a zip file that holds one folder. Files keep whether they may be executed, and nothing else of their mode.
-
-    Args:
-        file: the zip file.
-        into: folder that gets its one top folder.
+    """Unpack a zip file of one top folder into `into`; only the executable bit of modes is kept.
 
     Raises:
-        HostError: it is damaged, holds paths that lead outside, links, several top folders or too much; or there is
-            no room. What was unpacked by then is left to the caller.
+        HostError: it is damaged, too large, leads outside, holds links or several top folders; or there is no room.
+            What was unpacked by then is left to the caller.
     """
     try:
         with ZipFile(file) as archive:
@@ -48,7 +44,7 @@ def unpack(file: Path, into: Path) -> None:
 
 
 def _refuse_unsafe(file: Path, entries: Sequence[ZipInfo]) -> None:
-    """Look at all entries before the first is written. `zipfile` reads no more of one than it declares."""
+    """Check all entries before the first is written. `zipfile` reads no more of one than it declares."""
     if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > MAX_BYTES:
         raise _archive_error(file, f"more than {MAX_ENTRIES} files or {MAX_BYTES >> 30} GiB")
     for entry in entries:
@@ -86,27 +82,23 @@ GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
 
 def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], where: Path | None = None) -> list[Path]:
-    """Return the file of each artifact, or its unpacked folder; what is not there yet is fetched by the user's Maven.
+    """Return the file of each artifact, or its unpacked folder; missing ones are fetched by the user's Maven.
 
-    Maven's settings say from where. Nothing that an artifact depends on comes with it.
+    Maven's settings say from where. Dependencies of an artifact are not fetched.
 
     Args:
         workload: its name.
         wanted: artifacts with their checksums.
-        tell: told once, before anything is fetched, what and how much.
-        where: cache of what was fetched, else the user's.
+        tell: receives what will be fetched and its size, once, before.
+        where: cache; None is the user's.
 
     Raises:
-        MissingError: there is no Maven, or it cannot bring a file.
-        HostError: it brought something else, or the cache cannot be written.
+        MissingError: there is no Maven, or it cannot fetch a file.
+        HostError: it fetched something else, or the cache cannot be written.
     """
     home = where or cache_folder() / "fetched"
-    missing = list(
-        {
-            _cache_folder(home, artifact): artifact for artifact in wanted if not _cache_folder(home, artifact).is_dir()
-        }.values()
-    )
-    if missing:
+    targets = {_cache_folder(home, artifact): artifact for artifact in wanted}
+    if missing := [artifact for target, artifact in targets.items() if not target.is_dir()]:
         maven = _find_maven(workload, missing)
         tell(f"{workload}: fetches {_describe(missing)} by Maven, once; kept in {home}")
         for artifact in missing:
@@ -115,7 +107,7 @@ def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], w
 
 
 def _cache_folder(home: Path, artifact: Fetch) -> Path:
-    """A folder of the cache that holds one entry: the file, or its top folder."""
+    """Return the folder of the cache that holds one entry: the file, or its top folder."""
     return home / f"{artifact.sha256}{'-unpacked' if artifact.unpack else ''}"
 
 
@@ -161,9 +153,8 @@ def _run_maven(maven: str, artifact: Fetch, into: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"not fetched within {TIMEOUT_S} s", "an end", "try it by hand") from error
     except OSError as error:
-        raise HostError(
-            where, f"cannot be started: {error.strerror}", "Maven", f"install it with: {INSTALL}"
-        ) from error
+        fix = f"install it with: {INSTALL}"
+        raise HostError(where, f"cannot be started: {error.strerror}", "Maven", fix) from error
     if done.returncode:
         output = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][:SHOWN_LINES]
         fix = "\n".join(["look at the network and at Maven's settings; it says:", *output])
@@ -173,7 +164,7 @@ def _run_maven(maven: str, artifact: Fetch, into: Path) -> None:
 
 
 def _refuse_mismatch(artifact: Fetch, file: Path) -> None:
-    """Raises HostError where a file is not the one that was declared."""
+    """Raise HostError if a file does not have the declared size and checksum."""
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = file.stat().st_size

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: an end in order. Between two runs they are noticed at the next step: no line is torn."""
+"""Handle Ctrl-C, SIGTERM and SIGHUP in order: between runs they take effect at the next step, so no line is torn."""
 
 import os
 import signal
@@ -17,17 +17,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def handled_signals() -> list[int]:
-    """The signals that end us: one that was ignored, as SIGHUP is under nohup, stays ignored."""
+    """Return the signals that end us; one that was ignored, as SIGHUP under nohup, stays ignored."""
     return [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def normalize_signal(number: int) -> int:
-    """A closed terminal or a dropped connection (SIGHUP) ends us as SIGTERM does, and with its exit code."""
+    """Map SIGHUP (closed terminal, dropped connection) to SIGTERM: same end, same exit code."""
     return signal.SIGTERM if number == signal.SIGHUP else number
 
 
 def raise_on_signals() -> None:
-    """From here on SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt: settings are put back."""
+    """Make SIGTERM and SIGHUP raise Terminated, as Ctrl-C raises KeyboardInterrupt, so that settings are restored."""
     for number in handled_signals():
         if number != signal.SIGINT:
             signal.signal(number, _terminate)
@@ -41,9 +41,10 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 class Interrupts:
-    """While it is entered, a signal is kept rather than raised; one that was ignored stays ignored.
+    """Holds signals back while it is entered; ignored ones stay ignored.
 
-    `number` is what the first that came means, None before.
+    Attributes:
+        number: the first signal that came, normalized; None before.
     """
 
     def __init__(self) -> None:
@@ -53,7 +54,9 @@ class Interrupts:
     def __enter__(self) -> Self:
         _entered.append(self)
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.signal(number, self._handle) for number in handled_signals()}
+            self._previous = {
+                number: signal.signal(number, lambda n, _: self.record(n)) for number in handled_signals()
+            }
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,11 +64,8 @@ class Interrupts:
             signal.signal(number, handler)  # type: ignore[arg-type]
         _entered.remove(self)
 
-    def _handle(self, number: int, _frame: FrameType | None) -> None:
-        self.record(number)
-
     def record(self, number: int) -> None:
-        """Remember a signal, if it is the first."""
+        """Remember a signal if it is the first."""
         if self.number is None:
             self.number = normalize_signal(number)
 
@@ -75,18 +75,18 @@ _entered: list[Interrupts] = []
 
 
 def pending_signal() -> int | None:
-    """What the signal means that is kept now: whatever takes long need not begin. None where there is none."""
+    """Return the signal that is held back now; None if there is none. Long work need not begin then."""
     return _entered[-1].number if _entered else None
 
 
 def record_signal(number: int) -> None:
-    """Remember a signal that somebody else has heard and acted on while `Interrupts` is entered."""
+    """Remember a signal that somebody else has handled while `Interrupts` is entered."""
     if _entered:
         _entered[-1].record(number)
 
 
 def make_interrupt(number: int | None) -> KeyboardInterrupt:
-    """What is to be raised for a signal: SIGTERM, or Ctrl-C."""
+    """Return the exception for a signal: Terminated for SIGTERM, else KeyboardInterrupt."""
     return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
 
 
@@ -97,16 +97,15 @@ _DEATH_S = 5.0
 def run_contained(
     argv: Sequence[str], environ: Mapping[str, str], limit_s: float, folder: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Carry out a program, and return what it came to and said.
+    """Run a program to its end in a process group of its own, and return its result with output.
 
-    It has a group of its own, which ends with it, with a signal to us, and with the limit of time; if we are killed,
-    the next start finds by their mark what is left.
+    The group ends with it, with a signal to us, and at the limit; if we are killed, the next session finds its mark.
 
     Args:
         argv: program and arguments.
         environ: all of its environment, to which the mark is added.
-        limit_s: how long it may take.
-        folder: where it works; ours if None.
+        limit_s: time limit in seconds.
+        folder: working folder; None is ours.
 
     Raises:
         TimeoutExpired: it took longer.
@@ -116,8 +115,8 @@ def run_contained(
         with Interrupts() as signals:  # one that came in between would leave what nobody knows of
             program = stack.enter_context(
                 subprocess.Popen(
-                    argv, env={**environ, **owner_variables()}, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+                    argv, env={**environ, **owner_variables()}, cwd=folder, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
                 )
             )  # fmt: skip
             stack.callback(_kill_group, program)

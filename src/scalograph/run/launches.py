@@ -1,36 +1,162 @@
-"""A configuration of a plan to the processes that it starts, with arguments, environment and CPUs. Starts nothing."""
+"""Turn a configuration of a plan into the processes that it starts: arguments, environment, CPUs. Starts nothing."""
 
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
 from scalograph.control.process_cpus import cpu_demands, divide_cpus
 from scalograph.control.process_quotas import process_quota
-from scalograph.errors import StudyError
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.record import Record
 from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
-from scalograph.run.services import share_cpus
-from scalograph.study.build_plan import ClassPath
+from scalograph.run.scratch import disk_usage, is_full
 from scalograph.study.levels import Configuration
-from scalograph.study.processes import MAX_COMMANDS, fill, number_of, service_names
-from scalograph.study.program import Process, Program
+from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS, Template, fill, number_of, service_names
+from scalograph.study.program import Process, Program, Service
 from scalograph.study.shipped import inside
-from scalograph.text.quantities import count_noun
+from scalograph.study.workload import ClassPath
+from scalograph.text.quantities import count_noun, mebibytes
+
+LOOPBACK = "127.0.0.1"
+
+
+def has_services(launches: Sequence[Launch]) -> bool:
+    """Tell whether a run has services."""
+    return any(launch.service for launch in launches)
+
+
+def fill_launches(
+    launches: Sequence[Launch], state: Path, ports: Sequence[tuple[int, ...]] | None = None
+) -> tuple[Launch, ...]:
+    """Return the launches of a run with services, with free ports and a state folder for each copy.
+
+    `ports` are those of each launch, if they were chosen before (`free_ports`).
+
+    Raises:
+        HostError: the kernel gives no port, or the folder has no room.
+        StudyError: a template has a name that nothing fills.
+    """
+    ports = free_ports(launches) if ports is None else ports
+    shared = dict(_service_values(launches, ports))
+    return tuple(
+        _fill_launch(launch, {**launch.values, **shared, **dict(_own_values(launch, own, state))})
+        for launch, own in zip(launches, ports, strict=True)
+    )
+
+
+def share_cpus(launches: Sequence[Launch]) -> bool:
+    """Tell whether the driver may use CPUs of its services: none was left for it, or none was set."""
+    *services, driver = launches
+    own = set(driver.cpus or ())
+    return bool(services) and (not own or any(service.cpus is None or own & set(service.cpus) for service in services))
+
+
+def fail_if_disk_full(record: Record, state: Path) -> Record:
+    """Return the record, failed if the disk is full: a service that found it so did not do its work."""
+    if record.run.status != "ok" or not is_full(state):
+        return record
+    written = mebibytes(disk_usage(state))
+    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
+
+
+def is_named(launches: Sequence[Launch]) -> bool:
+    """Tell whether the processes of a run were declared by name: their templates are filled when it starts."""
+    return bool(launches[0].name)
+
+
+def program_of(launch: Launch) -> str:
+    """Return the program of a launch; no port or folder is part of it."""
+    return fill(launch.argv[:1], launch.values)[0] if launch.name else launch.argv[0]
+
+
+def _fill_launch(launch: Launch, values: Mapping[str, Any]) -> Launch:
+    templates = {name: value for name, value in values.items() if isinstance(value, Template)}
+    values = {**values, **{name: fill([value], values)[0] for name, value in templates.items()}}
+    service = launch.service
+    if service is not None:
+        ports = values["ports"].split(",") if values.get("ports") else []
+        ready = _check_ready(service.ready[0], fill([service.ready[1]], values)[0]) if service.ready else None
+        service = replace(service, ready=ready, ports=tuple(map(int, ports)))
+    return replace(launch, argv=tuple(fill(launch.argv, values)), service=service)
+
+
+def _check_ready(form: str, text: str) -> tuple[str, str]:
+    """Check a filled `ready` template: its port may be any name that is filled."""
+    port = re.fullmatch(r"http://[^/:]*:([^/]*)(?:/.*)?", text) if form == "http" else re.fullmatch("(.*)", text)
+    number = port[1] if port else ""
+    if form != "line" and not (number.isascii() and number.isdecimal() and 1 <= int(number[:6]) <= 65_535):
+        raise StudyError.one(
+            f"process: ready.{form}", f"port {number[:40]!r}", "a number from 1 to 65535", "use {port}"
+        )
+    return form, text
+
+
+def _own_values(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
+    folder = state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise HostError("state folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
+    yield "state", str(folder)
+    if ports:
+        yield from (("port", str(ports[0])), ("ports", ",".join(map(str, ports))))
+
+
+def _service_values(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Yield what later processes know of a service: its first port, and all copies as a list."""
+    for name in dict.fromkeys(launch.name for launch in launches if launch.service):
+        firsts = [own[0] for launch, own in zip(launches, ports, strict=True) if launch.name == name and own]
+        if firsts:
+            yield f"{name}_port", str(firsts[0])
+            yield f"{name}_ports", ",".join(map(str, firsts))
+            yield f"{name}_targets", ",".join(f"{LOOPBACK}:{port}" for port in firsts)
+
+
+def free_ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+    """Return free ports of each launch; none is given twice, for all are held until the last is.
+
+    Raises HostError: the kernel gives none.
+    """
+    assert len(launches) <= MAX_COMMANDS
+    with ExitStack() as held:
+        return [tuple(_hold_ports(launch.service, held)) for launch in launches]
+
+
+def _hold_ports(service: Service | None, held: ExitStack) -> Iterator[int]:
+    if service is None:
+        return
+    if not isinstance(service.ports, int):
+        yield from service.ports
+        return
+    for _ in range(min(service.ports, MAX_PORTS)):
+        try:
+            listening = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            listening.bind((LOOPBACK, 0))
+        except OSError as error:
+            raise HostError("port", f"none is given: {error.strerror}", "a free port", "free some") from error
+        yield int(listening.getsockname()[1])
+
 
 # Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.
 DRIVER_NICE = -10
 
 
 def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
-    """Return how each process of the program will be started, services first, each copy of one by itself.
+    """Return how each process of a configuration is started, services first, each copy of a service by itself.
 
-    Services obey the levels, and so does a process that is alone. A driver beside services has what they leave: their
-    templates' names, the CPUs that are not theirs, and the defaults of all else.
+    Services obey the levels, and so does a process that is alone. A driver beside services gets the CPUs that are left,
+    the names of its template, and defaults for all else.
 
     Raises:
-        HostError: a variable of the environment that is passed on holds bytes that are no UTF-8.
-        LevelError: the levels do not go together on this host.
+        HostError: a variable of the environment that is passed on is not UTF-8.
+        LevelError: the levels cannot be combined on this host.
         StudyError: a template has a name that nothing fills.
     """
     processes = planned.program.processes_for(configuration)
@@ -52,10 +178,9 @@ def launches(planned: Plan, configuration: Configuration) -> tuple[Launch, ...]:
 
 
 def input_file(planned: Plan) -> str | None:
-    """Return the file that a study's own command reads as standard input; None where it reads nothing.
+    """Return the standard input file of a study's own command; None if it reads nothing.
 
-    Raises:
-        StudyError: it leads outside the study's folder.
+    Raises StudyError: it lies outside the study's folder.
     """
     use, here = planned.design.study.workload, planned.program.here
     if use.input is None:
@@ -64,7 +189,7 @@ def input_file(planned: Plan) -> str | None:
 
 
 def sharing_note(planned: Plan) -> str | None:
-    """Return the sentence on configurations whose driver has no CPU of its own; None where it has one in all of them."""
+    """Return a note on configurations whose driver shares CPUs with services; None if there are none."""
     configurations = planned.design.configurations
     running = bool(planned.program.running)
     if not running and not any(process.service for process in planned.program.processes):
@@ -87,12 +212,11 @@ def _launch_copies(planned: Plan, process: Process, base: Launch, has_services: 
 
 
 def _environment(planned: Plan) -> dict[str, str]:
-    elsewhere = planned.facts.environment if planned.facts.reached else None
-    return environment(planned.design.study.workload, elsewhere)
+    return environment(planned.design.study.workload, planned.facts.environment if planned.facts.reached else None)
 
 
 def _driver_launch(launch: Launch, planned: Plan) -> Launch:
-    """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
+    """Return the launch of a driver beside services: of the levels, only its own CPUs, quota and templates apply."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
         env=_environment(planned), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
@@ -101,7 +225,7 @@ def _driver_launch(launch: Launch, planned: Plan) -> Launch:
 
 
 def _study_values(planned: Plan) -> dict[str, Any]:
-    """The study's own numbers and the program's values: a level goes before them, and a process's own values too."""
+    """Return the study's protocol numbers and the program's values; levels and a process's own values override them."""
     protocol = planned.design.study.protocol
     own = {"iterations": protocol.iterations, "warmup": protocol.warmup, "think_ns": round(protocol.think_s * 1e9)}
     return {**own, **planned.program.values}
@@ -120,7 +244,7 @@ def _apply_levels(planned: Plan, configuration: Configuration, process: Process)
 
 
 def _missing_services(program: Program, configuration: Configuration) -> dict[str, str]:
-    """What others know of services that a configuration does not start: nothing, as an empty text."""
+    """Return an empty text for each name of a service that a configuration does not start."""
     there = {process.name for process in program.processes_for(configuration)}
     return dict.fromkeys(
         service_names([process.name for process in program.processes if process.name not in there]), ""

@@ -1,4 +1,4 @@
-"""Stop 3, run: the one loop. Ask the planner, measure on the host, append to the journal, tell the planner."""
+"""Make the runs of a study: ask the planner, measure on the host, append to the journal, report to the planner."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,74 +18,78 @@ from scalograph.study.levels import Run
 from scalograph.text.load_words import bad_end
 from scalograph.verdict.judge import Judging, Judgment, judge
 
-# How services that stayed up over runs ended, since this was last asked; after the last run they are ended first.
+# Returns how services kept up over runs ended since the last call; True (after the last run) ends them first.
 ServiceEnds = Callable[[bool], Sequence[ServicesEnded]]
 
 
 def no_service_ends(is_last: bool) -> Sequence[ServicesEnded]:
-    """Tell of no services: none stays up over runs."""
+    """Report no services: none stays up over runs."""
     return ()
 
 
 class Instrument(Protocol):
-    """What a run is measured with."""
+    """What measures runs."""
 
     def measure(self, run: Run) -> Record:
-        """Carry out one run; a failed one is a record with a status, never an exception."""
+        """Carry out one run; a failure is a record with a status, never an exception."""
 
 
 class EventSink(Protocol):
-    """What is appended to: a journal on the disk, or in memory."""
+    """Receives the events of a study: a journal on disk, or a list in memory."""
 
     def append(self, event: str, **fields: Any) -> None:
-        """Write one event. Raises EventTooLargeError, and nothing is written, where it is too large."""
+        """Write one event. Raises EventTooLargeError, and writes nothing, if it is too large."""
 
     def append_deferred(self, event: str, **fields: Any) -> None:
-        """Write one event that may go to the disk with the next."""
+        """Write one event that may reach the disk together with the next."""
 
 
 class Progress(Protocol):
-    """Who is told how the study goes."""
+    """Receives the progress of a study."""
 
     def run_started(self, run: Run, n_left: int) -> None:
-        """A run begins; with it, so many are left as far as is known."""
+        """Report the start of a run; with it, `n_left` runs are left as far as is known."""
 
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """A run has ended."""
+        """Report the end of a run."""
 
     def warned(self, text: str, about: str = "") -> None:
-        """Something that a person should know went into the journal; `about` is as there."""
+        """Report a note of the journal that a person should see; `about` is its subject there."""
 
 
 class NullProgress:
-    """A `Progress` that tells nobody."""
+    """Ignores all progress."""
 
     def run_started(self, run: Run, n_left: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def warned(self, text: str, about: str = "") -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Gate(Protocol):
     """What a block has to pass before it begins."""
 
     def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
-        """Whether the machine is quiet, after waiting for it where that was asked."""
+        """Wait, as long as the study allows, until the machine is quiet."""
 
     def observe_run(self, record: Record) -> None:
-        """A run has ended: what others took meanwhile is as good as a look."""
+        """Use a finished run as a load sample: what others took of its CPUs."""
 
 
 @dataclass
 class Budget:
-    """No block is begun, or gone on with, that is not expected to end in time and within the number of runs.
+    """Limits of time and runs: no block starts that is not expected to end within them.
 
-    `seconds` and `runs` None are no limit; `n_done` runs are done, and a block is expected to hold `block_size`.
-    `blocks`: seconds that each block has taken; a resume brings those of its journal.
+    Attributes:
+        seconds: limit of time; None is no limit.
+        blocks: seconds that each block has taken; a resume brings those of its journal.
+        runs: limit of runs; None is no limit.
+        n_done: runs that were made.
+        block_size: runs that a block is expected to hold.
     """
 
     seconds: float | None
@@ -97,20 +101,15 @@ class Budget:
     _began: float = 0.0
 
     def allows(self, run: Run) -> bool:
-        """Whether a run may begin: always inside a block, at its start if the block should fit."""
-        if not self._has_runs_left(run) or not self._has_time_left(run):
+        """Tell whether a run may start: always inside a block, at its start if the block should fit."""
+        # A block that was begun before goes on: it lacks fewer runs than a whole one.
+        begun = run.block == self._block or run.block < 0
+        needed = 1 if run.block in self.blocks else self.block_size
+        if not (self.runs is None or begun or self.n_done + needed <= self.runs) or not self._has_time_left(run):
             return False
         self._block = run.block
         self.n_done += 1
         return True
-
-    def _has_runs_left(self, run: Run) -> bool:
-        """A block that was begun before goes on: it lacks fewer runs than a whole one."""
-        begun = run.block == self._block or run.block < 0
-        return self.runs is None or begun or self.n_done + self._missing_runs(run.block) <= self.runs
-
-    def _missing_runs(self, block: int) -> int:
-        return 1 if block in self.blocks else self.block_size
 
     def _has_time_left(self, run: Run) -> bool:
         if self.seconds is None or run.block == self._block:
@@ -124,13 +123,13 @@ class Budget:
         return True
 
     def _expected_seconds(self, block: int) -> float:
-        """What a block should still take: the mean of the others (warm-up runs are none) less what it has taken."""
+        """Estimate what a block still takes: the mean of the others (without warm-up) less its own time."""
         whole = [seconds for other, seconds in self.blocks.items() if other >= 0 and other != block]
         return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
 class LoopResult(NamedTuple):
-    """Why the loop ended, as `end` in the journal says it; the signal, if one ended it; the runs that were made."""
+    """Why the loop ended (as in `end` of the journal), the signal that ended it, and how many runs it made."""
 
     reason: str
     signal: int | None = None
@@ -138,7 +137,7 @@ class LoopResult(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """What the loop works with: what measures, the journal, who is told, how a record is judged, and what has ended."""
+    """What the loop works with."""
 
     instrument: Instrument
     journal: EventSink
@@ -150,17 +149,14 @@ class RunContext(NamedTuple):
 def run_study(
     planner: Planner, loop: RunContext, budget: Budget, gate: Gate | None = None, stop_if_busy: bool = False
 ) -> LoopResult:
-    """Run until the planner has no further run.
+    """Make runs until the planner has none left.
 
     Args:
         planner: says which run comes next.
-        loop: what it works with.
-        budget: time and runs that it may take.
+        loop: what measures, records and reports.
+        budget: limits of time and runs.
         gate: what each block has to pass.
-        stop_if_busy: end where a block does not find a quiet machine, or did not have one.
-
-    Returns:
-        Why it ended, the signal that ended it, if one did, and how many runs were made.
+        stop_if_busy: end at the first block that does not find a quiet machine.
     """
     with Interrupts() as interrupts:
         reason, round_, n_made = "complete", None, 0
@@ -185,7 +181,7 @@ def run_study(
 
 
 def _round(run: Run) -> tuple[int, str]:
-    """A block, or one of the rounds in which its disturbed runs are asked for again."""
+    """Return the block, or the round in which its disturbed runs are repeated."""
     return run.block, run.run.partition("r")[2]
 
 
@@ -196,14 +192,14 @@ def _wait_at_gate(gate: Gate, block: int, loop: RunContext, interrupts: Interrup
 
 
 def write_note(text: str | None, loop: RunContext, about: str) -> None:
-    """Write what a person should know into the journal, and tell it; None is nothing."""
+    """Append a note to the journal and report it; None does nothing."""
     if text:
         loop.journal.append("note", text=text, about=about)
         loop.progress.warned(text, about)
 
 
 def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None, interrupts: Interrupts) -> bool:
-    """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
+    """Make one run. Return False if it was interrupted: then it has not happened, and a resume repeats it."""
     identity = {
         "run": run.run,
         "block": run.block,
@@ -242,9 +238,9 @@ def _report_service_ends(loop: RunContext, is_last: bool) -> None:
 
 
 def _append_run(journal: EventSink, identity: Mapping[str, Any], record: Record) -> Record:
-    """The record as journaled. One that no line can hold loses its tails of stderr, or the run counts as failed.
+    """Append a record and return it as journaled: without tails of stderr, or as failed, if no line can hold it.
 
-    From here on only this one counts: a later start will know no other.
+    From here on only this one counts: a later session will know no other.
     """
     for kept in (record, short := record.without_tails()):
         try:

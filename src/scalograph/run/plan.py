@@ -1,4 +1,4 @@
-"""Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
+"""Plan a declared study on a host: which runs are made, and with which program."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -38,15 +38,7 @@ _LEAVE_OUT = "leave it out, or start scalograph on that machine"
 
 
 def refuse_elsewhere(study: Study, program: Program) -> None:
-    """Refuse a study of which another machine would leave a part out.
-
-    Args:
-        study: what is asked.
-        program: what it starts.
-
-    Raises:
-        HostError: names the first such part.
-    """
+    """Raise HostError for the first part of a study that cannot be done on another machine."""
     for name in _unsupported_parts(study, program):
         raise HostError(name, "not done over ssh", "a study without", _LEAVE_OUT)
 
@@ -65,7 +57,7 @@ def _unsupported_parts(study: Study, program: Program) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study on a host: what will be run, and with which program.
+    """A study on a host: its runs and its program.
 
     `source` is the program as it lies here, if `program` is a copy of it on another machine.
     """
@@ -78,23 +70,22 @@ class Plan:
 
     @property
     def origin(self) -> Program:
-        """The program as it lies here: what it is, is read of this."""
+        """Return the program as it lies here: its content is read from this."""
         return self.source or self.program
 
     @cached_property
     def runs(self) -> RunPlan:
-        """Which runs answer the question of the design."""
+        """Return which runs answer the question of the design."""
         return run_plan(self.design)
 
     def hash_of(self, study: Study) -> str:
-        """Return the hash that a study has with the program as it lies here."""
+        """Return the hash of a study with the program as it lies here."""
         return identity.study_hash(study, sources_digest(self.origin))
 
     def differs_in_runs(self, before: Mapping[str, Any]) -> identity.Difference | None:
-        """Return the difference in runs from the first event of a journal, if study and program are the same else.
+        """Return the difference in runs from the first event of a journal, if study and program are otherwise equal.
 
-        Raises:
-            ProtocolError: that event does not follow protocol/journal.md.
+        Raises ProtocolError: that event does not follow protocol/journal.md.
         """
         runs = identity.runs_difference(identity.differences(before, self.first_event("")))
         if runs is None:
@@ -103,7 +94,7 @@ class Plan:
             return runs if self.hash_of(parse_journaled_study(before["study"])) == before["study_hash"] else None
 
     def first_event(self, probe: str) -> dict[str, Any]:
-        """The `study` event of the journal."""
+        """Return the `study` event of the journal."""
         study, design = self.design.study, self.design
         planned = {
             "configurations": [dict(t) for t in design.configurations],
@@ -122,18 +113,17 @@ class Plan:
 
 
 def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Consent = NO_CONSENT) -> Plan:
-    """Plan a study. Touches no machine: the host is the value that it is given, and a launcher that a level names.
+    """Plan a study. Touches no machine, except that it asks launchers which levels name.
 
     Args:
-        declared: what to plan.
+        declared: the study.
         facts: of the host.
-        starts: whether the study will be run, and such launchers may be started, to ask what they are; else they are
-            taken for the latest release.
-        consent: what may be done to the whole machine.
+        starts: the study will be run: such launchers may be asked; else they count as the latest release.
+        consent: which settings of the whole machine may be changed.
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
-        HostError: a part of the study that is not done on another machine.
+        HostError: a part of the study that cannot be done on another machine.
     """
     if facts.reached is None:  # a launcher of another machine is known, or it is not there
         facts = add_jvms(facts, _launcher_paths(declared.study, facts), starts)
@@ -150,7 +140,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
 
 
 def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRefusal:
-    """Why the host cannot run a configuration: by the workloads, CPUs and quotas of the processes that it starts."""
+    """Return a check why the host cannot run a configuration: by workloads, CPUs and quotas of its processes."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
     limits = [cpu_refusals(study, started, facts), quota_refusals(started, facts)]
 
@@ -162,14 +152,14 @@ def _make_refusal(study: Study, started: Program, facts: HostFacts) -> ValuesRef
 
 
 def _restart_factors(study: Study, started: Program) -> tuple[str, ...]:
-    """Factors whose levels restart services that stay up: in a block, runs that start the same are made together."""
+    """Return the factors whose levels restart kept services: in a block, runs that start the same are made together."""
     read = started.read_by_services()
     restart = (name for name, factor in study.factors.items() if factor.control or name in read)
     return tuple(restart) if study.workload.keep == "block" else ()
 
 
 def _launcher_paths(study: Study, facts: HostFacts) -> list[str]:
-    """Levels of JVMs that are paths: only these are asked what they are."""
+    """Return levels of JVMs that are paths: only these are asked what they are."""
     texts = (factor.levels for factor in study.factors.values() if factor.control == "jvm")
     levels = (
         level for text in texts for level in (parse_levels(text, facts.n_cpus) if isinstance(text, str) else text)
@@ -178,7 +168,7 @@ def _launcher_paths(study: Study, facts: HostFacts) -> list[str]:
 
 
 def write_design(planned: Plan, file: Path) -> None:
-    """Write design.jsonl: what is planned, then every run in order; of a search, those that are made in any case."""
+    """Write design.jsonl: the plan, then every run in order; of a search, those that are made in any case."""
     study = planned.design.study
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
     if is_search(study.question):
@@ -200,7 +190,7 @@ def write_design(planned: Plan, file: Path) -> None:
 
 
 def expected_time(planned: Plan, earlier: Path | None) -> float | None:
-    """Return the seconds that the design will take, from an earlier journal; None where there is none."""
+    """Return the seconds that the design will take, estimated from an earlier journal; None without one."""
     if earlier is None or not earlier.exists():
         return None
     timed = ((run.configuration, seconds) for run, seconds in timed_runs(journal.read(earlier)))
@@ -208,10 +198,9 @@ def expected_time(planned: Plan, earlier: Path | None) -> float | None:
 
 
 def locate_schedulers(planned: Plan) -> Plan:
-    """Return a plan whose facts tell where each program of sched_ext is that a level names.
+    """Return a plan whose facts hold the path of each sched_ext program that a level names.
 
-    Raises:
-        HostError: no compiler, sources that do not compile, or the cache cannot be written.
+    Raises HostError: no compiler, sources that do not compile, or the cache cannot be written.
     """
     study, locations = planned.design.study, planned.facts.schedulers or {}
     schedulers = [name for name, control in machine_controls(study).items() if isinstance(control, SchedulerControl)]

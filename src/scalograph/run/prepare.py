@@ -1,4 +1,4 @@
-"""What a workload needs and does not carry, a source tree say: its own program fills a folder of the cache, once."""
+"""Prepare what a workload needs and cannot ship (a source tree, say): its program fills a cache folder, once."""
 
 import os
 import shutil
@@ -31,26 +31,22 @@ def prepare(
     tell: Callable[[str], None],
     where: Path | None = None,
 ) -> Path | None:
-    """The folder `{prepared}`, which holds one folder for each name that `prepare.folder` comes to.
+    """Return the folder `{prepared}`, with one folder for each value of `prepare.folder`; None if none is declared.
 
-    Its key is the content of `prepare.sources`: another program prepares anew, and so does another release of what it
-    used.
+    Its key is the content of `prepare.sources`; another release of what it used prepares anew.
 
     Args:
         folder: of the workload.
         workload: its declaration.
         values: parameters, and what the host fills.
-        configurations: whose levels go before parameters of the same name.
-        tell: where a preparation that takes its time is announced.
-        where: cache of what was prepared, else the user's.
-
-    Returns:
-        None where the workload prepares nothing.
+        configurations: their levels override parameters.
+        tell: receives an announcement of a preparation.
+        where: cache; None is the user's.
 
     Raises:
         StudyError: a level that is no name of a folder.
         MissingError: what one of the folders needs is not installed here.
-        HostError: the program is missing or failed, with what it said; or the cache cannot be written.
+        HostError: the program is missing or failed; or the cache cannot be written.
     """
     if workload.prepare is None:
         return None
@@ -67,13 +63,9 @@ def prepare(
 def read_preparations(
     workload: Workload, values: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]]
 ) -> dict[str, str]:
-    """What the preparing program said of each folder that these configurations use (version, checksum): name -> its
-    line.
+    """Return what the preparing program said of each folder that configurations use: name -> line.
 
-    Args:
-        workload: its declaration.
-        values: with `prepared`, as `prepare` gave it; without, nothing was prepared.
-        configurations: that will be run.
+    `values` hold `prepared`, as `prepare` returned it; without it, nothing was prepared.
     """
     if workload.prepare is None or "prepared" not in values:
         return {}
@@ -89,8 +81,7 @@ def needed_folders(
 ) -> dict[str, Mapping[str, Any]]:
     """Return the names of the folders that configurations need, each with the values that it came from.
 
-    Raises:
-        StudyError: a level that is no name of a folder.
+    Raises StudyError: a level that is no name of a folder.
     """
     folders: dict[str, Mapping[str, Any]] = {}
     for configuration in configurations or [{}]:
@@ -104,14 +95,14 @@ def needed_folders(
 
 
 def _is_current(target: Path) -> bool:
-    """Whether it is there, and the programs that made it are still the same files."""
+    """Tell whether the folder is there, and the programs that made it are still the same files."""
     used = _sidecar(target, "uses")
     lines = used.read_text(encoding="utf-8").splitlines() if target.is_dir() and used.is_file() else []
     return target.is_dir() and all(_stamp(line.split(" ", 2)[-1]) == line for line in lines)
 
 
 def _stamp(path: str) -> str:
-    """A line that another release of a program does not have."""
+    """Return a line that differs for another release of a program."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -124,7 +115,7 @@ def _sidecar(target: Path, ending: str) -> Path:
 
 
 def _fill_folder(workload: Workload, values: Mapping[str, Any], target: Path) -> None:
-    """Fill the folder, and note beside it what the program said of it, and what it used."""
+    """Fill the folder, and write beside it what the program printed and what it used."""
     shutil.rmtree(target, ignore_errors=True)
     with fill_atomically(target, "what is prepared") as partial:
         lines = _run_program(workload, values, partial, target.name)
@@ -143,7 +134,7 @@ def _write_lines(file: Path, lines: Sequence[str]) -> None:
 
 
 def _run_program(workload: Workload, values: Mapping[str, Any], target: Path, name: str) -> list[str]:
-    """The lines that the program wrote."""
+    """Return the lines that the program wrote."""
     assert workload.prepare is not None
     argv = fill(workload.prepare.argv, {**values, "into": str(target), "prepared": str(target.parent)})
     environ = {variable: os.environ[variable] for variable in PASSED_ON if variable in os.environ} | {

@@ -1,4 +1,4 @@
-"""What the runs of a study start that the study itself does not hold: JVMs by build, a program by its content."""
+"""Describe what runs start and the study does not hold: JVMs by build, a program by its content."""
 
 import hashlib
 import os
@@ -12,17 +12,16 @@ from scalograph.control.jvm import find_jvm, index_jvms
 from scalograph.design.planner import Design
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.prepare import read_preparations
-from scalograph.study.build_plan import select_builds
 from scalograph.study.control_names import environment_variable
 from scalograph.study.program import Program
+from scalograph.study.workload import select_builds
 
 
 def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
-    """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
+    """Return the `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
 
-    With `fetched` (artifact -> checksum) and `prepared` (name -> version and checksum) where the workload had something
-    fetched or prepared, `files` (path -> bytes and digest) where variables of the environment name some, and `kernels`
-    (level -> package, version and checksum) where one is booted for each run.
+    Where they apply: `fetched` (artifact -> checksum), `prepared` (name -> version and checksum), `files` (path -> size
+    and digest) that environment variables name, `kernels` (level -> package, version and checksum) booted for each run.
     """
     always = {"jvms": jvm_builds(design, program, facts), "program": _command_program(design, program, facts)}
     more: dict[str, dict[str, Any]] = {
@@ -39,11 +38,12 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
 def _command_program(design: Design, program: Program, facts: HostFacts) -> dict[str, Any] | None:
     if facts.reached:  # what lies here is not what runs there
         return facts.program.model_dump() if facts.program else None
-    return external_program(program, _path(design))
+    path = design.study.workload.env.get("PATH") or os.environ.get("PATH", os.defpath)
+    return external_program(program, path)
 
 
 def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str, dict[str, Any]]:
-    """Files that a run reads, by path: its input, and those that levels of environment variables name.
+    """Return the files that a run reads, by path: its input, and those that levels of environment variables name.
 
     These are absolute, or several in a list as the loader takes them; those of another machine are not read.
     """
@@ -61,7 +61,7 @@ def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str,
 
 
 def fetched_checksums(design: Design, program: Program) -> dict[str, str]:
-    """What Maven fetched for the configurations: artifact -> SHA-256."""
+    """Return what Maven fetched: artifact -> SHA-256."""
     plans = [
         plan
         for used in program.used
@@ -72,7 +72,7 @@ def fetched_checksums(design: Design, program: Program) -> dict[str, str]:
 
 
 def preparation_lines(design: Design, program: Program) -> dict[str, str]:
-    """What was prepared for the configurations, once `program` is ready: name -> what the preparing program said of it."""
+    """Return what the preparing programs said, once `program` is ready: folder -> line."""
     by_workload = [
         read_preparations(used.workload, program.values_of(used), design.configurations) for used in program.used
     ]
@@ -80,7 +80,7 @@ def preparation_lines(design: Design, program: Program) -> dict[str, str]:
 
 
 def jvm_builds(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:
-    """Builds of the JVMs that configurations name, by level; of the default one where the program is Java and none does."""
+    """Return the builds of the JVMs that levels name; of the default one if the program is Java and none does."""
     factors = [name for name, factor in design.study.factors.items() if factor.control == "jvm"]
     levels = {configuration[name] for configuration in design.configurations for name in factors}
     if not factors and facts.jvms and any("{java}" in word for word in program.argv):
@@ -91,7 +91,7 @@ def jvm_builds(design: Design, program: Program, facts: HostFacts) -> dict[str, 
 
 
 def sources_digest(program: Program) -> bytes:
-    """Digest of what is run from the study's own folder: a workload's files, or those that a command names."""
+    """Return the digest of what runs from the study's own folder: a workload's files, or those a command names."""
     if not program.commands:
         return program.sources
     digest = hashlib.sha256(program.sources)
@@ -101,7 +101,7 @@ def sources_digest(program: Program) -> bytes:
 
 
 def external_program(program: Program, path: str) -> dict[str, Any] | None:
-    """A command's program that lies outside the study's folder, found as a run finds it; None where there is none.
+    """Return path, size and checksum of a command's program outside the study's folder; None if there is none.
 
     Of several processes it is that of the first, which is a service.
     """
@@ -114,12 +114,8 @@ def external_program(program: Program, path: str) -> dict[str, Any] | None:
     return {"path": _shorten_home(file), "bytes": file.stat().st_size, "sha256": _digest(file).hex()}
 
 
-def _path(design: Design) -> str:
-    return design.study.workload.env.get("PATH") or os.environ.get("PATH", os.defpath)
-
-
 def _own_files(program: Program) -> Iterator[Path]:
-    """Files inside the folder among the words of the command: the program, and what an interpreter is to read."""
+    """Yield files of the folder that the command names: the program, and what an interpreter reads."""
     here = program.here.resolve()
     for word in dict.fromkeys(word for argv in program.commands for word in argv):
         text = _fill_word(word, program)
@@ -130,7 +126,7 @@ def _own_files(program: Program) -> Iterator[Path]:
 
 
 def _fill_word(word: str, program: Program) -> str:
-    """A word of the template with what is known before a configuration is."""
+    """Fill a word of the template with what is known before a configuration is."""
     values: Mapping[str, Any] = {name: program.values[name] for name in ("here", "python") if name in program.values}
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", str(value))
@@ -146,7 +142,7 @@ def _digest(file: Path) -> bytes:
 
 
 def _shorten_home(file: Path) -> str:
-    """No name of a person: a path at home begins with ~."""
+    """Return a path without the name of a person: one at home begins with ~."""
     try:
         home = Path.home()
     except RuntimeError:  # a user without a home

@@ -1,7 +1,7 @@
-"""Before each block: is the machine quiet? Where it is not, wait as long as the study allows, and say so.
+"""Wait for a quiet machine before each block, as long as the study allows, and report it.
 
-A look takes half a second, which is more than many a block. So it holds for a while, and the runs meanwhile, which tell
-what others took, stand for the next one.
+A load sample takes half a second, which is more than many a block. So it holds for a while, and the runs meanwhile,
+which tell what others took, replace the next one.
 """
 
 import time
@@ -21,21 +21,21 @@ TELL_EVERY_S = 30.0
 
 
 class GateResult(NamedTuple):
-    """How a block began: on a quiet machine or not, and what a person should know of it (empty: nothing)."""
+    """Whether a block began on a quiet machine, and a note for people (empty: none)."""
 
     quiet: bool
     note: str = ""
 
 
 class QuietGate:
-    """Looks at the machine before each block.
+    """Samples the load of the machine before each block.
 
     Args:
-        patience_s: how long to wait for quiet, over all blocks of this start; 0 looks and goes on.
-        tell: is told that, and why, we wait.
-        look: one look at the machine, as its host takes it.
-        clock: seconds.
-        pause: sleeps between looks.
+        patience_s: limit of waiting over all blocks of this session; 0 samples and goes on.
+        tell: receives that, and why, we wait.
+        look: takes one load sample.
+        clock: returns seconds.
+        pause: sleeps between samples.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class QuietGate:
         self._at = self._runs_s = self._others_s = 0.0
 
     def observe_run(self, record: Record) -> None:
-        """A run has ended: remember what others took of its CPUs, where the probe says so."""
+        """Add what others took of the CPUs during a run, if the probe reports it."""
         run = record.run
         wall, busy, own = run.wall_outer_ns, run.machine_busy_ns, run.cpu_ns
         if wall and busy is not None and own is not None:
@@ -61,12 +61,7 @@ class QuietGate:
             self._others_s += (busy + (run.steal_ns or 0) - ours) / 1e9
 
     def wait_until_quiet(self, block: int, interrupted: Callable[[], bool]) -> GateResult:
-        """Look, and wait where the machine is busy and patience is left.
-
-        Args:
-            block: that would begin.
-            interrupted: whether somebody wants us to stop waiting.
-        """
+        """Sample the load before a block, and wait while it is busy, patience is left and nobody interrupts."""
         if self._is_recent():
             return GateResult(self._held is None or self._held.quiet)
         seen, began = self._look(), self._clock()  # a look is no wait: it is taken without patience too
@@ -83,11 +78,11 @@ class QuietGate:
         return self._remember(GateResult(seen.quiet, _note(block, seen, waited)))
 
     def _patience_left(self, began: float) -> float:
-        """Patience in seconds, of a wait that began then."""
+        """Return the seconds of patience left in a wait that began then."""
         return self._patience_s - (self._clock() - began)
 
     def _is_recent(self) -> bool:
-        """Whether the last look still stands, or quiet runs since then stand for another one."""
+        """Tell whether the last sample still holds, or quiet runs since then replace the next one."""
         if self._held is None or (not self._held.quiet and self._patience_s > 0):
             return False
         if self._clock() - self._at < HOLDS_S:

@@ -1,8 +1,7 @@
-"""Revisions of a git repository, each checked out and built in a folder of its own in the cache, once.
+"""Check out and build revisions of a git repository, each once, in folders of the cache.
 
-The repository is only read: a clone that shares its objects has branches, index and files of its own. Of the
-environment a build gets what finds compilers, as that of a workload does: what changes its result belongs into its
-command.
+The repository is only read: a clone shares its objects and has branches, index and files of its own. A build gets only
+the variables that find compilers: what changes its result belongs into its command.
 """
 
 import hashlib
@@ -27,14 +26,14 @@ _PLAIN = re.compile(r"[\w./+@=-]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit, and what its folder is called."""
+    """A commit, and the name of its folder."""
 
     name: str
     commit: str
 
 
 def find_repository(folder: Path) -> Path:
-    """Return the folder of the repository that a folder lies in.
+    """Return the top folder of the repository around a folder.
 
     Raises:
         StudyError: it lies in none, or in one that git refuses.
@@ -44,7 +43,7 @@ def find_repository(folder: Path) -> Path:
 
 
 def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
-    """Return the commits that branches, tags and the like stand for.
+    """Return the commits of branches, tags and the like.
 
     Raises:
         StudyError: git knows no such revision.
@@ -56,15 +55,9 @@ def resolve_revisions(home: Path, texts: Sequence[str]) -> list[Revision]:
 
 
 def list_revisions(home: Path, first: str, last: str, most: int) -> list[Revision]:
-    """Return commits from one revision to another along first parents, both included: at most so many, evenly.
+    """Return at most `most` (2 or more) commits along first parents, evenly spaced, `first` and `last` included.
 
-    Each is named by how many commits it is after the first.
-
-    Args:
-        home: of the repository.
-        first: the older revision.
-        last: the newer one.
-        most: 2 or more.
+    Each is named by its distance from the first.
 
     Raises:
         StudyError: git knows no such revision, or none leads to the other.
@@ -84,14 +77,9 @@ def list_revisions(home: Path, first: str, last: str, most: int) -> list[Revisio
 def build_revisions(
     home: Path, every: Sequence[Revision], argv: Sequence[str], tell: Callable[[str], None], where: Path | None = None
 ) -> Path:
-    """Return the folder that holds a folder with each revision, checked out and built; one start at a time.
+    """Return the folder that holds a folder with each revision, checked out and built by `argv` (empty: not built).
 
-    Args:
-        home: of the repository.
-        every: revisions.
-        argv: what builds one, carried out in its folder; none where there is nothing to build.
-        tell: where a build that takes its time is announced.
-        where: cache of revisions, else the user's.
+    `tell` receives an announcement of each build; `where` is a cache other than the user's.
 
     Raises:
         StudyError: git cannot check one out.
@@ -135,7 +123,6 @@ def _build(argv: Sequence[str], target: Path) -> None:
 
 
 def _git(folder: Path, words: Sequence[str], where: str, expected: str) -> str:
-    """Carry out git in a folder, and return what it printed."""
     try:
         done = run_contained(["git", "-C", str(folder), *words], _environ(), TIMEOUT_S)
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,4 @@
-"""Folders that are made for a while and gone afterwards: what a run or a recording leaves there is nobody's."""
+"""Make temporary folders for runs and recordings, and remove them afterwards, also those of killed sessions."""
 
 import os
 import re
@@ -17,14 +17,7 @@ LEAST_ROOM_BYTES = 1 << 20
 
 @contextmanager
 def scratch(purpose: str) -> Iterator[Path]:
-    """Make a fresh folder, and remove it with all that is in it.
-
-    Args:
-        purpose: a word for its name.
-
-    Raises:
-        HostError: there is no room.
-    """
+    """Make a temporary folder, named by a word, and remove it at the end. Raises HostError: there is no room."""
     with ExitStack() as held:
         try:
             folder = _enter_folder(held, purpose)
@@ -35,7 +28,7 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def sweep_scratch() -> None:
-    """Remove what starts left in TMPDIR that were killed."""
+    """Remove what killed sessions left in TMPDIR."""
     with suppress(OSError):
         root = _root()
         if root.is_dir() and _is_ours(root):
@@ -58,7 +51,7 @@ def _root() -> Path:
 
 
 def _is_ours(root: Path) -> bool:
-    """Whether the root is a folder that only we can write to; it is made where there is none."""
+    """Tell whether only we can write to the root; create it if it is missing."""
     try:
         PrivateDir(root).close()
     except HostError:
@@ -67,13 +60,13 @@ def _is_ours(root: Path) -> bool:
 
 
 def _remove_root(root: Path) -> None:
-    """Remove the root, unless another start is at work there."""
+    """Remove the root, unless another session works there."""
     with suppress(OSError):
         root.rmdir()
 
 
 def is_full(folder: Path) -> bool:
-    """Tell whether the disk of a folder has no room left."""
+    """Tell whether the disk of a folder has less than `LEAST_ROOM_BYTES` left."""
     disk = os.statvfs(folder)
     return disk.f_bavail * disk.f_frsize < LEAST_ROOM_BYTES
 

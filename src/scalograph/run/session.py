@@ -1,16 +1,18 @@
-"""Stop 3 as the commands call it: the runs of a plan to a journal, on the disk or in memory, by the one loop."""
+"""Run a plan: its runs go to a journal, on disk or in memory, by the one loop."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Planner
 from scalograph.design.replay import replay, seconds_per_block
-from scalograph.errors import StudyError
-from scalograph.protocol import journal
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol import journal, results
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.interrupts import make_interrupt
@@ -27,20 +29,23 @@ from scalograph.run.loop import (
     run_study,
     write_note,
 )
-from scalograph.run.plan import Plan
+from scalograph.run.plan import Plan, write_design
 from scalograph.study import identity
+from scalograph.study.check_published import MAX_BYTES
+from scalograph.study.declare import Declared
 from scalograph.study.levels import Run, read_run
+from scalograph.study.shipped import inside, shipped_studies, shipped_study
 from scalograph.verdict.judge import judge, requirements
 
-# Makes a context manager and `Progress` from the count of finished runs, the seconds that they took, and the planner.
+# Makes the progress display from the count of finished runs, the seconds that they took, and the planner.
 ProgressFactory = Callable[[int, float, Planner], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a study, and what it came to; `signal` ended it, if one did.
+    """One session of a study and its outcome; `signal` is what ended it, if one did.
 
-    Runs that earlier starts had finished are `n_before`; `n_made` were made by this one.
+    Earlier sessions had finished `n_before` runs; this one made `n_made`.
     """
 
     results: Results
@@ -51,23 +56,23 @@ class Session:
 
 
 def run_session(
-    planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory, accepted: Sequence[str] | None,
-    gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
+    planned: Plan, results: Results, instrument: Instrument, probe: str, progress: ProgressFactory,
+    accepted: Sequence[str] | None, gate: Gate | None = None, machine: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[tuple[str, str]] = (), service_ends: ServiceEnds = no_service_ends,
 ) -> Session:  # fmt: skip
-    """Run a study, or go on with it, and keep every finished run.
+    """Start or resume a study, and keep every finished run.
 
     Args:
         planned: what to run.
-        results: where.
+        results: folder of the results.
         instrument: what measures.
         probe: name of the probe, for the journal.
-        progress: who is told.
-        accepted: None starts anew; a list resumes, and names the differences that are accepted.
-        gate: what each block has to pass before it begins.
-        machine: what was learned of the machine before the first run: events of the journal (`noise`, `ceiling`).
-        notes: what a person should know later, each with what it is about.
-        service_ends: tells how services ended that stayed up over runs.
+        progress: makes what is shown.
+        accepted: None starts anew; a list resumes, and names the accepted differences.
+        gate: what each block has to pass.
+        machine: events of the journal on the machine before the first run (`noise`, `ceiling`).
+        notes: texts for people, each with its subject.
+        service_ends: returns how services ended that stayed up over runs.
 
     Raises:
         StudyError: the study or the machine differs from the journal's.
@@ -101,7 +106,7 @@ def run_session(
 
 
 class FinishedRun(NamedTuple):
-    """A run that is done, with its record and verdict."""
+    """A finished run with its record and verdict."""
 
     run: Run
     record: Record
@@ -109,7 +114,7 @@ class FinishedRun(NamedTuple):
 
 
 def run_in_memory(planned: Plan, instrument: Instrument, progress: Progress | None = None) -> list[FinishedRun]:
-    """Run a plan by the same loop, and keep nothing on the disk.
+    """Make the runs of a plan by the same loop, without a journal on disk.
 
     Raises:
         HostError: the host refuses.
@@ -125,8 +130,6 @@ def run_in_memory(planned: Plan, instrument: Instrument, progress: Progress | No
 
 @dataclass
 class _MemoryJournal:
-    """Events in order, for as long as somebody holds them."""
-
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def append(self, event: str, **fields: Any) -> None:
@@ -142,13 +145,13 @@ class _MemoryJournal:
 
 
 def _boot_note(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The note on a machine that was booted anew since the study began; the kernel names each boot."""
+    """Yield a note if the machine was booted since the study began; the kernel names each boot."""
     if None not in (was := before.get("boot_id"), is_ := now.get("boot_id")) and was != is_:
         yield "the machine was booted anew since the study began: its runs are of more than one boot", "boot"
 
 
 def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) -> None:
-    """The `study` or `resume` event. Raises StudyError where it holds more configurations than a line can."""
+    """Write the `study` or `resume` event. Raises StudyError if it holds more configurations than a line can."""
     try:
         book.append(name, **fields)
     except journal.EventTooLargeError as error:
@@ -161,7 +164,7 @@ def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) ->
 def _find_differences(
     planned: Plan, planner: Planner, before: Mapping[str, Any], event: Mapping[str, Any], accepted: Sequence[str]
 ) -> list[identity.Difference]:
-    """What differs from the first event; if further runs were asked for, blocks that follow those of a grid do not."""
+    """Return differences from the first event; further runs, if asked for, are none when their blocks follow a grid."""
     differences = identity.differences(before, event)
     runs = (
         planned.differs_in_runs(before) if identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) else None
@@ -176,7 +179,7 @@ def _find_differences(
 def _resume_event(
     event: Mapping[str, Any], before: Mapping[str, Any], differences: list[identity.Difference], accepted: Sequence[str]
 ) -> dict[str, Any]:
-    """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
+    """Return the `resume` event: machine and design as they are now, accepted differences. Raises StudyError."""
     if any(d.name not in accepted for d in differences) and (fix := identity.other_form(before, event)):
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse_differences(differences, list(accepted))
@@ -187,3 +190,63 @@ def _resume_event(
         "accepted": sorted({difference.name for difference in differences}),
         "differences": [{"key": d.key, "before": d.before, "now": d.now} for d in differences],
     }
+
+
+def begin(planned: Plan, folder: Path | None) -> Results:
+    """Create a results folder with the study and its design.
+
+    Raises:
+        StudyError: the published file is missing, outside the study's folder or reserved; or the folder is another's.
+        HostError: the folder cannot be written.
+    """
+    file, published = planned.declared.file, _published_file(planned.declared)
+    created = results.create(planned.design.study.name, folder, _resume_command(planned.declared))
+    sources = {created.study: file, **({created.folder / published.name: published} if published else {})}
+    copies = {target: _read_source(source, target, created.journal.exists()) for target, source in sources.items()}
+    for target, content in copies.items():  # all of them may be written, or none is
+        if content is not None:
+            results.write_bytes(target, content)
+    write_design(planned, created.design)
+    return created
+
+
+def _resume_command(declared: Declared) -> tuple[str, str]:
+    """Return the command that resumes a study: its copy in the results lacks the files beside it."""
+    name = declared.study.name
+    ships = name in shipped_studies() and declared.folder == shipped_study(name)
+    return ("study", name) if ships else ("run", str(declared.file))
+
+
+def _published_file(declared: Declared) -> Path | None:
+    if declared.study.published is None or not declared.study.published.file:
+        return None
+    name, where, expected = declared.study.published.file, "published.file", "a file inside the study's folder"
+    file = inside(declared.folder, name, where, expected)
+    if Path(name).name in results.RESERVED:
+        raise StudyError.one(where, f'"{name}"', "a name that no file of the results has", "rename it")
+    if not file.is_file():
+        raise StudyError.one(where, f'no file "{name}"', expected, "correct the name or add the file")
+    return declared.folder / name
+
+
+def _read_source(source: Path, target: Path, ours: bool) -> bytes | None:
+    """Return what goes to the target, None if it is the source itself. Raises StudyError if it would be lost.
+
+    What lies beside an empty journal is `ours`: left by a session that failed at the first line.
+    """
+    try:
+        if target.exists() and source.samefile(target):
+            return None
+        content = read_whole(source, MAX_BYTES)
+        if not ours and results.is_owned(target) and not _has_content(target, content):
+            raise results.owned(target)
+    except OSError as error:
+        raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
+    return content
+
+
+def _has_content(target: Path, content: bytes) -> bool:
+    if not target.is_file():
+        return False
+    with target.open("rb") as stream:
+        return stream.read(len(content) + 1) == content

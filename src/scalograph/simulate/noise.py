@@ -1,4 +1,4 @@
-"""How do runs of the same configuration differ? Three sources of noise, each of known size."""
+"""Noise of known size: between iterations, between runs, and of a few slowed runs."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Noise:
 
     Attributes:
         within: standard deviation of log times between the iterations of a run (0.02 is 2 %).
-        between: the same between runs.
+        between: standard deviation of log times between runs.
         slow_share: share of the runs that are slowed as a whole, 0 to 1.
         slow_factor: time of a slowed run over that of an undisturbed one, above zero.
     """
@@ -49,11 +49,7 @@ class Noise:
         return math.sqrt(self.between**2 + self.within**2 * median_share)
 
     def truth(self, of: Truth, n_iterations: int = 20) -> float:
-        """Return what an interval should cover, in units of the undisturbed typical time.
-
-        Args:
-            of: median, geometric or arithmetic mean of the scores of all possible runs.
-            n_iterations: iterations behind a score.
+        """Return the true median, geometric or arithmetic mean of scores, in units of the undisturbed typical time.
 
         >>> Noise(0.0, 0.0, 0.5, 1.5).truth("mean")
         1.25

@@ -1,4 +1,4 @@
-"""Simulated records of a study: scores and iterations of runs around a known time."""
+"""Simulated scores and iterations of runs around a known time, and true speedup curves."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -20,10 +20,7 @@ def run_iterations(
     warmup: int = 0,
     warmup_factor: float = 3.0,
 ) -> FloatArray:
-    """Draw the times of the iterations of each run, shape (n_runs, n_iterations), in the unit of `typical`.
-
-    The first `warmup` iterations take `warmup_factor` times as long.
-    """
+    """Draw times of iterations, shape (n_runs, n_iterations); the first `warmup` take `warmup_factor` times as long."""
     logs = noise.run_logs(rng, (n_runs, 1)) + noise.iteration_logs(rng, (n_runs, n_iterations))
     logs[:, :warmup] += math.log(warmup_factor)
     return typical * np.exp(logs)
@@ -32,7 +29,7 @@ def run_iterations(
 def run_scores(
     rng: np.random.Generator, shape: tuple[int, ...], noise: Noise = LOW, n_iterations: int = 20
 ) -> FloatArray:
-    """Draw scores (medians of iterations) of runs whose undisturbed typical time is 1, of this shape."""
+    """Draw scores (medians of iterations) of runs whose undisturbed typical time is 1."""
     logs = noise.run_logs(rng, shape)
     return np.exp(logs + np.median(noise.iteration_logs(rng, (*shape, n_iterations)), axis=-1))
 
@@ -58,17 +55,7 @@ def aa_tests(
 ) -> tuple[FloatArray, FloatArray]:
     """Simulate A/A tests: the same configuration twice under a drift, each of shape (n_tests, n_pairs).
 
-    Args:
-        rng: source of randomness.
-        n_tests: sessions.
-        n_pairs: runs of each of the two in a session.
-        order: `randomized` within pairs, `alternating` ABAB, or `blocked` AAABBB.
-        drift_total: growth of times over the session.
-        noise: of the runs.
-        n_iterations: per score.
-
-    Returns:
-        Scores of A and of B; column i holds the i-th run of each.
+    `order` is `randomized` within pairs, `alternating` ABAB, or `blocked` AAABBB; times grow by `drift_total`.
     """
     session = run_scores(rng, (n_tests, 2 * n_pairs), noise, n_iterations) * drift(2 * n_pairs, drift_total)
     if order == "blocked":
@@ -88,18 +75,9 @@ def sweep(
     drift_total: float = 0.0,
     n_iterations: int = 20,
 ) -> tuple[dict[int, FloatArray], dict[int, list[int]]]:
-    """Simulate a sweep in randomized blocks, each of which holds every level once.
+    """Simulate a sweep of levels with typical times, in randomized blocks that hold every level once.
 
-    Args:
-        rng: source of randomness.
-        typical: level -> undisturbed typical time.
-        n_blocks: number of blocks, and so of runs of each level.
-        noise: of the runs.
-        drift_total: growth of times over the session.
-        n_iterations: per score.
-
-    Returns:
-        Level -> scores, shape (n_blocks,), and level -> the block of each.
+    Times grow by `drift_total` over all blocks. Returns level -> scores, and level -> the block of each.
     """
     levels, k = list(typical), len(typical)
     times = run_scores(rng, (n_blocks, k), noise, n_iterations)
@@ -110,7 +88,7 @@ def sweep(
 
 
 def linear(n: float) -> float:
-    """Return the speedup without any limit, which is n."""
+    """Return the linear speedup, n."""
     return float(n)
 
 
@@ -151,7 +129,7 @@ def lock_collapse(n: float, at: float, left: float, before: Callable[[float], fl
 
 
 def times(speedup: Callable[[float], float], levels: Iterable[int], first: float = 1.0) -> dict[int, float]:
-    """Return the time of a fixed total work at each level, given that it takes `first` at n = 1, in the same unit.
+    """Return the time of a fixed total work at each level; it takes `first` at n = 1.
 
     >>> times(linear, (1, 2, 4))
     {1: 1.0, 2: 0.5, 4: 0.25}

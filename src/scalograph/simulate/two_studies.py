@@ -1,4 +1,4 @@
-"""One sweep before and after a change, each a study of its own: the truth for what is said of two results."""
+"""Simulated sessions and sweeps before and after a change, and the coverage of intervals."""
 
 import math
 from collections.abc import Iterable
@@ -19,14 +19,10 @@ Array = NDArray[np.float64]
 
 
 def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | None = None) -> Array:
-    """Return the times of runs in the order in which they were made, shape (n_runs,).
+    """Draw the times of runs in the order of measurement, with the log effect of what each run measures.
 
-    Args:
-        rng: source of randomness.
-        kind: of noise: normal of 1 %, lognormal of 30 %, one run in twenty at three times, 30 % of the runs at .77,
-            correlated by .7 from run to run, one step of 10 %, a drift of 6 %, or a clock that ticks every 10 ms.
-        n_runs: in all.
-        effects: log effect of what each run measures; None for none.
+    Kinds of noise: normal of 1 %, lognormal of 30 %, one run in twenty at three times, 30 % of the runs at .77,
+    correlated by .7 from run to run, one step of 10 %, a drift of 6 %, or a clock that ticks every 10 ms.
     """
     noise = rng.standard_normal(n_runs)
     logs = SPREAD * noise + (0.0 if effects is None else effects)
@@ -47,7 +43,7 @@ def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | 
 
 
 def blocks(rng: np.random.Generator, kind: Kind, n: int, effect: float) -> tuple[Array, Array]:
-    """Return the times of a version that takes so much less, as a share, and of its reference; [i] ran in block i."""
+    """Draw the times of a version that takes less by a share `effect`, and of its reference; [i] ran in block i."""
     first = rng.random(n) < 0.5
     is_new = np.column_stack([first, ~first])
     times = session(rng, kind, 2 * n, np.log1p(-effect) * is_new.ravel()).reshape(n, 2)
@@ -70,9 +66,7 @@ SIGMA, KAPPA = 0.05, 0.0005
 def times(effect: float = 0.0, change: Place = "level") -> FloatArray:
     """Return the typical time at each of SIZES, by the universal scalability law; 1 at the first.
 
-    Args:
-        effect: by how much more time the largest size takes, as a share; at least the negative of its time.
-        change: what changes.
+    The largest size takes more by a share `effect`, at least the negative of its time.
 
     >>> times()[0], round(float(times(0.05, "kappa")[-1] / times()[-1]), 9)
     (np.float64(1.0), 1.05)
@@ -87,14 +81,7 @@ def times(effect: float = 0.0, change: Place = "level") -> FloatArray:
 
 
 def study(rng: np.random.Generator, typical: FloatArray, n_blocks: int, noise: Noise | Kind = LOW) -> FloatArray:
-    """Return the scores of a sweep in randomized blocks, shape (n_blocks, n_sizes).
-
-    Args:
-        rng: source of randomness.
-        typical: time at each size.
-        n_blocks: runs of each.
-        noise: of the runs, or a kind of session.
-    """
+    """Draw the scores of a sweep in randomized blocks, shape (n_blocks, n_sizes)."""
     shape = (n_blocks, typical.size)
     if isinstance(noise, Noise):
         logs = noise.run_logs(rng, shape) + np.median(noise.iteration_logs(rng, (*shape, 20)), axis=-1)
@@ -120,13 +107,7 @@ class Interval(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Share of intervals that contain the true value.
-
-    Attributes:
-        share: between 0 and 1; an interval without ends contains nothing.
-        n: intervals counted.
-        half_width: median of half the width over the true value (0.05 is +-5 %).
-    """
+    """Share of `n` intervals that contain the true value, and their median half-width over that value."""
 
     share: float
     n: int
@@ -139,11 +120,7 @@ class Coverage:
 
 
 def coverage(intervals: Iterable[Interval], truth: float) -> Coverage:
-    """Count the intervals that contain `truth`, which is not zero.
-
-    Raises:
-        ValueError: there are no intervals.
-    """
+    """Return the coverage of `truth`, which is not zero. Raises ValueError without intervals."""
     ends = [(x.low, x.high) for x in intervals]
     if not ends:
         raise ValueError("coverage: found no intervals, expected at least one")

@@ -4,32 +4,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import Problem, StudyError
-from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.scalars import suggest
 from scalograph.study.shipped import shipped_catalogue
-from scalograph.study.toml_lines import line_of, locate
+from scalograph.study.toml_text import line_of, locate
 
 ClaimNumber = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+-[0-9]+$", max_length=32)]
 StudyName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 
 
 class CataloguedPart(StudyPart):
-    """A study that tests some claims.
-
-    Attributes:
-        study: the folder beside the catalogue that holds it.
-        full: another one in its place in the full form, which takes hours; None where both forms are of one study.
-        profile: FACTOR=LEVEL, of the configurations that run once more under a profiler, after its runs; none if empty.
-    """
+    """A study that tests some claims; `full` replaces it in the full form, `profile` selects configurations to profile."""
 
     study: StudyName
     full: StudyName | None = None
@@ -46,18 +39,7 @@ class OpenClaim(StudyPart):
 
 
 class PublishedStudy(StudyPart):
-    """One published study.
-
-    Attributes:
-        id: with which the numbers of its claims begin.
-        name: short name.
-        title: of the publication.
-        year: None where it has no date.
-        line: what it asks, in one line.
-        parts: studies that put it to the test, in the order in which they run.
-        claims: number of each claim, and where the publication makes it.
-        open: claims that no study decides.
-    """
+    """One published study, with the studies that test it (`parts`, in running order) and the place of each claim."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+$", max_length=8)]
     name: StudyName
@@ -78,13 +60,7 @@ class Catalogue(StudyPart):
 
 @dataclass(frozen=True)
 class OpenedCatalogue:
-    """A catalogue with its studies loaded.
-
-    Attributes:
-        file: it.
-        studies: the published studies that are wanted.
-        declared: every study that is a part of any of them, by name.
-    """
+    """A catalogue with its studies: `studies` are those selected, `declared` every part of any, by name."""
 
     file: Path
     studies: tuple[PublishedStudy, ...]
@@ -111,16 +87,7 @@ def claim_number(claim: str) -> str:
 
 
 def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[str, ...] = ()) -> OpenedCatalogue:
-    """Read a catalogue and the studies that lie beside it.
-
-    Args:
-        file: the one that ships if None.
-        quick: the quick form of each study.
-        names: ids or names of the published studies that are wanted; all of them if empty.
-
-    Raises:
-        StudyError: with every mistake; or a name that it does not hold.
-    """
+    """Read a catalogue (the built-in one if None) and the studies beside it; `names` selects studies by id or name."""
     file = (file or shipped_catalogue()).resolve()
     catalogue = _select_form(_read_catalogue(file), quick)
     by_name = {key: study for study in catalogue.studies for key in (study.id, study.name)}
@@ -165,22 +132,14 @@ def _select_form(catalogue: Catalogue, quick: bool) -> Catalogue:
 
 
 def _read_catalogue(file: Path) -> Catalogue:
-    try:
-        text = read_whole(file, toml_text.MAX_BYTES).decode()
-        raw = toml_text.parse(text, file.name)
-    except OSError as error:
-        raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a catalogue of studies") from error
-    except UnicodeDecodeError as error:
-        raise StudyError.one(file.name, f"byte {error.start} is not UTF-8", "UTF-8 text") from error
+    text = toml_text.read(file, "a catalogue of studies", str(file), name=file.name)
+    raw = toml_text.parse(text, file.name)
     try:
         return Catalogue.model_validate(raw)
     except ValidationError as error:
-        lines = locate(text)
-        raise StudyError([_make_problem(file.name, lines, detail) for detail in error.errors()]) from error
-
-
-def _make_problem(name: str, lines: Any, detail: Any) -> Problem:
-    line = line_of(lines, detail["loc"])
-    where = ".".join(map(str, detail["loc"]))
-    full_place = f"{name}:{line}: {where}" if line else f"{name}: {where}"
-    return Problem(full_place, detail["msg"], "what docs/howto/reproduce.md tells")
+        lines, problems = locate(text), list[Problem]()
+        for detail in error.errors():
+            line, key = line_of(lines, detail["loc"]), ".".join(map(str, detail["loc"]))
+            where = f"{file.name}:{line}: {key}" if line else f"{file.name}: {key}"
+            problems.append(Problem(where, detail["msg"], "what docs/howto/reproduce.md tells"))
+        raise StudyError(problems) from error

@@ -17,7 +17,7 @@ from scalograph.study.processes import (
     sort_services,
 )
 from scalograph.study.scalars import suggest
-from scalograph.study.toml_lines import KeyPath
+from scalograph.study.toml_text import KeyPath
 
 # What only services have: a driver begins at the gate and ends by itself.
 SERVICE_KEYS = ("ready", "ready_timeout", "ports", "stop", "after", "when")
@@ -62,12 +62,8 @@ def filled_at_start(processes: Sequence[Mapping[str, Any]], process: Mapping[str
 def _roles(processes: Sequence[Mapping[str, Any]], at: KeyPath) -> Iterator[Mistake]:
     drivers = [i for i, process in enumerate(processes) if process.get("role") == DRIVER]
     if not drivers:
-        yield (
-            (*at, len(processes) - 1),
-            "no driver",
-            'one process with role = "driver"',
-            "the run lasts as long as that one",
-        )
+        expected = 'one process with role = "driver"'
+        yield (*at, len(processes) - 1), "no driver", expected, "the run lasts as long as that one"
     for i in drivers[1:]:
         yield (*at, i, "role"), "a second driver", "one of them", "let one start what the other does"
     for i in drivers:
@@ -145,13 +141,7 @@ def count_factor(process: Mapping[str, Any], key: str = "copies") -> str | None:
 
 
 def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, int], at: KeyPath) -> Iterator[Mistake]:
-    """Check that copies of services are no more than a run can start.
-
-    Args:
-        processes: as they are written.
-        most: of each name that may count copies, the largest number.
-        at: path of the list.
-    """
+    """Check that copies of services are no more than a run can start; `most` is the largest count of each factor."""
     counts = []
     for process in processes:
         copies = most.get(count_factor(process) or "", process.get("copies", 1))
@@ -164,15 +154,14 @@ def too_many_copies(processes: Sequence[Mapping[str, Any]], most: Mapping[str, i
 def _dependencies(processes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the services in order, each with those it comes after."""
     services = (process for process in processes if process.get("role") == SERVICE)
-    return {str(process.get("name")): _texts(process.get("after")) for process in services}
+    after = ((str(process.get("name")), process.get("after")) for process in services)
+    return {
+        name: [t for t in listed if isinstance(t, str)] if isinstance(listed, list) else [] for name, listed in after
+    }
 
 
 def _port_services(processes: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(process.get("name")) for process in processes if _has_ports(process)]
-
-
-def _texts(listed: Any) -> list[str]:
-    return [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
 
 
 def _has_ports(process: Mapping[str, Any]) -> bool:
@@ -184,11 +173,7 @@ def check_workload_processes(
 ) -> Iterator[Mistake]:
     """Check the processes of a workload.toml.
 
-    Args:
-        raw: the document, valid or not.
-        at: path of the list.
-        filled: names that parameters, the host and a study's protocol fill.
-        most: of each parameter, the largest number that it may be.
+    `filled` are the names that parameters, host and protocol fill, `most` the largest number of each parameter.
     """
     processes = processes_of(raw)[:MAX_COMMANDS]
     yield from check_process_order(processes, at)

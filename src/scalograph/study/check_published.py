@@ -1,4 +1,4 @@
-"""Check the file of published values before the first run: an analysis would only ignore it."""
+"""Check published values and claims on the raw document: names, and whether the parts of a claim fit."""
 
 import csv
 from collections.abc import Iterator
@@ -8,10 +8,187 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.results import RESERVED
-from scalograph.study.cross_checks import Mistake, table
+from scalograph.questions.registry import QUESTIONS, SWEEP, publishing_questions, role
+from scalograph.study.cross_checks import (
+    LevelsByFactor,
+    Mistake,
+    check_level,
+    declared_levels,
+    is_unknown,
+    levels_of,
+    table,
+    unknown_name,
+)
+from scalograph.study.published_claim import CONTRAST
 from scalograph.study.scalars import refuse_text, suggest
 from scalograph.study.shipped import inside
-from scalograph.study.toml_lines import KeyPath
+from scalograph.study.toml_text import KeyPath
+
+Raw = dict[str, Any]
+# Kinds whose figures compare levels with each other: one figure fewer than there are levels.
+COMPARED = ("flat", "order")
+# Questions whose ratios are those of a surface, which lies between its levels, too.
+ON_SURFACE = ("break-even",)
+# What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
+READ_BY = {
+    "of": ("value", "ratio"),
+    "over": ("ratio",),
+    "quantity": ("location", "count"),
+    "groups": (CONTRAST,),
+    "stack": ("profile",),
+}
+# Kinds whose figures are no responses, and what they are.
+OF_QUESTION = "a quantity of the question"
+OF_GROUPS = "two groups of factors"
+ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, CONTRAST: OF_GROUPS, "profile": "the stack of a profile"}
+OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
+
+
+def check_claims(raw: Raw) -> Iterator[Mistake]:
+    """Check the published claims of a study, and its published values."""
+    published = table(raw, "published")
+    if published:
+        yield from _incomplete(published)
+    claims = published.get("claims")
+    first: dict[str, int] = {}
+    factors = declared_levels(raw) if claims else {}
+    for index, claim in enumerate(claims if isinstance(claims, list) else []):
+        if not isinstance(claim, dict):
+            continue
+        path: KeyPath = ("published", "claims", index)
+        if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
+            yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
+        yield from _names(raw, claim, path, factors)
+        yield from _unread(claim, path)
+        yield from _range(claim, path)
+        yield from _counts(raw, claim, path)
+
+
+def _incomplete(published: Raw) -> Iterator[Mistake]:
+    if "file" in published:
+        for key in ("match", "values"):
+            if not table(published, key):
+                yield ("published", key), "no column", f"a table `{key}` of columns of the file", "add it"
+        for column in table(published, "ranges"):
+            if column not in table(published, "values"):
+                yield ("published", "ranges", column), "a range of no value", "a column of `values`", ""
+        return
+    for key in ("match", "levels", "values", "ranges", "unlike"):
+        if key in published:
+            yield ("published", key), "no file", "a file of published figures, which they are columns of", "add `file`"
+    if published.keys() <= {"note"}:
+        yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
+
+
+def _names(raw: Raw, claim: Raw, path: KeyPath, factors: LevelsByFactor) -> Iterator[Mistake]:
+    """Check names against the declared ones, and quantities against those the question offers."""
+    responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
+    for key in ("where", "of", "over"):
+        for name, level in table(claim, key).items():
+            if not _is_elsewhere(raw, name, level, factors):
+                yield from check_level((*path, key, name), name, level, factors)
+    along, levels = claim.get("along"), claim.get("levels")
+    if is_unknown(along, factors):
+        yield unknown_name((*path, "along"), "factor", along, factors)
+    elif isinstance(along, str):
+        for level in levels if isinstance(levels, list) else []:
+            if not _is_elsewhere(raw, along, level, factors):
+                yield from check_level((*path, "levels"), along, level, factors)
+    if is_unknown(claim.get("response"), responses):
+        yield unknown_name((*path, "response"), "response", claim["response"], responses)
+    yield from _groups(raw, claim, path)
+    quantities = claimable_quantities(raw)
+    if is_unknown(quantity := claim.get("quantity"), quantities):
+        expected = "one of " + (", ".join(quantities) or "none: its question offers none")
+        yield (*path, "quantity"), f'no quantity "{quantity}"', expected, suggest(quantity, quantities)
+
+
+def _groups(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
+    factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
+    declared = {group for factor in factors.values() if isinstance(group := factor.get("group"), str) and group}
+    groups = claim.get("groups")
+    named = [factor for factor in groups if isinstance(factor, str)] if isinstance(groups, list) else []
+    for group in dict.fromkeys(named):
+        if group not in declared:
+            yield unknown_name((*path, "groups"), "group", group, declared)
+        for name, factor in factors.items():
+            if factor.get("group") == group and (levels := levels_of(factor)) is not None and len(levels) < 2:
+                text = f"{name} of {group}, which has one level"
+                yield (*path, "groups"), text, "factors of several levels", "leave it out of the group"
+
+
+def claimable_quantities(raw: Raw) -> list[str]:
+    """Return the quantities that the study's question, and readings without one, offer to claims."""
+    asked = raw.get("question", SWEEP)
+    names = publishing_questions(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
+    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES} - {CONTRAST})
+
+
+def _is_elsewhere(raw: Raw, name: str, level: Any, factors: LevelsByFactor) -> bool:
+    """Return whether an unplanned level is yet known: all CPUs, or between the levels of a surface."""
+    factor = table(raw, "factors").get(name)
+    if level == "all":
+        return isinstance(factor, dict) and factor.get("control") == "cpus"
+    on_surface = isinstance(question := raw.get("question"), str) and question in ON_SURFACE
+    return on_surface and name in factors and factors[name].spans(level)
+
+
+def _unread(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
+    """Check for keys that a claim of its kind ignores."""
+    kind = claim.get("kind")
+    for key, kinds in READ_BY.items():
+        if key in claim and isinstance(kind, str) and kind not in kinds:
+            yield (*path, key), f'beside kind = "{kind}"', f"only of {' and '.join(kinds)}", "remove it"
+    if isinstance(kind, str) and kind in ELSEWHERE:
+        for key in OF_RESPONSES:
+            if key in claim and (key != "where" or kind == CONTRAST):
+                yield (*path, key), f'beside kind = "{kind}"', ELSEWHERE[kind], "remove it"
+    if "levels" in claim and "along" not in claim:
+        yield (*path, "levels"), "without `along`", "the factor that they are of", "add it"
+    if (along := claim.get("along")) is not None:
+        fixed = [key for key in ("where", "of", "over") if isinstance(along, str) and along in table(claim, key)]
+        if "where" in fixed or {"of", "over"} <= {*fixed}:
+            yield (
+                (*path, "along"),
+                f"{along}, which {' and '.join(fixed)} fix{'es' * (len(fixed) == 1)}",
+                "a factor that is free",
+                "",
+            )
+
+
+def _range(claim: Raw, path: KeyPath) -> Iterator[Mistake]:
+    holds = claim.get("holds")
+    if not isinstance(holds, list) or len(holds) != 2:
+        return  # reported already
+    ends = [end for end in holds if isinstance(end, int | float) and not isinstance(end, bool)]
+    if len(ends) == 2 and ends[0] > ends[1]:
+        yield (*path, "holds"), f"{ends[0]} above {ends[1]}", "the lower end first", "exchange them"
+    elif holds == ["any", "any"]:
+        yield (*path, "holds"), "no end at all", "one end at least: any figure would do", ""
+
+
+def _counts(raw: Raw, claim: Raw, path: KeyPath) -> Iterator[Mistake]:
+    """Check for one published number per value, and two or more levels to compare."""
+    n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
+    if kind in COMPARED and n is not None and n < 2:
+        yield (*path, "levels"), f"{n} level", "two or more, which are compared", ""
+        return
+    if not isinstance(published, list) or n is None or kind in READ_BY["quantity"]:
+        return
+    n_figures = n - (kind in COMPARED)
+    if len(published) != n_figures:
+        reason = ", each over the first" if kind == "flat" else ", each over the one before" if kind == "order" else ""
+        yield (*path, "published"), f"{len(published)} numbers", f"{n_figures}: one for each figure{reason}", ""
+
+
+def _n_levels(raw: Raw, claim: Raw) -> int | None:
+    """Count the levels that values are along; None where these are wrong or need a host."""
+    along, levels = claim.get("along"), claim.get("levels")
+    if along is None:
+        return 1
+    listed = levels if levels else levels_of(table(raw, "factors").get(along)) if isinstance(along, str) else None
+    return len(listed) if isinstance(listed, list) else None
+
 
 WHERE = ("published", "file")
 EXPECTED = "a file inside the study's folder"
@@ -19,12 +196,7 @@ MAX_BYTES = 16 << 20
 
 
 def check_published_file(raw: dict[str, Any], folder: Path) -> Iterator[Mistake]:
-    """Check name, place and columns of the published file that a study names.
-
-    Args:
-        raw: the document of study.toml, valid or not.
-        folder: of the study.
-    """
+    """Check name, place and columns of the published file that a study names."""
     published = table(raw, "published")
     name = published.get("file")
     if not isinstance(name, str) or refuse_text(name):

@@ -54,12 +54,7 @@ def check_ignored_keys(raw: dict[str, Any], *keys: str) -> Iterator[Mistake]:
 
 
 def check_single_factor(factors: RawFactors, controls: Sequence[str | None] | None = None) -> Iterator[Mistake]:
-    """Check that a single factor of counts can be searched along.
-
-    Args:
-        factors: as declared.
-        controls: those that the factor may have; None for any.
-    """
+    """Check that a single factor of counts, with one of these controls, can be searched along."""
     many = [name for name, factor in factors.items() if has_several_levels(factor)]
     if len(many) != 1:
         text = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")

@@ -13,7 +13,7 @@ from scalograph.study.cross_checks import Mistake, levels_of, table
 from scalograph.study.processes import placeholders
 from scalograph.study.program import STEPS, find_command, find_workload
 from scalograph.study.scalars import MOST_NAMES, closest_name, refuse_text, suggest
-from scalograph.study.toml_lines import KeyPath
+from scalograph.study.toml_text import KeyPath
 from scalograph.study.workload import BY_HOST, BY_PROTOCOL, Parameter, Workload, load_workload
 
 # What the host gives to a command.

@@ -20,11 +20,10 @@ class ControlRow(NamedTuple):
 
     Attributes:
         defined: "module:class".
-        kind: of the factors that it controls, unless they say otherwise.
+        kind: of its factors, unless they say otherwise.
         fills: the name that a command must hold if the level reaches the program only through it.
-        machine_wide: whether it changes a setting of the whole machine, which a start must be allowed by name.
-        named: what NAME may be, as a pattern; what it is, for a message.
-        called: what NAME is, for a message.
+        machine_wide: whether it changes a setting of the whole machine, which needs consent.
+        named: pattern of NAME; `called` says what it is.
     """
 
     defined: str

@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.study.levels import LevelsError, is_possible_level, needs_host, parse_levels
 from scalograph.study.scalars import Level, list_words, refuse, short_repr, suggest
-from scalograph.study.toml_lines import KeyPath
+from scalograph.study.toml_text import KeyPath
 
 # Where, found, expected, what to do.
 Mistake = tuple[KeyPath, str, str, str]
@@ -134,15 +134,11 @@ def _check_tables(items: Any, factors: LevelsByFactor, responses: dict[str, Any]
         for key in ("rows", "columns"):
             if is_unknown(item.get(key), factors):
                 yield unknown_name(("tables", index, key), "factor", item[key], factors)
-        for name in _several(item.get("response")):
+        for name in names if isinstance(names := item.get("response"), list) else [names]:
             if is_unknown(name, shown):
                 yield unknown_name(("tables", index, "response"), "response", name, shown)
         for name, level in table(item, "where").items():
             yield from check_level(("tables", index, "where", name), name, level, factors)
-
-
-def _several(names: Any) -> list[Any]:
-    return names if isinstance(names, list) else [names]
 
 
 def _check_published(item: dict[str, Any], factors: LevelsByFactor, responses: dict[str, Any]) -> Iterator[Mistake]:

@@ -33,14 +33,13 @@ from scalograph.study.check_workload import (
 )
 from scalograph.study.control_names import control_row
 from scalograph.study.cross_checks import Mistake, check_selection, declared_levels, table, unknown_name
-from scalograph.study.load import load
+from scalograph.study.load import load, quick_form
 from scalograph.study.model import Study
 from scalograph.study.processes import SERVICE, placeholders
 from scalograph.study.program import find_workload
-from scalograph.study.quick import quick_form
 from scalograph.study.scalars import refuse_text, suggest, unknown_name_error
 from scalograph.study.shipped import shipped_studies, shipped_study
-from scalograph.study.toml_lines import KeyPath
+from scalograph.study.toml_text import KeyPath
 from scalograph.study.workload import BY_PROTOCOL, Parameter, Workload, load_workload
 
 
@@ -51,27 +50,19 @@ def check_run_responses(raw: dict[str, Any]) -> Iterator[Mistake]:
     is_known = "use" not in workload  # a used one may start several
     for name, response in table(raw, "responses").items():
         source = response.get("from") if isinstance(response, dict) else None
-        if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run", "process", "kernel"):
+        room, _, value = source.partition(".") if isinstance(source, str) else ("", "", "")
+        if source is None or room not in ("window", "run", "process", "kernel"):
             continue
-        expected = _unit(source)
-        if expected is None:
-            yield _unknown(("responses", name, "from"), source)
-        elif is_known and source.startswith("process.") and (process := source.split(".")[1]) not in processes:
-            yield unknown_name(("responses", name, "from"), "process", process, processes)
-        elif isinstance(unit := response.get("unit"), str) and unit not in (expected, ""):
-            yield ("responses", name, "unit"), f'found "{unit}"', f'"{expected}", which {source} is told in', ""
-
-
-def _unit(source: str) -> str | None:
-    """Return `s`, `bytes`, `%` or none; None for a value that no run has."""
-    room, _, name = source.partition(".")
-    if room == "window":
-        return "s"
-    return _units(room).get(_figure(room, name))
-
-
-def _figure(room: str, name: str) -> str:
-    return name.rpartition(".")[2] if room == "process" else name
+        of_process, path = room == "process", ("responses", name)
+        value = value.rpartition(".")[2] if of_process else value
+        units = {value: "s"} if room == "window" else _units(room)
+        if value not in units:
+            expected = f"{'process.NAME' if of_process else room}. and one of {', '.join(sorted(units))}"
+            yield (*path, "from"), f'found "{source}"', expected, suggest(value, units)
+        elif is_known and of_process and (process := source.split(".")[1]) not in processes:
+            yield unknown_name((*path, "from"), "process", process, processes)
+        elif isinstance(unit := response.get("unit"), str) and unit not in (units[value], ""):
+            yield (*path, "unit"), f'found "{unit}"', f'"{units[value]}", which {source} is told in', ""
 
 
 def _units(room: str) -> dict[str, str]:
@@ -81,13 +72,6 @@ def _units(room: str) -> dict[str, str]:
     if room == "kernel":
         return dict.fromkeys(COUNTERS, "")
     return process_units() if room == "process" else run_units()
-
-
-def _unknown(path: tuple[str, ...], source: str) -> Mistake:
-    room, _, name = source.partition(".")
-    names, name = sorted(_units(room)), _figure(room, name)
-    begin = "process.NAME." if room == "process" else f"{room}."
-    return path, f'found "{source}"', f"{begin} and one of {', '.join(names)}", suggest(name, names)
 
 
 AT = ("workload", "process")
@@ -151,23 +135,15 @@ def _check_idle(
 
 def _check_reserved_names(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
     filled = set().union(*(filled_at_start(processes, process) for process in processes))
-    for name in factors:
-        if name in filled:
-            path: KeyPath = ("factors", name)
-            yield path, f"{{{name}}} is filled for each process when it starts", "another name", ""
+    for name in (name for name in factors if name in filled):
+        yield ("factors", name), f"{{{name}}} is filled for each process when it starts", "another name", ""
 
 
 def _check_shared_controls(factors: Mapping[str, Any]) -> Iterator[Mistake]:
+    expected, fix = "a control of single processes", "it would hold for the driver too"
     for name, factor in factors.items():
-        control = factor.get("control") if isinstance(factor, dict) else None
-        if control in WHOLE_RUN_CONTROLS:
-            path: KeyPath = ("factors", name, "control")
-            yield (
-                path,
-                f"{control} beside services",
-                "a control of single processes",
-                "it would hold for the driver too",
-            )
+        if isinstance(factor, dict) and (control := factor.get("control")) in WHOLE_RUN_CONTROLS:
+            yield ("factors", name, "control"), f"{control} beside services", expected, fix
 
 
 def _check_kept_services(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -207,22 +183,14 @@ class Declared:
 
 
 def declare(path: Path, quick: bool = False) -> Declared:
-    """Load the study in a file or folder.
-
-    Raises:
-        StudyError: with every mistake, including those that show only together with its workload.
-    """
+    """Load the study in a file or folder."""
     file = _file(path)
     study = load(file, lambda raw: _check_surroundings(raw, file.parent))
     return Declared(quick_form(study) if quick else study, file.resolve())
 
 
 def check(path: Path) -> Study:
-    """Load a study and check the files beside it.
-
-    Raises:
-        StudyError: with every mistake.
-    """
+    """Load a study and check the files beside it."""
     file = _file(path)
     return load(file, lambda raw: [*_check_surroundings(raw, file.parent), *check_published_file(raw, file.parent)])
 
@@ -236,11 +204,7 @@ def _file(path: Path) -> Path:
 
 
 def declare_shipped(name: str, quick: bool = False) -> Declared:
-    """Load a built-in study.
-
-    Raises:
-        StudyError: the name is unknown; lists the known ones.
-    """
+    """Load a built-in study."""
     if name not in shipped_studies():
         fix = "list them with: scalograph study --list"
         raise unknown_name_error("study", f'no study "{name}" ships', name, shipped_studies(), fix)

@@ -12,23 +12,16 @@ from typing import Any
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import understood
-from scalograph.study.check_published_claims import check_claims
+from scalograph.study.check_published import check_claims
 from scalograph.study.check_question import check_question_rules
 from scalograph.study.cross_checks import Mistake, check_references, table
+from scalograph.study.load import quick_form
 from scalograph.study.model import Study
-from scalograph.study.quick import quick_form
-from scalograph.study.toml_lines import format_path
+from scalograph.study.toml_text import format_path
 
 
 def parse_journaled_study(document: Any) -> Study:
-    """Parse the study of a journal.
-
-    Args:
-        document: the `study` of a `study` or `resume` event.
-
-    Raises:
-        ValueError: it is none, names what it does not declare, or its question cannot be asked of it.
-    """
+    """Parse the study of a `study` or `resume` event. Raises ValueError for an invalid one."""
     study = Study.model_validate(document, context={"journal": True})
     for path, text, expected, _ in _mistakes(study):
         raise ValueError(f"study.{format_path(path)}: {text}, expected {expected}")
@@ -46,7 +39,10 @@ def _mistakes(study: Study) -> Iterator[Mistake]:
     factors = raw["factors"]
     named = {**raw, "factors": {name: {**factor, "levels": None} for name, factor in factors.items()}}
     yield from check_references(named)
-    yield from check_claims({**named, "published": _drop_quantities(table(raw, "published"))})
+    published = table(raw, "published")
+    # Another release may have offered other quantities.
+    claims = [{key: claim[key] for key in claim if key != "quantity"} for claim in published.get("claims", [])]
+    yield from check_claims({**named, "published": {**published, "claims": claims} if claims else published})
     listed = {name: {"levels": factor["levels"]} for name, factor in factors.items()}
     yield from check_references({"factors": listed, "baseline": table(raw, "baseline")})
     yield from check_question_rules(raw)
@@ -59,12 +55,6 @@ def _check_published_path(study: Study) -> Iterator[Mistake]:
     if PurePosixPath(file).is_absolute() or PurePosixPath(normpath(file)).parts[:1] == (pardir,):
         expected = "a file inside the study's folder"
         yield ("published", "file"), f'"{file}" leads outside the study\'s folder', expected, "name one"
-
-
-def _drop_quantities(published: dict[str, Any]) -> dict[str, Any]:
-    """Drop quantities of claims: another release may have offered others."""
-    claims = [{key: claim[key] for key in claim if key != "quantity"} for claim in published.get("claims", [])]
-    return {**published, "claims": claims} if claims else published
 
 
 # A difference in these means another machine; one in the boot, the host's name or the governor does not.
@@ -109,11 +99,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
 
 
 def hash_folder(folder: Path) -> bytes:
-    """Return the digest of a workload's files by path and content, without files made by builds.
-
-    Raises:
-        StudyError: one cannot be read, or they are more than the sources of a workload.
-    """
+    """Return the digest of a workload's files by path and content, without files made by builds."""
     digest = hashlib.sha256()
     try:
         digest_files(digest, folder, sorted(_sources(folder)), MAX_SOURCE_BYTES)
@@ -155,11 +141,7 @@ class Difference:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
-    """Return what differs between the journal's first event and the one this start would write.
-
-    Raises:
-        ProtocolError: the journal's event lacks a key that is compared.
-    """
+    """Return what differs between the journal's first event and the one this start would write."""
     with understood(before, 1):
         pairs = [
             *((key, before[key], now[key]) for key in ("seed", "study_hash")),
@@ -182,11 +164,7 @@ def runs_difference(differing: Sequence[Difference]) -> Difference | None:
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """Return the remedy if one event is of the full study and the other of its quick form.
-
-    Raises:
-        ProtocolError: the journal's event holds no study.
-    """
+    """Return the remedy if one event is of the full study and the other of its quick form."""
     with understood(before, 1):
         was, is_ = (parse_journaled_study(event["study"]) for event in (before, now))
         for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
@@ -196,11 +174,7 @@ def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
 
 
 def refuse_differences(differing: list[Difference], accepted: list[str]) -> None:
-    """Refuse a resume that would mix two studies.
-
-    Raises:
-        StudyError: a difference was not accepted by name, or cannot be; one problem for each.
-    """
+    """Refuse a resume that would mix two studies."""
     left = [difference for difference in differing if difference.name not in accepted or difference.name in NEVER]
     if left:
         raise StudyError([difference.problem() for difference in left])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -32,11 +33,7 @@ def needs_host(text: str) -> bool:
 
 
 def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
-    """Parse levels.
-
-    Args:
-        text: in the grammar of protocol/study.md.
-        n_all: what "all" stands for; None if the host is not known yet.
+    """Parse levels of the grammar in protocol/study.md; `n_all` is what "all" stands for.
 
     Raises:
         LevelsError: the text is not in the grammar; says what was found and expected.
@@ -119,15 +116,12 @@ def check_levels(levels: Sequence[Level]) -> None:
             raise LevelsError(wrong)
         # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one configuration.
         for key in {level, format_value(level)}:
-            if key in seen:
-                raise LevelsError(_twice(seen[key], level))
+            if (first := seen.get(key)) is not None and repr(first) == repr(level):
+                raise LevelsError(f"found level {first!r} twice, expected each once")
+            if first is not None:
+                both = f"the levels {first!r} and {level!r}, which are equal or read alike"
+                raise LevelsError(f"found {both}, expected each once")
         seen[level] = seen[format_value(level)] = level
-
-
-def _twice(first: Level, second: Level) -> str:
-    if repr(first) == repr(second):
-        return f"found level {first!r} twice, expected each once"
-    return f"found the levels {first!r} and {second!r}, which are equal or read alike, expected each once"
 
 
 def _item(item: str, n_all: int | None) -> Sequence[Level]:
@@ -175,17 +169,11 @@ def _scalar(text: str) -> Level:
 
 
 def _reads_as_number(text: str) -> bool:
-    for read in (float, _any_base):
-        try:
+    for read in (float, lambda digits: int(digits, 0)):
+        with suppress(ValueError):
             read(text)
-        except ValueError:
-            continue
-        return True
+            return True
     return False
-
-
-def _any_base(text: str) -> int:
-    return int(text, 0)
 
 
 Configuration = Mapping[str, Level]
@@ -203,11 +191,7 @@ class Run:
 
 
 def read_run(event: Mapping[str, Any]) -> Run:
-    """Return the run of an `ask` or `run` event.
-
-    Raises:
-        KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
-    """
+    """Return the run of an `ask` or `run` event."""
     run = Run(event["run"], event["block"], event["configuration"], event["replicate"], event["warmup"])
     types = (str, int, dict, int, bool)
     fields = (run.run, run.block, run.configuration, run.replicate, run.warmup)

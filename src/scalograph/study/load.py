@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
-from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.check_processes import (
     COUNTS,
@@ -20,7 +19,7 @@ from scalograph.study.check_processes import (
     processes_of,
     too_many_copies,
 )
-from scalograph.study.check_published_claims import check_claims
+from scalograph.study.check_published import check_claims
 from scalograph.study.check_question import check_question_rules
 from scalograph.study.control_names import (
     CONDITIONS,
@@ -29,40 +28,83 @@ from scalograph.study.control_names import (
     expected_control_name,
     refuse_condition,
 )
-from scalograph.study.cross_checks import Mistake, check_references, table, unknown_name
+from scalograph.study.cross_checks import Mistake, check_references, has_level, table, unknown_name
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 from scalograph.study.model import Study
 from scalograph.study.processes import MAX_COMMANDS
-from scalograph.study.quick import check_quick_baseline, shorter_factors, shorter_protocol
 from scalograph.study.scalars import short_repr, suggest, truncate
-from scalograph.study.toml_lines import KeyPath, format_path, line_of, locate
+from scalograph.study.toml_text import KeyPath, format_path, line_of, locate
+
+
+def quick_form(study: Study) -> Study:
+    """Return the quick form of a study."""
+    changed: dict[str, Any] = {
+        "protocol": {**_dump(study.protocol), **study.quick.protocol},
+        "factors": {
+            name: {**_dump(factor), **({"levels": study.quick.factors[name]} if name in study.quick.factors else {})}
+            for name, factor in study.factors.items()
+        },
+        "exclude": [*study.exclude, *study.quick.exclude],
+    }
+    try:
+        # The journal's context: values that were parsed already carry plain numbers.
+        return Study.model_validate({**_dump(study), **changed}, context={"journal": True})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise StudyError.one("quick", ".".join(map(str, first["loc"])), first["msg"]) from error
+
+
+def check_quick_baseline(raw: dict[str, Any]) -> Iterator[Mistake]:
+    """Check that the quick form keeps the baseline."""
+    factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
+    for name, level in table(raw, "baseline").items():
+        if name not in shorter or not isinstance(factors.get(name), dict) or not has_level(factors[name], level):
+            continue
+        if not has_level({**factors[name], "levels": shorter[name]}, level):
+            text = f"without level {level!r}, the baseline"
+            yield ("quick", "factors", name), text, "levels that hold it", "add it: speedups are taken from it"
+
+
+def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the raw document with the quick form's protocol."""
+    return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
+
+
+def shorter_factors(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the raw document with the quick form's levels, without a protocol."""
+    factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
+    changed = {
+        name: {**factors[name], "levels": shorter[name]} for name in shorter if isinstance(factors.get(name), dict)
+    }
+    return {**{key: raw[key] for key in raw if key != "protocol"}, "factors": {**factors, **changed}}
+
+
+def _dump(part: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = part.model_dump(by_alias=True)
+    return dumped
 
 
 def check_counts(raw: dict[str, Any]) -> Iterator[Mistake]:
     """Check `copies = "{factor}"` and `cpus = "{factor}"`, also in the quick form."""
-    workload = table(raw, "workload")
+    workload, factors = table(raw, "workload"), table(raw, "factors")
     processes, at = processes_of(workload), ("workload", "process")
     counters: list[tuple[KeyPath, str | None]] = [(("workload", "copies"), count_factor(workload))]
     counters += [((*at, i, key), count_factor(process, key)) for i, process in enumerate(processes) for key in COUNTS]
     names = {name: path for path, name in reversed(counters) if name is not None}
-    most = {}
+    most, counts = {}, f"an integer from 1 to {MAX_COPIES}"
     for name, path in names.items():
-        if name not in table(raw, "factors"):
-            yield unknown_name(path, "factor", name, table(raw, "factors"))
-        else:
-            yield from _no_counts(raw, name)
-            most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
+        if name not in factors:
+            yield unknown_name(path, "factor", name, factors)
+            continue
+        for level_path, level in _levels(raw, name):
+            if type(level) is not int or not 1 <= level <= MAX_COPIES:
+                yield level_path, f"level {short_repr(level)} counts copies or CPUs", counts, ""
+        most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
     for i, process in enumerate(processes):
         if granted := count_factor(process, QUOTA):
             yield from _no_quotas(raw, granted, (*at, i, QUOTA))
-
-
-def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Mistake]:
-    for path, level in _levels(raw, name):
-        if type(level) is not int or not 1 <= level <= MAX_COPIES:
-            yield path, f"level {short_repr(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
 
 
 def _no_quotas(raw: dict[str, Any], name: str, path: KeyPath) -> Iterator[Mistake]:
@@ -161,8 +203,10 @@ def check_sizes(raw: dict[str, Any]) -> Iterator[Mistake]:
         value = parent.get(path[-1])
         if isinstance(value, list | dict) and len(value) > most:
             yield path, f"{len(value)} of them", f"at most {most}", "use fewer"
-        elif path[-1] == "exclude" and isinstance(value, list) and (n := _n_levels(value)) > MAX_EXCLUDED:
-            yield path, f"{n} levels", f"at most {MAX_EXCLUDED}", "leave them out of the factors"
+        elif path[-1] == "exclude" and isinstance(value, list):
+            excluded = [levels for item in value if isinstance(item, dict) for levels in item.values()]
+            if (n := sum(len(levels) for levels in excluded if isinstance(levels, list))) > MAX_EXCLUDED:
+                yield path, f"{n} levels", f"at most {MAX_EXCLUDED}", "leave them out of the factors"
         elif path in COMMANDS and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
             yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
     yield from _check_process_sizes(raw)
@@ -177,11 +221,6 @@ def _check_process_sizes(raw: dict[str, Any]) -> Iterator[Mistake]:
                 yield path, f"{len(value)} of them", "at most 1000", "use fewer"
             elif key == "argv" and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
                 yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
-
-
-def _n_levels(exclusions: list[Any]) -> int:
-    tables = (item for item in exclusions if isinstance(item, dict))
-    return sum(len(levels) for item in tables for levels in item.values() if isinstance(levels, list))
 
 
 def _n_characters(words: list[Any]) -> int:
@@ -201,7 +240,7 @@ ExtraCheck = Callable[[Raw], Iterable[Mistake]]
 
 def load(file: Path, look: ExtraCheck = lambda raw: ()) -> Study:
     """Load a study; `look` checks further. Raises StudyError with every mistake, in order of lines."""
-    return parse(_read(file), file.name, look)
+    return parse(toml_text.read(file, "a study file", str(file)), file.name, look)
 
 
 def parse(text: str, name: str = "study.toml", look: ExtraCheck = lambda raw: ()) -> Study:
@@ -240,15 +279,6 @@ def _quick(raw: Raw, full: list[Mistake]) -> list[Mistake]:
     ]
 
 
-def _read(file: Path) -> str:
-    try:
-        return read_whole(file, toml_text.MAX_BYTES).decode()
-    except OSError as error:
-        raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a study file") from error
-    except UnicodeDecodeError as error:
-        raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", "UTF-8 text") from error
-
-
 def _make_problems(mistakes: list[Mistake], lines: dict[KeyPath, int], name: str) -> list[Problem]:
     placed = []
     for path, what, expected, fix in mistakes:
@@ -268,12 +298,8 @@ _QUOTED = re.compile(r"'([^']*)'")
 _UNIONS = ("list[", "union[", "function-", "nullable[", "constrained-", "literal[")
 
 
-def _is_in_file(part: str | int) -> bool:
-    return isinstance(part, int) or (part not in _MEMBERS and not part.startswith(_UNIONS))
-
-
 def _explain(detail: Any) -> Mistake:
-    path = tuple(part for part in detail["loc"] if _is_in_file(part))
+    path = tuple(p for p in detail["loc"] if isinstance(p, int) or (p not in _MEMBERS and not p.startswith(_UNIONS)))
     kind, context, value = detail["type"], detail.get("ctx", {}), detail.get("input")
     if kind == "missing":
         return path, "missing", f"a value for `{path[-1]}`", "add it (protocol/study.md lists the keys)"
@@ -288,9 +314,7 @@ def _explain(detail: Any) -> Mistake:
     return path, f"found {short_repr(value)}", expected, suggest(value, names)
 
 
-@cache
-def _schema() -> Any:
-    return Study.model_json_schema()
+_schema: Callable[[], Any] = cache(Study.model_json_schema)
 
 
 def _known_keys(path: KeyPath) -> tuple[str, str]:

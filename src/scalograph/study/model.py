@@ -36,16 +36,13 @@ SCREENING: PlanKind = "screening"
 ONE_AT_A_TIME: PlanKind = "one-at-a-time"
 
 
-def _known_question(value: Any) -> Any:
-    return _check_choice(value, QUESTIONS)
-
-
-def _known_control(value: Any) -> Any:
-    return value if isinstance(value, str) and control_row(value) else _check_choice(value, CONTROLS)
-
-
-def _known_reader(value: Any) -> Any:
-    return _check_choice(value, {name: row for name, row in READERS.items() if row.to_output})
+# A name of a registry; a control may have a name of its own after a colon.
+QuestionName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, QUESTIONS))]
+ControlName = Annotated[
+    str, BeforeValidator(lambda v: v if isinstance(v, str) and control_row(v) else _check_choice(v, CONTROLS))
+]
+_PRINTING = {name: row for name, row in READERS.items() if row.to_output}
+ReaderName = Annotated[str, BeforeValidator(lambda value: _check_choice(value, _PRINTING))]
 
 
 def _is_none(value: object) -> bool:
@@ -102,7 +99,7 @@ class Factor(StudyPart):
     """A variable set on purpose; `levels` stays text while it needs a host to be resolved."""
 
     levels: FactorLevels
-    control: Annotated[str, BeforeValidator(_known_control)] | None = None
+    control: ControlName | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
@@ -125,7 +122,7 @@ class Response(StudyPart):
     pattern: Pattern | None = None
     pointer: Pointer | None = None
     # What came later is left out where it is not used: a study without it is what it was before.
-    reader: Annotated[str, BeforeValidator(_known_reader)] | None = Field(default=None, exclude_if=_is_none)
+    reader: ReaderName | None = Field(default=None, exclude_if=_is_none)
     benchmark: Text | None = Field(default=None, exclude_if=_is_none)
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
@@ -236,7 +233,7 @@ class Study(StudyPart):
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Annotated[str, BeforeValidator(_known_question)] = SWEEP
+    question: QuestionName = SWEEP
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse

@@ -200,9 +200,6 @@ def placeholders(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
     """Return an argv with every `{name}` filled; `{{` and `}}` are braces. Inserted text is not expanded.
 
-    Raises:
-        StudyError: an unknown name, a lone brace, or a list inside an item.
-
     >>> fill(["run", "-n{n}", "{more}", "{{}}"], {"n": 2, "more": ["a", "b"]})
     ['run', '-n2', 'a', 'b', '{}']
     """

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.errors import StudyError
-from scalograph.study.build_plan import applies
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
 from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, Template, placeholders, sort_services
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import inside, shipped_workload, shipped_workloads
-from scalograph.study.workload import BY_PROTOCOL, Workload, load_workload
+from scalograph.study.workload import BY_PROTOCOL, Workload, applies, load_workload
 
 # Steps that a study may take once before all runs, and before and after each.
 STEPS = ("setup", "prepare", "cleanup")
@@ -129,11 +128,7 @@ class Program:
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
-    """Return the program of a study in `folder`.
-
-    Raises:
-        StudyError: the workload or a parameter is unknown, or a path leads outside the study's folder.
-    """
+    """Return the program of a study in `folder`."""
     caller = use.cwd == "caller"
     folder = Path.cwd() if caller else folder
     steps = {step: locate_program(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}
@@ -152,18 +147,18 @@ def program(use: WorkloadUse, folder: Path) -> Program:
 
 
 def _processes_program(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
-    """Return the program of a study that declares its processes.
-
-    Raises:
-        StudyError: the workload or a parameter of one is unknown, or a path leads outside the study's folder.
-    """
+    """Return the program of a study that declares its processes."""
     fresh = [process for process in use.process if process.pid is None]
     running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
     processes = sort_processes(fresh, lambda argv: locate_program(argv, folder, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
     declared = {process.name: process for process in use.process}
     used = tuple(_load_used(process, folder) for process in use.process if process.use is not None)
-    own = {each.process: _own_values(each, declared[each.process]) for each in used}
+    own = {}
+    for each in used:  # text is a template of what is known when a run starts
+        given = declared[each.process].parameters.items()
+        templates = {name: Template(value) if isinstance(value, str) else value for name, value in given}
+        own[each.process] = _parameters(each.workload, templates) | {"here": str(each.home)}
     by_name = {each.process: each.workload for each in used}
     processes = tuple(
         replace(process, argv=tuple(by_name[process.name].argv), values=own[process.name])
@@ -187,23 +182,12 @@ def _load_used(declared: DeclaredProcess, folder: Path) -> Used:
     return Used(workload, home, declared.name)
 
 
-def _own_values(used: Used, declared: DeclaredProcess) -> dict[str, Any]:
-    """Return the parameters of a process's workload; text is a template filled at each run."""
-    given = {name: Template(value) if isinstance(value, str) else value for name, value in declared.parameters.items()}
-    return _parameters(used.workload, given) | {"here": str(used.home)}
-
-
 def sort_processes(
     declared: Sequence[DeclaredProcess], locate: Callable[[Sequence[str]], Sequence[str]] = tuple
 ) -> tuple[Process, ...]:
     """Return declared processes in starting order: services by `after`, then the driver.
 
-    Args:
-        declared: the processes.
-        locate: makes the program of an argv template one that is found from any folder.
-
-    Raises:
-        StudyError: a program leads outside the study's folder, or they wait for each other.
+    `locate` makes the program of an argv template one that is found from any folder.
     """
     services = {process.name: process.after for process in declared if process.role == SERVICE}
     order = sort_services(services)
@@ -240,11 +224,7 @@ def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_workload(name: str, folder: Path) -> Path:
-    """Find a workload by name; a folder beside the study overrides a built-in one.
-
-    Raises:
-        StudyError: there is no workload of that name.
-    """
+    """Find a workload by name; a folder beside the study overrides a built-in one."""
     with suppress(StudyError):
         beside = inside(folder, name, "workload.use")
         if (beside / "workload.toml").is_file():
@@ -256,20 +236,12 @@ def find_workload(name: str, folder: Path) -> Path:
 
 
 def locate_program(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
-    """Return an argv template whose program is found from any folder; a caller's programs may be anywhere.
-
-    Raises:
-        StudyError: the program of a study leads outside its folder.
-    """
+    """Return an argv template whose program is found from any folder; a caller's programs may be anywhere."""
     return (find_command(argv[0], folder, caller, step), *argv[1:])
 
 
 def find_command(name: str, folder: Path, caller: bool = False, step: str = "command") -> str:
-    """Return a program as absolute path, name on PATH, or path inside the study's folder.
-
-    Raises:
-        StudyError: the path leads outside.
-    """
+    """Return a program as absolute path, name on PATH, or path inside the study's folder."""
     if "/" not in name or name.startswith(("/", "{")):
         return name
     if caller:  # links are not followed: a program may depend on its name, like those of a virtual environment

@@ -16,35 +16,7 @@ _HOLDS: dict[str, tuple[float | None, float | None]] = {"order": (1.0, None), "f
 
 
 class PublishedClaim(StudyPart):
-    """One claim of a paper.
-
-    Attributes:
-        id: short name, such as `S0-1`.
-        sentence: what the paper says, in our words.
-        place: where it says so, such as `table 7`.
-        kind: how the deciding figures are made: `value` of a response; `ratio` of one selection over another; `flat`,
-            the ratio of every level over the first; `order`, of each level over the one before; `location` and
-            `count`, a figure of the study's question, named by `quantity`; `contrast`, how many times as much the first
-            of two `groups` of factors matters as the second; `profile`, the share of the samples of a profile that have
-            `stack`.
-        response: of which the figures are; the primary one where empty.
-        quantity: of `location` and `count`: a figure that the question offers.
-        groups: of `contrast`: the two that are compared.
-        stack: of `profile`: the methods on top, innermost first, each `package.Class.method`.
-        where: levels that all selections share.
-        of: further levels of the numerator, or of the value.
-        over: further levels of the denominator.
-        along: factor of which each of `levels` gives one figure.
-        levels: of `along`; all planned ones, in their order, where empty.
-        published: what the paper has: one number for all figures, or one for each.
-        spread: how far each published number may be off, as a share: half of its last digit, or its printed error.
-        said: what the paper has, in words, where it is no number.
-        holds: the range in which a figure bears the claim out; an end may be left out as text "any".
-        needs_cpus: CPUs without which the claim cannot be seen.
-        needs_architecture: instruction set without which it cannot be seen, as the kernel names it, such as `sparc64`.
-        needs_smt: it cannot be seen without hardware threads that share a core.
-        unlike: why what is measured here is not what was published; the claim is then not comparable.
-    """
+    """One published claim; protocol/study.md describes its keys. An empty `response` is the primary one."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9.-]*$", max_length=32)]
     sentence: Text

@@ -66,21 +66,15 @@ Observer = Callable[[Record, Windows], Sequence[float]]
 
 
 def observer(source: str, warmup: int) -> Observer:
-    """Make the reader of one successful run's observations.
+    """Make the reader of one successful run's observations: seconds, bytes or plain numbers, none where it lacks them.
 
-    Args:
-        source: `from` of a response (protocol/study.md).
-        warmup: first iterations that do not count.
-
-    Returns:
-        A function of the record and its `windows` to seconds, bytes or plain numbers; to nothing where the record has
-        no such figure.
+    `source` is `from` of a response (protocol/study.md); the first `warmup` iterations do not count.
     """
     room, _, name = source.partition(".")
     if room == "value":
         return partial(_values, name)
     if room == "kernel":
-        return partial(_single, partial(_read_counter, name))
+        return partial(_single, lambda record, _: (record.counters or {}).get(name))
     whole = partial(_single, _DERIVED[name] if name in _DERIVED else partial(_read_run_value, _fields(name)))
     if room == "process":
         process, _, figure = name.partition(".")
@@ -106,10 +100,6 @@ def observe(source: str, record: Record, windows: Windows, warmup: int) -> Seque
 def _single(read: "Callable[[Record, Windows], float | None]", record: Record, windows: Windows) -> Sequence[float]:
     value = read(record, windows)
     return () if value is None else (value,)
-
-
-def _read_counter(name: str, record: Record, _: Windows) -> float | None:
-    return (record.counters or {}).get(name)
 
 
 def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:

@@ -95,15 +95,6 @@ def suggest(name: object, valid: Iterable[str]) -> str:
 def unknown_name_error(
     where: str, text: str, name: object, valid: Iterable[str], fix: str = "", empty: str = "none"
 ) -> StudyError:
-    """Return the error of an unknown name.
-
-    Args:
-        where: the option, or the place in a file.
-        text: what is said of the name.
-        name: as it was written.
-        valid: all that would do.
-        fix: what to do where none of them was meant.
-        empty: what is told where there is none of them.
-    """
+    """Return the error of an unknown name; `fix` where no valid name is similar, `empty` where there is none at all."""
     names = list(valid)
     return StudyError.one(where, text, f"one of {', '.join(names) or empty}", suggest(name, names) or fix)

@@ -9,11 +9,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def shipped_workload(name: str) -> Path:
-    """Return the folder of a built-in workload, such as `java-threads` or `sanity/pinning`.
-
-    Raises:
-        StudyError: there is none of that name; lists the existing ones.
-    """
+    """Return the folder of a built-in workload, such as `java-threads` or `sanity/pinning`."""
     return _folder("workloads", "workload.toml", name)
 
 
@@ -56,17 +52,7 @@ def _home(room: str) -> Path:
 
 
 def inside(folder: Path, name: str, where: str, what: str = "a file inside the study's folder") -> Path:
-    """Return the path of `name` inside a folder, links resolved.
-
-    Args:
-        folder: of the study.
-        name: as written in the study.
-        where: the key that holds it, for the message.
-        what: what is expected there.
-
-    Raises:
-        StudyError: it leads outside, or is no valid path (a NUL byte).
-    """
+    """Return the path of `name` inside a folder, links resolved; `where` is its key, `what` is expected there."""
     try:
         path = (folder / name).resolve()
     except (ValueError, OSError, RuntimeError) as error:

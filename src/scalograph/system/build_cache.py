@@ -19,12 +19,10 @@ def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of what can be built again. Raises HostError for a user without a home folder."""
     base = environ.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says to ignore a path that is not absolute.
-    return (Path(base) if base.startswith("/") else _home() / ".cache") / "scalograph"
-
-
-def _home() -> Path:
+    if base.startswith("/"):
+        return Path(base) / "scalograph"
     try:
-        return Path.home()
+        return Path.home() / ".cache/scalograph"
     except RuntimeError:
         state = "not set, and this user is in no list of users"
         raise HostError("HOME", state, "a home folder", "set HOME or XDG_CACHE_HOME") from None
@@ -38,9 +36,8 @@ def cache_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
     try:
         digest_files(digest, folder, files, MAX_SOURCE_BYTES)
     except OSError as error:
-        raise HostError(
-            str(error.filename or folder), f"cannot be read: {error.strerror}", "sources of a workload"
-        ) from error
+        file, state = str(error.filename or folder), f"cannot be read: {error.strerror}"
+        raise HostError(file, state, "sources of a workload") from error
     return digest.hexdigest()[:32]
 
 
@@ -60,14 +57,10 @@ def fill_atomically(target: Path, room: str) -> Iterator[Path]:
             state = f"cannot be written: {error.strerror}"
             raise HostError(str(target.parent), state, f"room for {room}", _FIX) from error
         yield staging
-        _settle(staging, target)
-
-
-def _settle(staging: Path, target: Path) -> None:
-    try:
-        staging.chmod(0o755)
-        staging.rename(target)
-    except OSError as error:
-        if not target.is_dir():
-            state = f"cannot be made: {error.strerror}"
-            raise HostError(str(target), state, "a folder", "remove what is there") from error
+        try:
+            staging.chmod(0o755)
+            staging.rename(target)
+        except OSError as error:
+            if not target.is_dir():
+                state = f"cannot be made: {error.strerror}"
+                raise HostError(str(target), state, "a folder", "remove what is there") from error

@@ -43,7 +43,7 @@ def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
 
 
 def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
-    """Yield the fields up to the mount point, the file system type and its options of each line of /proc/self/mountinfo."""
+    """Yield of each line of /proc/self/mountinfo its fields up to the mount point, its file system and options."""
     try:
         text = (root / "proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
@@ -51,17 +51,10 @@ def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
     for line in text.splitlines():
         left, _, right = line.partition(" - ")
         fields, after = left.split(" "), right.split(" ")
-        if len(fields) >= 6 and len(after) >= 3 and _is_place(path := _unescape(fields[4])):
-            yield [*fields[:4], path], after[0], after[2]
-
-
-def _is_place(path: str) -> bool:
-    """Return whether a path leads only down: one of another machine may lead anywhere."""
-    return "\0" not in path and ".." not in path.split("/")
-
-
-def _unescape(field: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+        if len(fields) >= 6 and len(after) >= 3:
+            path = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4])
+            if "\0" not in path and ".." not in path.split("/"):  # that of another machine may lead anywhere
+                yield [*fields[:4], path], after[0], after[2]
 
 
 def read(file: Path) -> str | None:
@@ -226,14 +219,12 @@ class V1Tree(CgroupTree):
     """The v1 hierarchy of one controller: all folders have its files, nothing is delegated."""
 
     def is_delegated(self) -> bool:
-        """Return True: v1 has no delegation."""
         return True
 
     def delegate(self, on: bool) -> None:
         """Do nothing: v1 has no delegation."""
 
     def own_folder(self) -> Path | None:
-        """Return the cgroup of this hierarchy that this process is in."""
         for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
             _, controllers, path = line.split(":", 2)
             if self._controller in controllers.split(","):

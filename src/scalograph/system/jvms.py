@@ -4,36 +4,25 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from scalograph.protocol.facts import LATEST, Jvm
 from scalograph.protocol.written_file import replaced
+from scalograph.system.platform_facts import run_for_text
 
 TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
 # A word in the vendor's name -> the word that people use.
 _VENDORS = {
-    "debian": "debian",
-    "ubuntu": "ubuntu",
-    "adoptium": "temurin",
-    "amazon": "corretto",
-    "azul": "zulu",
-    "red hat": "redhat",
-    "bellsoft": "liberica",
-    "ibm": "semeru",
-    "microsoft": "microsoft",
-    "graalvm": "graalvm",
-    "sap": "sapmachine",
-    "oracle": "oracle",
-}
+    "debian": "debian", "ubuntu": "ubuntu", "adoptium": "temurin", "amazon": "corretto", "azul": "zulu",
+    "red hat": "redhat", "bellsoft": "liberica", "ibm": "semeru", "microsoft": "microsoft", "graalvm": "graalvm",
+    "sap": "sapmachine", "oracle": "oracle",
+}  # fmt: skip
 
 
 def find_jvms(
-    root: Path = Path("/"),
-    environ: Mapping[str, str] = os.environ,
-    cache: Path | None = None,
+    root: Path = Path("/"), environ: Mapping[str, str] = os.environ, cache: Path | None = None
 ) -> tuple[Jvm, ...]:
     """Find JVMs in order of preference: JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
 
@@ -64,8 +53,8 @@ def parse_jvms(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
     for path, has_compiler, output in answers:
         properties = _parse_properties(output)
         if _is_java(properties):
-            made = _jvm(Path(path), properties, _name(properties, {jvm.name for jvm in jvms}))
-            jvms.append(made.model_copy(update={"javac": str(Path(path).parent / "javac") if has_compiler else None}))
+            jvm = _jvm(Path(path), properties, _name(properties, {other.name for other in jvms}))
+            jvms.append(jvm.model_copy(update={"javac": str(Path(path).parent / "javac") if has_compiler else None}))
     return tuple(jvms)
 
 
@@ -78,14 +67,9 @@ def assume_jvms(paths: Sequence[str]) -> tuple[Jvm, ...]:
 
 
 def _candidates(root: Path, environ: Mapping[str, str]) -> Iterable[Path]:
-    def under(path: str) -> Path:
-        return root / path.lstrip("/")
-
-    if environ.get("JAVA_HOME", "").startswith("/"):
-        yield under(environ["JAVA_HOME"]) / "bin" / "java"
-    for folder in environ.get("PATH", "").split(":"):
-        if folder.startswith("/"):
-            yield under(folder) / "java"
+    home = environ.get("JAVA_HOME")
+    folders = [*([f"{home}/bin"] if home else []), *environ.get("PATH", "").split(":")]
+    yield from (root / folder.lstrip("/") / "java" for folder in folders if folder.startswith("/"))
     yield from sorted((root / "usr/lib/jvm").glob("*/bin/java"))
 
 
@@ -159,21 +143,9 @@ def _write_cached(file: Path, properties: Mapping[str, str]) -> None:
 
 
 def _ask(java: Path) -> dict[str, str]:
-    try:
-        done = subprocess.run(
-            [str(java), "-XshowSettings:properties", "-version"],
-            env={"LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    properties = _parse_properties(done.stderr + done.stdout)
-    return properties if done.returncode == 0 and _is_java(properties) else {}
+    output, errors = run_for_text([str(java), "-XshowSettings:properties", "-version"], TIMEOUT_S) or ("", "")
+    properties = _parse_properties(errors + output)
+    return properties if _is_java(properties) else {}
 
 
 def _parse_properties(output: str) -> dict[str, str]:

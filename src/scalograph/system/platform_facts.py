@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scalograph.protocol.bounded import read_below
@@ -20,7 +20,7 @@ def cache_sizes(root: Path) -> dict[str, int]:
     """Return the caches of the first CPU in bytes: {"L1d_bytes": 49152, ...}; empty where sizes are not reported."""
     sizes: dict[str, int] = {}
     for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
+        level, kind, size = (read_or_empty(index / name) for name in ("level", "type", "size"))
         if (match := re.fullmatch(r"(\d{1,12})([KM]?)", size)) and kind in _KINDS and level.isdecimal():
             sizes[f"L{level}{_KINDS[kind]}_bytes"] = int(match[1]) * _UNITS[match[2]]
     return sizes
@@ -34,43 +34,49 @@ def clock_mhz(cpuinfo: dict[str, str]) -> float | None:
 
 def architecture(root: Path) -> str | None:
     """Return the kernel's name of the instruction set, such as x86_64 (a file since Linux 6.1)."""
-    return _text(root / "proc/sys/kernel/arch") or (os.uname().machine if root == Path("/") else None)
+    return read_or_empty(root / "proc/sys/kernel/arch") or (os.uname().machine if root == Path("/") else None)
 
 
 def distribution(root: Path) -> str | None:
     """Return the name and version of the distribution, by /etc/os-release."""
-    named = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text(root / "etc/os-release"), re.MULTILINE)
+    named = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_or_empty(root / "etc/os-release"), re.MULTILINE)
     return named[1].strip() if named else None
 
 
 def disk_rotational(root: Path) -> bool | None:
     """Return whether the disk of / has rotating plates; None where / lies on no disk of its own."""
-    mounts = (line.split() for line in _text(root / "proc/self/mountinfo").splitlines())
+    mounts = (line.split() for line in read_or_empty(root / "proc/self/mountinfo").splitlines())
     devices = [words[2] for words in mounts if len(words) > 4 and words[4] == "/"]
     if not devices or not re.fullmatch(r"\d+:\d+", devices[-1]):
         return None
     device = (root / "sys/dev/block" / devices[-1]).resolve()
-    flag = _text(device / "queue/rotational") or _text(device.parent / "queue/rotational")  # a partition has no queue
+    folders = (device, device.parent)  # a partition has no queue
+    flag = next(filter(None, (read_or_empty(folder / "queue/rotational") for folder in folders)), "")
     return flag == "1" if flag else None
 
 
 def compiler() -> str | None:
     """Return the first line that the C compiler prints of its version; None where there is none."""
     program = shutil.which("cc")
-    if program is None:
-        return None
+    printed = run_for_text([program, "--version"], TIMEOUT_S) if program else None
+    lines = printed[0].splitlines() if printed else []
+    return lines[0].strip()[:200] or None if lines else None
+
+
+def run_for_text(argv: Sequence[str], timeout_s: float) -> tuple[str, str] | None:
+    """Run a program and return its output and errors; None where it fails or does not end in time."""
     try:
         done = subprocess.run(
-            [program, "--version"], env={"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", timeout=TIMEOUT_S, check=False,
+            argv, env={"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            errors="replace", timeout=timeout_s, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = done.stdout.splitlines()
-    return lines[0].strip()[:200] or None if done.returncode == 0 and lines else None
+    return (done.stdout, done.stderr) if done.returncode == 0 else None
 
 
-def _text(file: Path) -> str:
+def read_or_empty(file: Path) -> str:
+    """Return the text of a file; empty if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

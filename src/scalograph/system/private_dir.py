@@ -1,4 +1,4 @@
-"""Folders of our own: one that no other user can write to, with files that survive a crash, and locked temporary ones."""
+"""Folders of our own: one that no other user can write to, whose files survive a crash, and locked temporary ones."""
 
 import fcntl
 import os
@@ -67,7 +67,6 @@ class PrivateDir:
             raise
 
     def close(self) -> None:
-        """Close the descriptor."""
         os.close(self.fd)
 
     def __enter__(self) -> "PrivateDir":
@@ -79,8 +78,8 @@ class PrivateDir:
     def open(self, name: str, flags: int) -> int:
         """Open a regular file of ours.
 
-        Raises HostError for a link, no plain file, another user's file or one that others may write; FileNotFoundError if
-        there is none, and the flags do not create it.
+        Raises HostError for a link, no plain file, another user's file or one that others may write; FileNotFoundError
+        if there is none, and the flags do not create it.
         """
         where = str(self.path / name)
         flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -89,7 +88,7 @@ class PrivateDir:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise HostError(where, self._refused(name, error), "a plain file of ours", _LOOK) from error
+            raise HostError(where, self._describe_obstacle(name, error), "a plain file of ours", _LOOK) from error
         try:
             status = os.fstat(fd)
             if (obstacle := describe_irregular(status)) is not None:
@@ -100,7 +99,7 @@ class PrivateDir:
             raise
         return fd
 
-    def _refused(self, name: str, error: OSError) -> str:
+    def _describe_obstacle(self, name: str, error: OSError) -> str:
         """Describe what stands there instead of a file, which explains more than the kernel's answer."""
         try:
             obstacle = describe_irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
@@ -122,7 +121,7 @@ class PrivateDir:
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file; when this returns, the new content is on the disk, name and all. Raises HostError."""
-        with self._telling(name):
+        with self._write_errors(name):
             self.remove(f".{name}")
             fd = os.open(f".{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode=0o600, dir_fd=self.fd)
             with os.fdopen(fd, "wb") as file:
@@ -134,7 +133,7 @@ class PrivateDir:
 
     def remove(self, name: str) -> None:
         """Remove a file if it exists. Raises HostError."""
-        with self._telling(name):
+        with self._write_errors(name):
             try:
                 os.unlink(name, dir_fd=self.fd)
             except FileNotFoundError:
@@ -142,7 +141,7 @@ class PrivateDir:
             os.fsync(self.fd)
 
     @contextmanager
-    def _telling(self, name: str) -> Iterator[None]:
+    def _write_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -26,9 +26,7 @@ Ticks = Mapping[int, tuple[int, int]]
 class LoadSample:
     """Shares of one sample, for each CPU that we may use.
 
-    Attributes:
-        busy: used by other processes and the hypervisor together.
-        stolen: the hypervisor's part of it; empty where it is unknown.
+    `busy` is what other processes and the hypervisor used together, `stolen` the hypervisor's part; empty if unknown.
     """
 
     busy: Mapping[int, float]
@@ -55,7 +53,7 @@ def _describe_shares(who: str, shares: Mapping[int, float]) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """Ticks of our CPUs (`_ticks`) at `at_s` of the monotonic clock, and CPU seconds of this process and its ended children."""
+    """Ticks of our CPUs (`_ticks`) at a moment of the monotonic clock, and CPU seconds of us and our ended children."""
 
     ticks: Ticks
     own_s: float
@@ -88,7 +86,7 @@ def sample_load(sleep: Callable[[float], None] = time.sleep, root: Path = Path("
 
 
 def parse_load(first: str, second: str, cpus: Iterable[int], passed_s: float) -> LoadSample:
-    """Return the load of another machine, where we do nothing, from two texts of its /proc/stat `passed_s` seconds apart."""
+    """Return the load of another machine, where we do nothing, from two texts of its /proc/stat, seconds apart."""
     texts = ((first, 0.0), (second, passed_s))
     before, after = (Reading(_parse_ticks(text.splitlines(), cpus), 0.0, at_s) for text, at_s in texts)
     return _load_sample(before, after, passed_s)

@@ -1,4 +1,4 @@
-"""Remove leaves of earlier runs: a probe that is killed together with its guard can neither end its run nor remove its own."""
+"""Remove leaves of runs whose probe was killed together with its guard, so that neither could remove them."""
 
 import fcntl
 import os
@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, list_processes, read
+from scalograph.system.stale_processes import read_stat
 
 # A probe makes its leaf a moment before it forks into it.
 MIN_AGE_S = 60.0
@@ -43,13 +44,14 @@ def end_orphaned_run(probe: int, root: Path = Path("/")) -> None:
 def _probeless_leaves(tree: CgroupTree, root: Path) -> Iterator[Path]:
     """Yield leaves whose probe does not run."""
     homes = dict.fromkeys((tree.mount, tree.own_folder() or tree.mount))
-    leaves = [leaf for home in homes for leaf in _leaves(home)]
+    leaves = [leaf for home in homes for leaf in list_leaves(home)]
     # Only then: who starts in between must not seem to be missing. A leaf's name begins with its probe's number.
     probes = _running_probes(root)
     yield from (leaf for leaf in leaves if not leaf.name.removeprefix("scalograph-").startswith(probes))
 
 
-def _leaves(home: Path) -> list[Path]:
+def list_leaves(home: Path) -> list[Path]:
+    """List leaves of ours directly below a cgroup."""
     try:
         return sorted(path for path in home.iterdir() if LEAF.fullmatch(path.name))
     except OSError:
@@ -67,7 +69,8 @@ def _is_stale(leaf: Path, min_age_s: float) -> bool:
     events = (read(leaf / "cgroup.events") or "").splitlines()
     if "populated 0" in events:
         return time.time() - status.st_mtime >= min_age_s
-    return bool("populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) and _all_seen(leaf))
+    pids = list_processes(leaf) if "populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) else []
+    return bool(pids) and 0 not in pids  # one outside our PID namespace reads as 0
 
 
 def _is_locked(leaf: Path) -> bool:
@@ -87,12 +90,6 @@ def _is_locked(leaf: Path) -> bool:
     return False
 
 
-def _all_seen(leaf: Path) -> bool:
-    """Return whether every process in it has a number here: one outside our PID namespace reads as 0."""
-    pids = list_processes(leaf)
-    return bool(pids) and 0 not in pids
-
-
 def _running_probes(root: Path) -> tuple[str, ...]:
     folders = (folder for folder in (root / "proc").iterdir() if folder.name.isdecimal())
     return tuple(f"{int(folder.name):x}" for folder in folders if _is_probe(folder))
@@ -100,9 +97,7 @@ def _running_probes(root: Path) -> tuple[str, ...]:
 
 def _is_probe(folder: Path) -> bool:
     """Return whether it is a live probe: nobody waits for a dead one below a container's first process."""
-    if read(folder / "comm") != _PROBE:
-        return False
-    return (read(folder / "stat") or "").rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
+    return read(folder / "comm") == _PROBE and read_stat(folder)[:1] not in (["Z"], ["X"])
 
 
 def _clear(leaf: Path, tree: CgroupTree) -> str | None:

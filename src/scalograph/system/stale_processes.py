@@ -34,10 +34,18 @@ def boot_id(root: Path) -> str:
     return read(root / "proc/sys/kernel/random/boot_id") or "unknown"
 
 
+def read_stat(process: Path) -> list[str]:
+    """Return the fields of a process's /proc/PID/stat from its state on; empty if it is gone."""
+    try:
+        # The name before them may hold spaces and brackets, in any encoding.
+        return (process / "stat").read_bytes().rpartition(b")")[2].decode("ascii", "replace").split()
+    except OSError:
+        return []
+
+
 def _start_ticks(pid: int, root: Path) -> int | None:
     """Return when a process began, in ticks since boot; None if it is gone or a zombie."""
-    # The name before it may hold spaces and brackets.
-    fields = (read(root / f"proc/{pid}/stat") or "").rpartition(")")[2].split()
+    fields = read_stat(root / f"proc/{pid}")
     return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalograph.protocol.facts import CpuFact
 from scalograph.protocol.record_processes import MAX_CPUS
+from scalograph.system.cgroups import read
 
 # A file that came from another machine may hold anything.
 _NO_CPU, _NUMBER = 1 << 20, re.compile("-?[0-9]{1,15}")
@@ -27,11 +28,11 @@ def _usable(root: Path) -> set[int]:
     if root == Path("/"):
         return os.sched_getaffinity(0)
     home = root / "sys/devices/system/cpu"
-    online = set(_parse_or_empty(_text(home / "online") or ""))
+    online = set(_parse_or_empty(read(home / "online") or ""))
     if not online:
         names = (re.fullmatch(r"cpu(\d+)", path.name) for path in _entries(home))
         online = {int(match[1]) for match in names if match}
-    status = _text(root / "proc/self/status") or ""
+    status = read(root / "proc/self/status") or ""
     allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
     return online & set(_parse_or_empty(allowed[1])) if allowed else online
 
@@ -100,7 +101,7 @@ def _parse_or_empty(text: str) -> list[int]:
 def _least_cpu(file: Path) -> int | None:
     """Return the lowest CPU of a list that may hold all CPUs of a large machine, and is read for each of them."""
     try:
-        parts = filter(None, (_text(file) or "").split(","))
+        parts = filter(None, (read(file) or "").split(","))
         least = min((int(part.partition("-")[0]) for part in parts), default=None)
         return None if least is None or least >= _NO_CPU else least
     except ValueError:
@@ -114,13 +115,6 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
 def _number(file: Path) -> int | None:
-    text = _text(file)
+    text = read(file)
     return int(text) if text is not None and _NUMBER.fullmatch(text) else None

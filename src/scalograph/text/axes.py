@@ -1,4 +1,4 @@
-"""The factors of a study as figures name them, and the places of their levels on a horizontal axis."""
+"""Factors of a study as charts name them, and the positions of their levels on an axis."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def level_key(level: Level) -> str:
 
 @dataclass(slots=True)
 class Levels:
-    """The levels of one factor in declared order, and the place of each; `ratios` if their ratios matter."""
+    """The levels of one factor in declared order, and the index of each; `ratios` if their ratios matter."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class Levels:
             self.places.setdefault(level_key(level), len(self.places))
 
     def index(self, level: Level) -> int:
-        """Return the place of a level; one that was not declared is added at the end."""
+        """Return the index of a level; one that was not declared is added at the end."""
         index = self.places.setdefault(level_key(level), len(self.places))
         if index == len(self.levels):
             self.levels.append(level)
@@ -58,13 +58,13 @@ class Levels:
     def axis(self) -> dict[str, Any]:
         """Return the kind of scale, whether the levels have an order, and position and label of each."""
         kind = self.kind()
-        bare = [escape_controls(level_text(level)) for level in self.levels]
-        places = [_place(kind, i, x) for i, x in enumerate(self.levels)]
-        return {"scale": kind, "ordered": is_ordered(self.levels), "at": places, "labels": bare}
+        positions = [_position(kind, i, x) for i, x in enumerate(self.levels)]
+        labels = [escape_controls(level_text(level)) for level in self.levels]
+        return {"scale": kind, "ordered": is_ordered(self.levels), "at": positions, "labels": labels}
 
 
 def is_ordered(levels: Iterable[Level | None]) -> bool:
-    """Tell whether levels have an order, so that a line between two of them says something.
+    """Tell whether levels have an order, so that a line may join them.
 
     >>> is_ordered([0, 1, 100]), is_ordered(["gcc", "clang"]), is_ordered([False, True])
     (True, False, False)
@@ -81,53 +81,44 @@ def scale(levels: list[Level]) -> Literal["log", "linear", "category"]:
     numbers = [float(x) for x in levels if isinstance(x, int | float) and not isinstance(x, bool)]
     if len(numbers) < len(levels) or not numbers:
         return "category"
-    if min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE and _is_geometric(numbers):
+    uneven = _unevenness(numbers)
+    if min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE and _unevenness([*map(math.log, numbers)]) < uneven:
         return "log"
-    return "linear" if _unevenness(numbers) <= CROWDED else "category"
-
-
-def _is_geometric(numbers: list[float]) -> bool:
-    return _unevenness([math.log(x) for x in numbers]) < _unevenness(numbers)
+    return "linear" if uneven <= CROWDED else "category"
 
 
 def _unevenness(numbers: list[float]) -> float:
-    """Return the ratio of widest to narrowest gap: 1 if the numbers are evenly spaced."""
-    ordered = sorted(set(numbers))
-    gaps = [b - a for a, b in pairwise(ordered)]
+    """Return the ratio of widest to narrowest gap."""
+    gaps = [b - a for a, b in pairwise(sorted(set(numbers)))]
     return max(gaps) / min(gaps) if gaps else 1.0
 
 
-def _place(kind: str, i: int, level: Level) -> float:
+def _position(kind: str, i: int, level: Level) -> float:
     if kind == "category":
         return float(i)
     return math.log10(float(level)) if kind == "log" else float(level)
 
 
 def axis_position(factor: Levels) -> Callable[[float], float | None]:
-    """Return the place of a number between the levels on their axis; None if the axis does not reach it.
+    """Return a function to the position of a number on the axis of levels; None if the axis does not reach it.
 
     >>> axis_position(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
     1.5
     """
     kind = factor.kind()
     if kind != "category":
-        return lambda x: _place(kind, 0, x)
+        return lambda x: _position(kind, 0, x)
     positions = sorted((float(x), i) for i, x in enumerate(factor.levels) if isinstance(x, int | float))
 
-    def between(x: float) -> float | None:
-        for (a, i), (b, j) in pairwise(positions):
-            if a <= x <= b:
-                return i + (j - i) * (x - a) / (b - a)
-        return None
+    def interpolate(x: float) -> float | None:
+        spans = pairwise(positions)
+        return next((i + (j - i) * (x - a) / (b - a) for (a, i), (b, j) in spans if a <= x <= b), None)
 
-    return between
+    return interpolate
 
 
 class Factors:
-    """Return all factors of a study by name; one that only a curve mentions is added.
-
-    Factors of `by_ratio` have the levels that were measured, on a logarithmic axis.
-    """
+    """All factors of a study by name; those of `by_ratio` have the measured levels on a logarithmic axis."""
 
     def __init__(self, findings: Findings, by_ratio: Iterable[str] = ()) -> None:
         self.known = {f.name: _levels(f) for f in findings.study.factors}
@@ -141,12 +132,12 @@ class Factors:
         return self.known.setdefault(name, Levels(name, one_line(name), "", []))
 
     def configuration(self, levels: dict[str, Level]) -> str:
-        """Say a configuration in words."""
+        """Name a configuration."""
         parts = [f"{self[name].title}: {escape_controls(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 
     def group(self, levels: dict[str, Level]) -> str:
-        """Say in words by what a group differs from others: factors of one level are left out."""
+        """Name a group by the factors that have several levels."""
         return self.configuration({name: level for name, level in levels.items() if len(self[name].levels) > 1})
 
 

@@ -1,4 +1,4 @@
-"""An estimate in the few characters that a matrix has for it."""
+"""Estimates in few characters, for cells of a matrix and for claims."""
 
 import math
 
@@ -9,20 +9,15 @@ from scalograph.text.format import DASH, level_text, number, significant, trim_z
 from scalograph.text.scale import PLAIN, Scale, scale_for
 from scalograph.text.short_names import COUNTS, is_counted, short_setting
 
-# Ends farther apart than this are no number, and halves of an interval more unlike than this are told as its ends.
+# Ends farther apart than this are no number; halves of an interval more unlike than this are shown as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
 NOT_RESOLVED = "not resolved"
 EXACT = 1e-4  # an interval narrower than such a share of its value is none
-NARROW = 0.1  # an interval within so much of its value is told as a share of it, however unlike its halves
+NARROW = 0.1  # an interval within so much of its value is shown as a share of it, however unlike its halves
 
 
 def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = False) -> str:
-    """Format an estimate with its interval, whose width sets the digits of both, as a share of it.
-
-    Args:
-        estimate: with any interval.
-        scale: in which it is told.
-        tight: tell the wider half of a lopsided interval, too, where there is no room for both ends.
+    """Format an estimate with its interval as a share of it; `tight` does so even if the interval is lopsided.
 
     >>> cell_number(Estimate(1.94, 1.81, 2.07)), cell_number(Estimate(1.0, 0.4, 3.0)), cell_number(Estimate(3.0))
     ('1.94 ±7 %', 'not resolved', '3')
@@ -50,7 +45,7 @@ def cell_number(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = F
 
 
 def matrix_scale(matrix: Matrix) -> Scale:
-    """Return the unit in which the numbers of a claim read best; the figure that shows it takes the same."""
+    """Return the scale in which the numbers of a matrix read best."""
     return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
 
 
@@ -59,25 +54,25 @@ def _ends(value: float, low: float, high: float, digits: int) -> str:
 
 
 def round_to_step(x: float, digits: int, is_trimmed: bool = True) -> str:
-    """Round to tens and hundreds, too, where the interval carries no more."""
+    """Format a number rounded to decimals, below 0 to tens and hundreds."""
     text = use_minus_sign(f"{round(x, digits):,.{max(digits, 0)}f}")
     return trim_zeros(text) if is_trimmed else text
 
 
 def _round_up(share: float) -> str:
-    """Round up, to whole percent from 1 on, below to one digit."""
+    """Format a share rounded up, to whole percent from 1 on, below to one digit."""
     places = 0 if share > 1 else -math.floor(math.log10(share))
     return f"{math.ceil(round(share * 10**places, 6)) / 10**places:g}"
 
 
 def is_resolved(e: Estimate) -> bool:
-    """Tell whether an interval is narrow enough for its value to be said."""
+    """Tell whether an interval is narrow enough for its value to be shown."""
     low, high = e.low or 0.0, e.high or 0.0
     return e.value is not None and 0 < low <= high <= WIDEST * low
 
 
 def claim_number(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
-    """Say a value, with the ends of its interval or without.
+    """Format a value, with the ends of its interval or without.
 
     >>> claim_number(Estimate(33760, 25540, 44540)), claim_number(Estimate(153.4, 140.5, 167.5), ends=False)
     ('34,000 [26,000, 45,000]', '153')
@@ -93,12 +88,12 @@ def claim_number(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
 
 
 def capitalize(text: str) -> str:
-    """Begin with a capital."""
+    """Return text that begins with a capital."""
     return text[0].upper() + text[1:]
 
 
 def level_range(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
-    """Say levels of a factor, those of a count before their noun.
+    """Format levels of a factor, those of a count before their noun.
 
     >>> level_range("open files", "", 58, 59), level_range("cost", "units", 6, 58), level_range("threads", "", 1)
     ('58 to 59 open files', 'cost 6 to 58 units', '1 thread')

@@ -1,4 +1,4 @@
-"""Text from outside, made harmless: its control characters are shown, never obeyed."""
+"""Escapes for text from outside: control characters are shown, never obeyed."""
 
 import unicodedata
 
@@ -20,7 +20,7 @@ ASCII_TWINS = str.maketrans(
 
 
 def escape_controls(text: str) -> str:
-    r"""Return text on one line in which every character can be seen: controls become their escapes.
+    r"""Return text on one line with controls and invisible characters as escapes.
 
     >>> print(escape_controls("a\x1b[31mred\nb"))
     a\x1b[31mred\nb
@@ -30,8 +30,12 @@ def escape_controls(text: str) -> str:
     return "".join(_escape(c) if unicodedata.category(c) in UNSEEN else c for c in text)
 
 
+def _escape(c: str) -> str:
+    return repr(c)[1:-1] if repr(c)[1:-1] != c else f"\\u{ord(c):04x}"
+
+
 def one_line(text: str) -> str:
-    r"""Return a sentence on one line: like `visible`, but a line break or a tab becomes a space.
+    r"""Return text on one line: line breaks and tabs become a space, other controls their escapes.
 
     >>> one_line("one\n  two")
     'one two'
@@ -40,7 +44,7 @@ def one_line(text: str) -> str:
 
 
 def is_text(text: str) -> bool:
-    r"""Tell whether UTF-8 can carry it; bytes of names and arguments that are none come in as lone surrogates.
+    r"""Tell whether text can be encoded as UTF-8: undecodable bytes of names come in as lone surrogates.
 
     >>> is_text("caf\xe9"), is_text("caf\udce9")
     (True, False)
@@ -53,7 +57,7 @@ def is_text(text: str) -> bool:
 
 
 def shorten(text: str, limit: int = 1000) -> str:
-    """Return a text for a message: of a longer one its beginning, and how long it is.
+    """Return text for a message, cut to a limit, with its length.
 
     >>> shorten("abcdefgh", 3)
     'abc... (8 characters)'
@@ -62,7 +66,7 @@ def shorten(text: str, limit: int = 1000) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""Return text that a stream of this encoding can carry.
+    r"""Return text that an encoding can carry.
 
     >>> encodable("5 \N{MICRO SIGN}s, fine", "ascii")
     '5 us, fine'
@@ -71,7 +75,3 @@ def encodable(text: str, encoding: str) -> str:
         return text
     plain = text.translate(ASCII_TWINS)
     return plain.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _escape(c: str) -> str:
-    return repr(c)[1:-1] if repr(c)[1:-1] != c else f"\\u{ord(c):04x}"

@@ -1,4 +1,4 @@
-"""Numbers as people read them: only significant digits, the unit once, and null never as 0."""
+"""Numbers, estimates, levels and CPU lists for people: significant digits, the unit once, null never as 0."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ DASH = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A formatted estimate: `value` alone, and `interval` with its brackets, or nothing."""
+    """A formatted estimate: value, and interval with its brackets, or nothing."""
 
     value: str
     interval: str = ""
@@ -72,7 +72,7 @@ def significant(x: float, digits: int = 3) -> str:
 
 
 def format_rounded(x: float | None, digits: int) -> str:
-    """Format `x` with so many decimals; scientific if that would print only zeros or too many digits."""
+    """Format `x` with decimals; scientific if that would print only zeros or too many digits."""
     if x is None:
         return DASH
     if x != 0 and not 1e-5 <= abs(x) < 1e12:
@@ -82,7 +82,7 @@ def format_rounded(x: float | None, digits: int) -> str:
 
 
 def use_minus_sign(text: str) -> str:
-    """Return a number with the sign that is as wide as a digit.
+    """Return a formatted number with a minus sign that is as wide as a digit.
 
     >>> use_minus_sign("-1e-05"), use_minus_sign("3")
     ('−1e-05', '3')
@@ -91,7 +91,7 @@ def use_minus_sign(text: str) -> str:
 
 
 def level_text(level: Level, unit: str = "") -> str:
-    """Format a level of a factor for a figure, a matrix or a sentence.
+    """Format a level of a factor for a chart, a matrix or a sentence.
 
     >>> level_text(True), level_text(1048576), level_text(0.5, "ms"), level_text("none"), level_text("")
     ('true', '1,048,576', '0.5 ms', 'none', '(empty)')
@@ -105,7 +105,7 @@ def level_text(level: Level, unit: str = "") -> str:
 
 
 def declared_text(level: float) -> str:
-    """Format a level as a study declares it, without separators: in a table, from which it may be copied.
+    """Format a level as a study declares it, without separators, so that it can be copied.
 
     >>> declared_text(1048576), declared_text(0.5)
     ('1048576', '0.5')
@@ -114,7 +114,7 @@ def declared_text(level: float) -> str:
 
 
 def version_name(factor: str, level: Level) -> str:
-    """Name a level that a sentence calls faster; a bare number would be read as a measure of the gain.
+    """Name a level that a sentence calls faster; a bare number would be read as a speedup.
 
     >>> version_name("version", "stream"), version_name("buffer_size", 65536)
     ('stream', 'buffer size 65,536')
@@ -123,7 +123,7 @@ def version_name(factor: str, level: Level) -> str:
 
 
 def trim_zeros(text: str) -> str:
-    """Return a number without zeros at its end that stand behind the point."""
+    """Return a formatted number without trailing zeros."""
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

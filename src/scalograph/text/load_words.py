@@ -1,4 +1,4 @@
-"""How full the parts of a service are, in words: what is used of what was granted."""
+"""Words for services under load: CPUs in use, shares, rates, and how services ended."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,8 +9,7 @@ from scalograph.text.scale import SILENT
 from scalograph.text.short_names import is_counted
 from scalograph.text.units import format_duration
 
-# Units that say no more than that it is a rate.
-_RATES = ("1/s", "/s", *SILENT)
+_RATES = ("1/s", "/s", *SILENT)  # units that name nothing that is counted
 
 
 def used_of_granted(used: float, granted: float) -> str:
@@ -43,7 +42,7 @@ def small_percent(share: float) -> str:
 
 
 def fold(ratio: float) -> str:
-    """Format by how many times something grew.
+    """Format a growth factor.
 
     >>> fold(6.24), fold(31.0)
     ('6.2-fold', '31-fold')
@@ -62,12 +61,11 @@ def rate_unit(title: str, unit: str) -> str:
     return f"{title if is_counted(title) else 'requests'}/s"
 
 
-# Sentences of a study whose services never end as they should.
-MOST_ENDS = 6
+MOST_ENDS = 6  # sentences about services that ended wrongly
 
 
 def bad_ends(ended: Sequence[ServicesEnded]) -> Iterator[str]:
-    """Yield what went wrong when services ended, block by block; beyond the first few, how many there are."""
+    """Yield what went wrong when services ended, block by block, and the number of further ones."""
     texts = [text for block in ended for text in bad_end(block)]
     yield from texts[:MOST_ENDS]
     if len(texts) > MOST_ENDS:
@@ -75,7 +73,7 @@ def bad_ends(ended: Sequence[ServicesEnded]) -> Iterator[str]:
 
 
 def bad_end(block: ServicesEnded) -> Iterator[str]:
-    """Yield what went wrong when the services of a block ended. After a failure the others are killed at once."""
+    """Yield what went wrong when the services of a block ended."""
     after = f"after block {block.block + 1}" if block.block >= 0 else "after the warm-up runs"
     if block.reason is not None:
         yield f"{block.reason}, {after}"
@@ -90,10 +88,7 @@ def bad_end(block: ServicesEnded) -> Iterator[str]:
 
 
 def service_end_times(ended: Sequence[ServicesEnded]) -> str:
-    """Tell how often services were ended and how long that took; empty where it is not known.
-
-    A clause that follows "services stayed up over runs of a block".
-    """
+    """Return a clause on how often services were ended and how long that took; empty if unknown."""
     times = [service.stop_ns / 1e9 for block in ended for service in block.services if service.stop_ns is not None]
     if not times:
         return ""

@@ -1,4 +1,4 @@
-"""Pieces of figures that questions and the report have in common: lines, areas, axes, texts, colors by role."""
+"""Pieces of charts that questions and the report share: lines, areas, axes, texts, colors by role."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,23 +7,18 @@ from typing import Any
 
 from scalograph.text.format import number
 
-# The number of lines with a color each; beyond it, dash and marker distinguish them.
-COLORS = 8
-# Marks of lines, in turn.
+COLORS = 8  # lines with a color each; beyond, dash and marker distinguish them
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
-# More levels than this, and lines have no markers.
-MANY_POINTS = 60
-# The most letters of a line of text under the pointer, or of a name in a picture.
-MOST_LETTERS = 90
-# How far an interval may widen a figure, as a share of its height without the interval.
-SPARE = 0.5
+MANY_POINTS = 60  # lines of more points have no markers
+MOST_LETTERS = 90  # of a line of text under the pointer, or of a name in a chart
+SPARE = 0.5  # share of the height of a chart by which intervals may extend it
 MARGIN = {"l": 54, "r": 10, "t": 8, "b": 42}
 
 Span = tuple[float, float]
 
 
 def fade_color(color: str, share: float) -> str:
-    """Let so much of a color be seen over what lies under it.
+    """Return a color with an opacity.
 
     >>> fade_color("line-0", 0.25)
     'line-0/0.25'
@@ -32,7 +27,7 @@ def fade_color(color: str, share: float) -> str:
 
 
 def mix_color(color: str, share: float) -> str:
-    """Mix so much of a color into the paper.
+    """Return a share of a color mixed into the background.
 
     >>> mix_color("line-0", 0.6)
     'line-0~0.6'
@@ -41,7 +36,7 @@ def mix_color(color: str, share: float) -> str:
 
 
 def escape_markup(text: str) -> str:
-    """Escape a text for plotly, which reads a little markup; names from a study are not markup.
+    """Escape markup that plotly would read.
 
     >>> escape_markup("<b>")
     '&lt;b&gt;'
@@ -50,7 +45,7 @@ def escape_markup(text: str) -> str:
 
 
 def hover(lines: Iterable[str]) -> str:
-    """Join the lines shown under the pointer; empty ones are left out.
+    """Join the non-empty lines shown under the pointer.
 
     >>> hover(["a < b", "", "c"])
     'a &lt; b<br>c'
@@ -59,7 +54,7 @@ def hover(lines: Iterable[str]) -> str:
 
 
 def nth_kind(kinds: Sequence[str], nth: int) -> str:
-    """Choose a kind for the nth line: past the last color they begin again, each with the next.
+    """Choose a kind for the nth line; past the last color they begin again, shifted by one.
 
     >>> nth_kind(SYMBOLS, 1), nth_kind(SYMBOLS, 9)
     ('square', 'diamond')
@@ -68,7 +63,7 @@ def nth_kind(kinds: Sequence[str], nth: int) -> str:
 
 
 def mode(n: int, is_ordered: bool) -> str:
-    """Choose how a line of n points is drawn: between levels without an order nothing lies, and no line may tell of it.
+    """Choose how a line of n points is drawn; levels without an order are not joined.
 
     >>> mode(3, True), mode(100, True), mode(3, False)
     ('lines+markers', 'lines', 'markers')
@@ -77,7 +72,7 @@ def mode(n: int, is_ordered: bool) -> str:
 
 
 def shorten_middle(text: str, letters: int) -> str:
-    """Cut a text to so many letters in its middle: one end or the other tells it apart.
+    """Cut a text to so many letters in its middle.
 
     >>> shorten_middle("abcdefg", 4)
     'a…fg'
@@ -88,19 +83,18 @@ def shorten_middle(text: str, letters: int) -> str:
 
 
 def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width: float, **more: Any) -> dict[str, Any]:
-    """Draw a line without a text under the pointer unless `more` has one."""
+    """Make a line, without text under the pointer unless `more` has one."""
     style = {"color": color, "width": width} | more.pop("style", {})
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": style, "hoverinfo": "skip"} | more
 
 
 def area(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> dict[str, Any]:
-    """Fill what lies between two lines."""
-    around = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)]}
-    return outline(around["x"], around["y"], fillcolor=color)
+    """Make the filled area between two lines."""
+    return outline([*x, *reversed(x)], [*high, *reversed(low)], fillcolor=color)
 
 
 def outline(x: Sequence[float], y: Sequence[float], **fill: Any) -> dict[str, Any]:
-    """Fill what lies inside an outline."""
+    """Make the filled area within an outline."""
     return line(x, y, "ink", 0, fill="toself", style={"width": 0}, **fill)
 
 
@@ -115,12 +109,12 @@ def outside_ticks(**more: Any) -> dict[str, Any]:
 
 
 def axis_ticks(places: Sequence[float], labels: Sequence[str]) -> dict[str, Any]:
-    """Put the ticks of an axis at these places, with these labels."""
+    """Make the ticks of an axis at positions, with labels."""
     return {"tickmode": "array", "tickvals": list(places), "ticktext": list(labels)}
 
 
 def edges(places: Sequence[float]) -> list[float]:
-    """Tell where each of several rows ends and the next begins.
+    """Return the edges between rows at these positions.
 
     >>> edges([1, 2, 4]), edges([3])
     ([0.5, 1.5, 3.0, 5.0], [2.5, 3.5])
@@ -132,7 +126,7 @@ def edges(places: Sequence[float]) -> list[float]:
 
 
 def log_range(core: Iterable[float], whole: Iterable[float]) -> Span:
-    """Find the range of a logarithmic axis: what must be visible is inside, the rest may leave the frame.
+    """Return the range of a logarithmic axis: `core` is inside, the rest may leave the frame.
 
     >>> log_range([1, 4], [0.001, 5])
     (0.5, 5.0)
@@ -145,7 +139,7 @@ def log_range(core: Iterable[float], whole: Iterable[float]) -> Span:
 
 
 def decades(low: float, high: float) -> dict[str, Any]:
-    """Make a logarithmic axis with labels in full, as many to a decade as its length leaves room for.
+    """Make a logarithmic axis with as many labels in a decade as its length has room for.
 
     >>> decades(0.9, 12)["ticktext"]
     ['0.1', '0.2', '0.5', '1', '2', '5', '10', '20', '50', '100', '200', '500']
@@ -163,7 +157,7 @@ def decades(low: float, high: float) -> dict[str, Any]:
 
 
 def round_numbers(low: float, high: float, is_log: bool) -> list[float]:
-    """Ticks between two ends: 1, 2 and 5 of each power of ten, or steps of such a number.
+    """Return ticks between two ends: 1, 2 and 5 of each power of ten, or steps of such a number.
 
     >>> round_numbers(3, 100, True), round_numbers(0, 9, False)
     ([5.0, 10.0, 20.0, 50.0, 100.0], [0.0, 2.0, 4.0, 6.0, 8.0])

@@ -1,4 +1,4 @@
-"""Shares, ratios and sizes for sentences: few digits, with the unit."""
+"""Shares, ratios, sizes and counts for sentences: few digits, with the unit."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,7 @@ from scalograph.analysis.estimate import Estimate, decimals, decimals_beside, de
 from scalograph.text.cell_numbers import NOT_RESOLVED, WIDEST
 from scalograph.text.format import estimate, format_rounded, significant, use_minus_sign
 
-# Figures that differ by no more have one number.
-ALIKE = 1.1
+ALIKE = 1.1  # ratio of values that are shown as one
 _GIB = float(1 << 30)
 
 
@@ -85,7 +84,7 @@ def times(speedup: Estimate | None) -> str:
 
 
 def times_of(estimates: Sequence[Estimate]) -> str:
-    """Format a speedup that several settings share, or the range of them.
+    """Format the speedup of several configurations, or their range.
 
     >>> times_of([Estimate(1.94, 1.8, 2.1), Estimate(1.88, 1.8, 1.9)]), times_of([Estimate(0.5), Estimate(1.61)])
     ('1.9x', '0.50-1.6x')
@@ -100,12 +99,7 @@ def times_of(estimates: Sequence[Estimate]) -> str:
 
 
 def change(ratio: Estimate, noun: str, over: str = "") -> str:
-    """Tell what a ratio adds to an amount or takes from it; from a factor of 2 on, how many times it is.
-
-    Args:
-        ratio: with its interval.
-        noun: what it is a ratio of.
-        over: what is compared with; empty where that is told elsewhere.
+    """Format a ratio as more or less of a noun in percent, from a factor of 2 on as a multiple; `over` is the base.
 
     >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time", "old")
     ('22 % more time [18, 25]', '4.3 % less time than old [4.0, 4.6]')
@@ -127,7 +121,7 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
 
 
 def performance(noun: str, better: str) -> str:
-    """Name what grows as a response gets better: a rate, or one over a time.
+    """Name the quantity that grows as a response gets better: a rate, or one over a time.
 
     >>> performance("requests", "higher"), performance("wall time", "lower")
     ('requests', '1 / wall time')
@@ -136,7 +130,7 @@ def performance(noun: str, better: str) -> str:
 
 
 def ratio_range(ratio: Estimate) -> str:
-    """Format the ends of a ratio, before what it is over, as what they add or take where it is near 1.
+    """Format the ends of a ratio, as percent more or less where it is near 1.
 
     >>> ratio_range(Estimate(1.0, 0.979, 1.0143)), ratio_range(Estimate(1.3, 0.9, 2.1))
     ('2.1 % less to 1.4 % more than', '0.9x to 2.1x')
@@ -196,7 +190,7 @@ def cpus(n: int) -> str:
 
 
 def axis_value(level: object) -> str:
-    """Write a place on an axis, a level or between two; what is no number as it is.
+    """Format a number on an axis; other levels as they are.
 
     >>> axis_value(1234.5), axis_value(0.1234), axis_value("none")
     ('1234', '0.123', 'none')
@@ -207,7 +201,7 @@ def axis_value(level: object) -> str:
 
 
 def megabytes(n_bytes: float) -> str:
-    """Format the size of a file in MB, as downloads are told.
+    """Format the size of a file in MB.
 
     >>> megabytes(725_113), megabytes(261_000_000), megabytes(3_612)
     ('0.73 MB', '261 MB', '0.0036 MB')

@@ -1,4 +1,4 @@
-"""How many published figures were found again, in one sentence."""
+"""Words for published claims and values that were measured again."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from scalograph.text.scale import Scale, scale_for
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
 YES, LOWER, HIGHER, NOT_RESOLVED = "yes", "no: published lower", "no: published higher", "not resolved"
 IMPOSSIBLE, OTHER_CPUS, UNLIKE = "no: impossible as published", "no: another number of CPUs", "not comparable"
-# What is said of factors that are not shown to reproduce, in this order: of the published ones.
+# Words for published factors that do not reproduce, in this order.
 _NO = {
     IMPOSSIBLE: "impossible as published",
     OTHER_CPUS: "of another number of CPUs",
@@ -20,9 +20,7 @@ _NO = {
     LOWER: "lower than here",
     NOT_RESOLVED: "not resolved",
 }
-
-
-# What is said of claims that do not hold, in this order.
+# Words for claims that do not hold, in this order.
 _OTHERS: dict[Decision, str] = {
     "does not hold": "not",
     "not resolved": "not resolved",
@@ -41,7 +39,7 @@ _ALONE = {
 
 
 def count_claims(decided: Sequence[DecidedClaim]) -> str:
-    """Count what became of the claims of a paper; empty where there are none.
+    """Count the outcomes of the claims of a paper; empty without any.
 
     >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="holds")
     >>> count_claims([one, one.model_copy(update={"decision": "does not hold"})])
@@ -61,18 +59,18 @@ def count_claims(decided: Sequence[DecidedClaim]) -> str:
 
 
 def published_outcome(findings: Findings) -> str:
-    """Say what became of the claims and the figures of a paper; empty where a study has none."""
+    """Return a sentence on the claims or values of a paper; empty where a study has none."""
     table = next((table for table in findings.tables if table.id == TABLE), None)
     return " ".join(outcome(findings.published_claims, table))
 
 
 def outcome(decided: Sequence[DecidedClaim], table: TableDoc | None) -> list[str]:
-    """Count the claims; of a study that declares none, the factors of its table."""
+    """Count the claims, or the factors of the table of a study without claims."""
     return [count_claims(decided)] if decided else count_reproduced(table)
 
 
 def count_reproduced(table: TableDoc | None) -> list[str]:
-    """Count the published scaling factors that were measured here; baselines are 1 by definition and say nothing."""
+    """Count the published scaling factors that were measured here."""
     if table is None or not table.columns or table.columns[-1].name != REPRODUCES:
         return []
     answers = Counter(str(row[-1]) for row in table.rows)
@@ -90,8 +88,8 @@ def count_reproduced(table: TableDoc | None) -> list[str]:
     return [f"{', '.join([text, *others])}{unlike}."]
 
 
-MOST_TOLD = 16  # figures of a claim in one picture, and in words
-# What stands before a decision; the word always follows, so that neither color nor sign alone says it.
+MOST_TOLD = 16  # values of a claim in one chart, and in words
+# Signs before the word of a decision.
 SIGNS: dict[Decision, str] = {
     "holds": "\N{CHECK MARK}",
     "does not hold": "\N{MULTIPLICATION X}",
@@ -103,24 +101,24 @@ SIGNS: dict[Decision, str] = {
 
 
 def is_conclusive(claim: DecidedClaim) -> bool:
-    """Tell whether the figures of a claim say something of it: not where it cannot be seen or compared."""
+    """Tell whether a claim could be tested here."""
     return claim.decision in ("holds", "does not hold", "not resolved")
 
 
 def select_values(figures: Sequence[ClaimFigure], most: int) -> list[ClaimFigure]:
-    """Choose so many figures, in their order: those that do not hold before the rest."""
+    """Choose values in their order, those that do not hold before the rest."""
     ranked = sorted(range(len(figures)), key=lambda i: (figures[i].decision == "holds", i))
     return [figures[i] for i in sorted(ranked[:most])]
 
 
 def claim_scale(claim: DecidedClaim) -> Scale:
-    """Return the unit in which the figures of a claim read best."""
+    """Return the scale in which the values of a claim read best."""
     here = [figure.here.value for figure in claim.figures if figure.here]
     return scale_for(claim.unit, [*here, *(figure.published for figure in claim.figures)])
 
 
 def span(low: float | None, high: float | None, scale: Scale) -> str:
-    """Format the range that bears a claim out.
+    """Format the range within which a claim holds.
 
     >>> plain = Scale(1.0, "")
     >>> span(0.95, 1.05, plain), span(1.0, None, plain), span(None, None, plain)
@@ -131,15 +129,13 @@ def span(low: float | None, high: float | None, scale: Scale) -> str:
     unit = f" {scale.unit}" if scale.unit else ""
     if low is None:
         return "any" if high is None else f"at most {number(high, scale)}{unit}"
-    return (
-        f"at least {number(low, scale)}{unit}"
-        if high is None
-        else f"{number(low, scale)} to {number(high, scale)}{unit}"
-    )
+    if high is None:
+        return f"at least {number(low, scale)}{unit}"
+    return f"{number(low, scale)} to {number(high, scale)}{unit}"
 
 
 def published_text(figure: ClaimFigure, scale: Scale) -> str:
-    """Format what the paper has, empty where it has no number.
+    """Format the published number; empty without one.
 
     >>> one = ClaimFigure(label="", published_outcome=1.81, published_low=1.8, published_high=1.82, decision="holds")
     >>> published_text(one, Scale(1.0, ""))
@@ -149,7 +145,7 @@ def published_text(figure: ClaimFigure, scale: Scale) -> str:
 
 
 def figure_words(claim: DecidedClaim) -> list[str]:
-    """Say each figure of a claim: of what, published, measured here, what follows.
+    """Describe each value of a claim: label, published, measured here, decision.
 
     >>> one = ClaimFigure(label="512 threads", published_outcome=0.53, decision="not measured")
     >>> figure_words(DecidedClaim(id="a", sentence="b", quantity="c", figures=[one], decision="not measured"))

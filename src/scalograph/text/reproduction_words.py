@@ -1,4 +1,4 @@
-"""A reproduction in words: how many claims of published studies came to what, and how far its parts can be believed."""
+"""Words for a reproduction: outcomes of published claims, circumstances, reliability and unfinished parts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,21 +10,20 @@ from scalograph.text.quantities import count_noun
 from scalograph.text.summaries import DOT, machine_words
 from scalograph.text.units import format_duration
 
-# In the order in which they stand in a table, with the two lines that stand above a narrow column.
+# Outcomes in the order of a table, with the two lines of their column heads.
 COLUMNS: dict[Outcome, tuple[str, str]] = {
     "holds": ("", "holds"), "does not hold": ("does", "not"), "not resolved": ("not", "resolved"),
     "cannot be seen here": ("not", "here"), "not comparable": ("not com-", "parable"), "not yet": ("not", "yet"),
     "not measured": ("not", "run"),
 }  # fmt: skip
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
-# Of parts that did not end.
-_STATES = {"skipped": "skipped", "failed": "failed", "begun": "begun", "not run": "not run"}
+_STATES = ("skipped", "failed", "begun", "not run")  # of parts that did not end
 NAMED = 3  # parts that one line names
 _BELIEF = {"believe": "believed", "doubt": "with care", "reject": "not believed"}
 
 
 def headline(reproduction: Reproduction) -> str:
-    """Say what became of all claims, in one sentence.
+    """Count the outcomes of all claims in one sentence.
 
     >>> from scalograph.protocol.reproduction import ReproducedStudy
     >>> study = ReproducedStudy(id="S0", name="a", title="A", outcomes={"S0-1": "holds", "S0-2": "not yet"})
@@ -32,11 +31,8 @@ def headline(reproduction: Reproduction) -> str:
     '1 of 2 claims of one published study holds on this machine, 1 not yet.'
     """
     n, of = reproduction.counts(), sum(len(study.outcomes) for study in reproduction.studies)
-    studies = (
-        "one published study"
-        if len(reproduction.studies) == 1
-        else f"{_several(len(reproduction.studies))} published studies"
-    )
+    n_studies = len(reproduction.studies)
+    studies = "one published study" if n_studies == 1 else f"{_NUMBERS.get(n_studies, n_studies)} published studies"
     held = f"{n['holds'] or 'None'} of {count_noun(of, 'claim')} of {studies}"
     parts = [f"{held} {'hold' if n['holds'] > 1 else 'holds'} on this machine"]
     others: dict[Outcome, str] = {
@@ -47,12 +43,8 @@ def headline(reproduction: Reproduction) -> str:
     return ", ".join([*parts, *(f"{n[kind]} {word}" for kind, word in others.items() if n[kind])]) + "."
 
 
-def _several(n: int) -> str:
-    return _NUMBERS.get(n, f"{n}")
-
-
 def circumstances(reproduction: Reproduction) -> str:
-    """Say on which machine, in which form, when and for how long."""
+    """Return machine, form, day and duration of a reproduction in one line."""
     form = "parts in their quick forms" if reproduction.quick else "parts in full"
     return DOT.join(filter(None, [machine_words(reproduction.machine), form, *_times(reproduction)]))
 
@@ -64,31 +56,28 @@ def _times(reproduction: Reproduction) -> list[str]:
         if reproduction.ended is None:
             return [day, "not finished"]
         # Not until `ended`: parts may be run again on another day.
-        seconds = sum(_duration(part.runs) for part in reproduction.parts if part.runs)
+        seconds = sum(_seconds(part.runs) for part in reproduction.parts if part.runs)
     except (ValueError, OverflowError):
         return []
     return [day, format_duration(60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1))]
 
 
-def _duration(runs: RunsDoc) -> float:
-    """Seconds from the first run of a part to its end."""
-    return (
-        max(_seconds(runs.ended) - _seconds(runs.started) - runs.paused_s, 0.0) if runs.started and runs.ended else 0.0
-    )
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+def _seconds(runs: RunsDoc) -> float:
+    """Return the seconds from the first run of a part to its end."""
+    if not runs.started or not runs.ended:
+        return 0.0
+    began, ended = (datetime.fromisoformat(text).timestamp() for text in (runs.started, runs.ended))
+    return max(ended - began - runs.paused_s, 0.0)
 
 
 def columns(reproduction: Reproduction) -> list[Outcome]:
-    """What any claim came to, in the order of the table; the first three stand in it in any case."""
+    """Return the outcomes of any claim in the order of the table, which always has the first three."""
     n = reproduction.counts()
     return [kind for i, kind in enumerate(COLUMNS) if i < 3 or n[kind]]
 
 
 def table_rows(reproduction: Reproduction) -> list[tuple[str, list[int]]]:
-    """Count for each published study, and for all together, its claims and what they came to: (label, numbers)."""
+    """Count claims and their outcomes for each published study, and for all together: (label, numbers)."""
     kinds = columns(reproduction)
     rows = [(f"{study.id} {study.name}", Counter(study.outcomes.values())) for study in reproduction.studies]
     rows += [("all", reproduction.counts())] if len(reproduction.studies) > 1 else []
@@ -96,7 +85,7 @@ def table_rows(reproduction: Reproduction) -> list[tuple[str, list[int]]]:
 
 
 def several(reproduction: Reproduction) -> str:
-    """Name the first claim of which several parts are decided; empty where there is none."""
+    """Name the parts of the first claim that has several; empty without one."""
     for study in reproduction.studies:
         for number in study.outcomes:
             ids = [claim.id for claim in study.claims if claim.number == number]
@@ -106,7 +95,7 @@ def several(reproduction: Reproduction) -> str:
 
 
 def belief(parts: Sequence[ReproducedPart]) -> str:
-    """Say how far the parts can be believed, those that cannot by name; empty where none was run."""
+    """Count parts by verdict and name those that are not believed; empty where none was run."""
     levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _BELIEF}
     parts_ = [f"{count_noun(len(names), 'part')} {_BELIEF[level]}" for level, names in levels.items() if names]
     named = f": {', '.join(levels['reject'])}" if levels["reject"] else ""
@@ -114,15 +103,16 @@ def belief(parts: Sequence[ReproducedPart]) -> str:
 
 
 def unfinished_parts(parts: Sequence[ReproducedPart]) -> list[tuple[str, str]]:
-    """Name the parts that did not end, those of one reason together: (what became of them, which and why)."""
+    """Name the parts that did not end, grouped by state and reason: (state, names and reason)."""
     groups: dict[tuple[str, str], list[str]] = {}
     for part in parts:
         if part.state in _STATES:
-            groups.setdefault((_STATES[part.state], part.why), []).append(part.study)
+            groups.setdefault((part.state, part.why), []).append(part.study)
     return [
-        (
-            state,
-            f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' * (len(names) > NAMED)}{reason and f': {reason}'}",
-        )
+        (state, f"{', '.join(names[:NAMED])}{_others(len(names) - NAMED)}{reason and f': {reason}'}")
         for (state, reason), names in groups.items()
     ]
+
+
+def _others(n: int) -> str:
+    return f" and {n} more" if n > 0 else ""

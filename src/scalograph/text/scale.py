@@ -1,4 +1,4 @@
-"""In which unit does a column read best? One unit per column, so that its numbers can be compared by eye."""
+"""Scales: the unit in which the numbers of a column read best."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ SILENT = {"", "1", "ratio", "fraction"}
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The factor that a number is multiplied by before it is printed, and its unit then."""
+    """The factor of a number before it is printed, and its unit then."""
 
     factor: float
     unit: str
@@ -25,7 +25,7 @@ PLAIN = Scale(1.0, "")
 
 
 def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
-    """Return the unit in which these values read best.
+    """Return the scale in which values read best.
 
     Times become s, ms, µs or ns and sizes B .. TiB, by the geometric middle of the values; other units stay.
 
@@ -49,7 +49,7 @@ def scale_for_label(unit: str) -> Scale:
 
 
 def shared_scales(columns: Sequence[tuple[str, Sequence[float | None]]]) -> list[Scale]:
-    """Return a scale for each column of (unit, values); times of similar size get the same, so that they compare.
+    """Return a scale for each column of (unit, values), the same for columns of similar size.
 
     >>> [s.unit for s in shared_scales([("s", [0.5]), ("s", [1.5]), ("s", [2e-5]), ("", [3.0])])]
     ['ms', 'ms', 'µs', '']
@@ -71,14 +71,8 @@ def _choose_step(steps: tuple[tuple[float, str], ...], base: float, values: Iter
     middle = _middle(values)
     wanted = base if middle is None else middle * base
     size, unit = next((s for s in steps if wanted >= s[0] * 0.9995), steps[-1])
-    return Scale(_quotient(base, size), unit)
-
-
-def _quotient(base: float, size: float) -> float:
-    """Return the base over the size, without binary rounding if the result is a power of ten."""
-    exact = base / size
-    rounded = float(f"{exact:.12g}")
-    return rounded if math.isclose(exact, rounded, rel_tol=1e-12) else exact
+    exact, rounded = base / size, float(f"{base / size:.12g}")  # without binary rounding of a power of ten
+    return Scale(rounded if math.isclose(exact, rounded, rel_tol=1e-12) else exact, unit)
 
 
 def _middle(values: Iterable[float | None]) -> float | None:

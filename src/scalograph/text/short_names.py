@@ -1,4 +1,4 @@
-"""What the reader set, in short: "2 CPUs", "lock method", "512 threads"."""
+"""Short names of levels ("2 CPUs", "lock method", "512 threads"), and lists of names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
 
-# What a title counts stands before these: "CPUs in the mask".
-_REST = re.compile(r" (?=in |of |per |for )")
+_REST = re.compile(r" (?=in |of |per |for )")  # what a title counts stands before it: "CPUs in the mask"
 _KIND = "kind of "
-# Units of what a title in the plural counts: so many, or so many per second.
-COUNTS = ("", "1/s")
-# Titles of which the level says it all.
-_SILENT = ("version", "label")
+COUNTS = ("", "1/s")  # units of what a title in the plural counts: so many, or so many per second
+_SILENT = ("version", "label")  # titles that a level does not need
 
 
 def short_setting(title: str, level: Level, unit: str = "") -> str:
@@ -45,7 +42,7 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
 
 
 def shorten_titles(titles: Iterable[str]) -> list[str]:
-    """Shorten titles that begin differently to what they begin with.
+    """Shorten titles to their beginnings, if these differ.
 
     >>> shorten_titles(["lock", "work per lock taken", "held for"]), shorten_titles(["time of a task", "time of a run"])
     (['lock', 'work', 'held for'], ['time of a task', 'time of a run'])
@@ -56,12 +53,12 @@ def shorten_titles(titles: Iterable[str]) -> list[str]:
 
 
 def is_counted(title: str) -> bool:
-    """Tell whether a title is of what can be counted: "threads", not "parallelism"."""
+    """Tell whether a title names what can be counted: "threads", not "parallelism"."""
     return re.search(r"[^s]s$", _REST.split(title, maxsplit=1)[0]) is not None
 
 
 def singular(plural: str) -> str:
-    """Return a noun for one.
+    """Return the singular of a noun.
 
     >>> singular("CPUs"), singular("processes"), singular("caches"), singular("copies")
     ('CPU', 'process', 'cache', 'copy')
@@ -72,7 +69,7 @@ def singular(plural: str) -> str:
 
 
 def is_plural(title: str, level: Level) -> bool:
-    """Tell which verb follows the name of a level: "2 CPUs are", "lock cas is"."""
+    """Tell whether the name of a level takes a plural verb: "2 CPUs are", "lock cas is"."""
     if isinstance(level, str):
         return title.startswith(_KIND)
     return type(level) is int and level != 1 and is_counted(title)
@@ -89,7 +86,7 @@ def join_names(items: Sequence[str], word: str = "and") -> str:
 
 
 def join_first(items: Sequence[str], most: int) -> str:
-    """Join names; of more than `most`, the first ones, and how many there are beside these.
+    """Join names; of more than `most`, the first ones and the number of the others.
 
     >>> join_first(["a", "b"], 3), join_first(["a", "b", "c", "d", "e"], 3)
     ('a and b', 'a, b, c and 2 more')

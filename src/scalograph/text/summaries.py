@@ -1,4 +1,4 @@
-"""Facts of a study as sentences and short lines, the same on the terminal and the page."""
+"""Facts of a study as sentences and short lines for the terminal and the page."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,14 @@ from scalograph.text.quantities import count_noun, cpus
 from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
-VERDICTS = {"disturbed": "disturbed", "unverified": "unverified"}  # as people read them
-# What a name of a CPU has beside its name.
+# What the model name of a CPU has beside its name.
 _MARKS = re.compile(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@", re.IGNORECASE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORK = {"total": "the same total work at every level", "per-worker": "the same work for each worker"}
 
 
 def runs(doc: RunsDoc) -> str:
-    """Say how many runs there were and what became of them.
+    """Count the runs and their verdicts.
 
     >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, configurations=2, verdicts={"clean": 8}))
     '9 of 10 runs done, 2 configurations, 1 failed, 8 clean'
@@ -31,16 +30,12 @@ def runs(doc: RunsDoc) -> str:
         f"{count_noun(doc.configurations, 'configuration')}",
     ]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
-    parts += [
-        f"{count:,} {VERDICTS.get(verdict, verdict)}"
-        for verdict, count in doc.verdicts.items()
-        if count and verdict != "failed"
-    ]
+    parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count and verdict != "failed"]
     return ", ".join(parts)
 
 
 def period(doc: RunsDoc) -> str:
-    """Say when the runs were done, to the minute.
+    """Format the time of the runs, to the minute.
 
     >>> times = {"started": "2024-06-11T09:14:02Z", "ended": "2024-06-11T10:12:44Z"}
     >>> period(RunsDoc(n_asked=1, n_done=1, n_failed=0, configurations=1, **times))
@@ -60,13 +55,13 @@ def _minute(text: str | None) -> str:
 
 
 def failures(doc: RunsDoc) -> str:
-    """Say why runs failed; empty if none did."""
+    """Return the reasons why runs failed; empty if none did."""
     return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {reason}" for reason, count in doc.failures.items() if count)
 
 
 def noise(doc: StudyNoise) -> str:
-    """Say in one sentence what the study could have seen."""
-    if doc.sd_log_percent == 0:  # a coarse clock, or a figure that is counted: no measure of effects
+    """Return a sentence on the noise of runs and the smallest detectable effect."""
+    if doc.sd_log_percent == 0:  # a coarse clock, or a value that is counted: no measure of effects
         return f"Typical runs of one configuration do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
@@ -76,13 +71,13 @@ def noise(doc: StudyNoise) -> str:
 
 
 def degradation(doc: DegradedRuns) -> str:
-    """Say what was missing, why, and what would help."""
+    """Format what was missing, why, and the fix."""
     fix = f"; {doc.fix}" if doc.fix else ""
     return f"{doc.what}: {doc.why}{fix} ({count_noun(doc.n_runs, 'run')})"
 
 
 def merge_degradations(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
-    """Merge what is missing for the same reason: reasons that differ only in numbers give the range of these.
+    """Merge degradations whose reasons differ only in numbers, with the range of these.
 
     >>> whys = [f"{n} a second, above 1000" for n in (7819, 2386)]
     >>> rates = [DegradedRuns(what="switches", why=why, n_runs=1) for why in whys]
@@ -99,7 +94,7 @@ def merge_degradations(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
 
 
 def _join_ranges(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
-    """Join the texts between the numbers, with the least and the largest number at each place."""
+    """Join the texts between numbers with the range of the numbers."""
     places = zip(*(NUMBER.findall(doc.why) for doc in docs), strict=True)
     ends = [(min(numbers, key=float), max(numbers, key=float)) for numbers in places]
     ranges = [low if float(low) == float(high) else f"{low} to {high}" for low, high in ends]
@@ -107,20 +102,20 @@ def _join_ranges(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
 
 
 def unstated_causes(trust: Trust) -> list[str]:
-    """Return the causes that the verdict does not tell in the same words."""
+    """Return the causes that the verdict does not state in the same words."""
     stated = " ".join([trust.sentence, *trust.points]).casefold()
     return [cause for cause in trust.causes if cause.casefold() not in stated]
 
 
 def study(findings: Findings) -> str:
-    """Say in one line what was asked."""
+    """Describe the study in one line."""
     doc = findings.study
     parts = [doc.name, f"question: {doc.question}", WORK.get(doc.work, doc.work), f"seed {doc.seed}"]
     return DOT.join(part for part in parts if part)
 
 
 def machine(findings: Findings) -> str:
-    """Describe the machine, and how much was run on it, in one line.
+    """Describe the machine and its runs in one line.
 
     >>> doc = {"n_cpus": 2, "cpu_model": "AMD EPYC", "hypervisor": "KVM", "kernel": "6.18.44-v4"}
     >>> _machine({**doc, "jvms_used": {"25": "25.0.3+9-LTS"}})
@@ -148,7 +143,7 @@ def _machine(doc: Mapping[str, Any]) -> list[str]:
 
 
 def _run_count(findings: Findings) -> str:
-    """Say how many runs there were, and how long they took; of a search not what it might have run."""
+    """Count configurations and runs, with their duration; without the configurations that a search did not run."""
     doc, log = findings.runs, findings.log
     n, of = doc.n_done + doc.n_repeated, len(log.configurations) if log else doc.configurations
     across = f"{count_noun(of, 'configuration')}{DOT}" if of <= n else ""

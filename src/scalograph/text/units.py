@@ -1,4 +1,4 @@
-"""Conversion of text with units, as people write it, to plain numbers and back: "10ms", "4min", "1%"."""
+"""Parse quantities with units ("10ms", "4min", "1%"), and format durations."""
 
 import re
 from typing import Literal
@@ -61,7 +61,7 @@ def format_duration(seconds: float) -> str:
 
 
 def unit_of(text: str) -> tuple[Kind, float] | None:
-    """Return the kind of a unit and the factor of its figures; None for what is neither a time nor a rate.
+    """Return the kind of a unit and its factor; None for what is neither a time nor a rate.
 
     >>> unit_of("ms/op"), unit_of("ops/us"), unit_of("ms"), unit_of("1/s"), unit_of("bytes")
     (('s', 0.001), ('1/s', 1000000.0), ('s', 0.001), ('1/s', 1.0), None)
@@ -75,7 +75,7 @@ def unit_of(text: str) -> tuple[Kind, float] | None:
 
 
 def column_unit(name: str) -> str:
-    """Return the unit of time that the name of a column ends with; empty where it names none, or is that of a rate.
+    """Return the unit of time that the name of a column ends with; empty without one, or for a rate.
 
     >>> column_unit("seconds"), column_unit("wall_ms"), column_unit("time (us)"), column_unit("cost")
     ('s', 'ms', 'us', '')

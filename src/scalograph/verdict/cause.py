@@ -1,4 +1,4 @@
-"""A cause as the journal keeps it, and the limits above which it counts."""
+"""Causes of verdicts as the journal keeps them, limits above which they count, and escapes from CPUs and quotas."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,23 +12,15 @@ SHARE = 0.02
 TICK_NS = 10_000_000
 # CPU time may exceed the available time by this factor: the clocks within a kernel differ slightly.
 PLAY = 1.05
-# Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
+# Runs with these verdicts carry the estimates; the others are saved, drawn and counted.
 COUNTED = ("clean", "unverified")
-# More was measured than the configuration. A failed run would fail again, and nothing says that an undecided one is
-# bad.
+# A failed run would fail again, and an unverified one may be good.
 REPEATED = ("disturbed", "invalid")
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a run is not clean.
-
-    Attributes:
-        cause: its name, the same for all causes of one kind.
-        amount: in `unit`; None if it has no size.
-        unit: what the amount is a share of.
-        text: the cause and its amount for people.
-    """
+    """Reason why a run is not clean; `amount` is a share of what `unit` names, None without a size."""
 
     cause: str
     amount: float | None
@@ -36,7 +28,7 @@ class Cause:
     text: str
 
     def journal_entry(self) -> dict[str, Any]:
-        """Return the cause as a `verdict` event has it."""
+        """Return the fields of a `verdict` event."""
         return {"cause": self.cause, "amount": self.amount, "unit": self.unit, "text": self.text}
 
 
@@ -47,10 +39,7 @@ STRAY_NS = 100_000
 def find_cpu_escape(record: Record) -> Cause | None:
     """Find that a run used CPUs that none of its copies was given.
 
-    Switch records tell it of the whole tree; without them, the masks that the copies had at their end.
-
-    Args:
-        record: of a run (protocol/journal.md).
+    Switch records show it for the whole tree; without them, the masks that the copies had at their end.
     """
     outside = record.run.outside_ns
     changed = [copy for copy in record.copies if copy.changed]
@@ -72,7 +61,7 @@ def find_cpu_escape(record: Record) -> Cause | None:
 
 
 def granted_cpus(record: Record) -> set[int]:
-    """Return the CPUs that the copies of a run were given together; empty if that is not known."""
+    """Return the CPUs that the copies of a run were given together; empty if unknown."""
     masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
     return set(masks[0]) if len(masks) == 1 else {cpu for mask in masks for cpu in mask}
 
@@ -82,7 +71,7 @@ def _final_cpus(copy: CopyEvent) -> list[int]:
 
 
 def find_quota_escape(record: Record) -> Cause | None:
-    """Find that processes of a run moved out of the cgroup in which the study limits it; `record`: as above."""
+    """Find that processes of a run moved out of the cgroup in which the study limits it."""
     quota, contained = record.run.quota_cpus, record.header.containment == "cgroup"
     # Where there was no leaf to leave, the same line says why.
     if quota is None or not contained or all(part.what != "cgroup leaf" for part in record.run.degraded):

@@ -1,9 +1,8 @@
-"""Was this run disturbed, and by what? Causes are measured, never inferred from the value of the run.
+"""Judge a run by its record.
 
 A disturbance is weighed against the CPU time that the run wanted: what it used, and what was taken from it while it was
-ready. A thread that loses 2 % of its CPU is as disturbed on one CPU as on sixteen. What a run does to itself (512
-threads wait for each other on 2 CPUs) is no disturbance: only the time counts in which a CPU ran no task of the run
-while one was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
+ready. What a run does to itself (512 threads wait for each other on 2 CPUs) is no disturbance: only the time counts in
+which a CPU ran no task of the run while one was ready there (docs/decisions/0007-what-disturbs-a-run.md).
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -31,16 +30,13 @@ from scalograph.verdict.saturation import (
 )
 from scalograph.verdict.stalls import MEASURED, bound_stalls, find_stalls
 
-# Windows that cover a smaller share of a run's time may have missed whatever disturbed it.
-COVERED = 0.1
-# Share of what the run wanted, or of its time; a larger one hits every window.
-MOST = 0.5
-# The number of iterations from which on a median ignores single ones.
-MANY = 20
+COVERED = 0.1  # windows that cover a smaller share of a run's time may have missed a disturbance
+MOST = 0.5  # share of what the run wanted, or of its time, from which a disturbance hits every window
+MANY = 20  # number of iterations from which a median ignores single ones
 
 
 def window_coverage(record: Record) -> float:
-    """Return the share of a run's time in its windows: an upper bound, for those of several clients may overlap."""
+    """Return the share of a run's time in its windows, an upper bound: those of several clients may overlap."""
     wall = record.run.wall_ns or 0
     parts = record.iterations
     within = sum(end - start for part in parts for start, end in zip(part.start_ns, part.end_ns, strict=True))
@@ -54,12 +50,12 @@ def is_sparse(record: Record) -> bool:
 
 
 def are_small(causes: Sequence[Cause]) -> bool:
-    """Tell whether so little was taken that it may have spared most windows; a cause without a size is not small."""
+    """Tell whether all causes have sizes that may have spared most windows."""
     return all(c.amount is not None and c.amount < MOST for c in causes)
 
 
-def as_bounds(record: Record, causes: Sequence[Cause]) -> list[Cause]:
-    """Turn the causes of a whole run into bounds for its windows, since it is unknown where they struck."""
+def bound_causes(record: Record, causes: Sequence[Cause]) -> list[Cause]:
+    """Turn the causes of a whole run into bounds for its windows, since it is unknown when they struck."""
     where = f"its windows cover {100 * window_coverage(record):.1f} % of its time; in them or between them"
     return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]
 
@@ -70,12 +66,7 @@ _TIMES = attrgetter(*_WITHIN)
 
 
 def find_contradictions(record: Record, cpus: int) -> list[Cause]:
-    """Find why a record cannot be true, if it cannot.
-
-    Args:
-        record: of a run (protocol/journal.md).
-        cpus: number of CPUs that its copies were allowed to use together.
-    """
+    """Find the reasons why a record cannot be true; `cpus` are those that its copies may use together."""
     run = record.run
     causes = [cause for cause in (_find_excess_cpu_time(run, cpus), _find_early_copies(record.copies)) if cause]
     if record.iterations:
@@ -95,7 +86,6 @@ def _find_excess_cpu_time(run: RunFigures, cpus: int) -> Cause | None:
 
 
 def _unseen(run: RunFigures) -> str:
-    """Tell what may be behind it where nobody saw on which CPUs the run was."""
     return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
 
 
@@ -160,11 +150,7 @@ _ANY = attrgetter("steal_ns", "worst_steal_ns", "n_lost_records", *MEASURED)
 
 
 def is_untouched(run: RunFigures) -> bool:
-    """Tell whether a run surely has no cause of `preempted`, `held_up`, `kept_out`, and none that leaves it unclear.
-
-    Args:
-        run: figures of its record; without switch records, its time and its CPU time nothing is sure.
-    """
+    """Tell whether surely no rule of disturbance applies to a run; never without switch records and times."""
     if not run.wall_ns or run.cpu_ns is None or run.neighbor_ns is None or any(_ANY(run)) or may_have_waited(run):
         return False
     least = OF_WALL * run.wall_ns
@@ -182,12 +168,7 @@ _NUMBERS = list(range(1000))
 
 
 def is_surely_clean(record: Record, iterations: int) -> bool:
-    """Tell whether surely no rule finds a cause in a run that succeeded.
-
-    Args:
-        record: of the run.
-        iterations: the number that was asked for.
-    """
+    """Tell whether surely no rule finds a cause in a run that succeeded, with so many iterations requested."""
     run, copies, parts = record.run, record.copies, record.iterations
     if len(copies) != 1 or len(parts) != 1 or record.guest or any(_SPECIAL(run)) or not is_untouched(run):
         return False
@@ -199,7 +180,6 @@ def is_surely_clean(record: Record, iterations: int) -> bool:
 
 
 def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
-    """Whether there was time for its CPU time, and for its iterations."""
     if copy.start_ns is None or copy.end_ns is None or not copy.in_force or not run.wall_ns or not part.index:
         return False
     cpus, lived = copy.in_force.cpus, copy.end_ns - copy.start_ns
@@ -215,35 +195,27 @@ def _is_possible(run: RunFigures, copy: CopyEvent, part: Iterations) -> bool:
 
 
 class Judgment(Struct, frozen=True):
-    """Verdict of one run: clean, disturbed, undecided, impossible or failed; with causes and their amounts."""
+    """Verdict of one run: clean, disturbed, unverified, invalid or failed; with causes and their amounts."""
 
     verdict: str
     causes: list[Cause] = []
 
 
 _CLEAN = Judgment("clean")
-# Of a run in a guest whose CPUs are emulated.
 FUNCTIONAL = "functional, not timing: the CPUs of its guest were emulated"
-
-
 Judging = Callable[[Record], Judgment]
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a study requires of each run, as far as a record can show it.
-
-    Attributes:
-        iterations: the number that each copy reports, if it reports any.
-        windows: whether a response reads the iterations' windows.
-    """
+    """What a study requires of each run: iterations of each copy, and whether a response reads their windows."""
 
     iterations: int
     windows: bool
 
 
 def requirements(study: Study) -> Requirements:
-    """Return what a study requires of each of its runs."""
+    """Return the requirements of a study."""
     reads = any(response.source.startswith("window.") for response in study.responses.values())
     return Requirements(study.protocol.iterations, reads)
 
@@ -252,9 +224,9 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
     `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `invalid`: its record
-    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: a neighbor or
-    the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of its CPUs for 2 % of its time,
-    or a cause of `held_up` applies. `unverified`: no measurement could tell (the cause gives the bound, if there is
+    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `disturbed`: others or the
+    hypervisor took at least 2 % of the CPU time that it wanted, others had one of its CPUs for 2 % of its time, or a
+    cause of `find_stalls` applies. `unverified`: no measurement could tell (the cause gives the bound, if there is
     one), or the windows cover little of the run (`is_sparse`).
 
     Args:
@@ -278,7 +250,7 @@ def judge(record: Record, asked: Requirements | None = None) -> Judgment:
         return _CLEAN
     if causes := _find_disturbances(record):
         if asked and asked.windows and is_sparse(record) and are_small(causes):
-            return Judgment("unverified", as_bounds(record, causes))
+            return Judgment("unverified", bound_causes(record, causes))
         return Judgment("disturbed", causes)
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("unverified", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
@@ -298,8 +270,8 @@ def _find_disturbances(record: Record) -> list[Cause]:
 
 def _possible_disturbances(record: Record) -> list[Cause]:
     """Find what may have disturbed a run that has switch records, but could not be checked."""
-    kept = find_displacement(record, for_sure=False) or find_unseen_wait(record)
-    return [*possible_preemption(record), *_if_any(kept), *bound_stalls(record.run)]
+    displaced = find_displacement(record, for_sure=False) or find_unseen_wait(record)
+    return [*possible_preemption(record), *_if_any(displaced), *bound_stalls(record.run)]
 
 
 def _if_any(cause: Cause | None) -> tuple[Cause, ...]:
@@ -307,7 +279,7 @@ def _if_any(cause: Cause | None) -> tuple[Cause, ...]:
 
 
 def _iteration_error(record: Record, asked: Requirements) -> str:
-    """Tell why a run has other iterations than requested: it measured something else."""
+    """Return the reason why a run has other iterations than requested."""
     iterations = record.iterations
     if len(iterations) == 1 == len(record.copies) and _is_whole(iterations[0], record.copies[0], asked.iterations):
         return ""  # as most runs
@@ -324,18 +296,17 @@ def _iteration_error(record: Record, asked: Requirements) -> str:
 
 
 def _is_whole(part: Iterations, copy: CopyEvent, n: int) -> bool:
-    """Tell whether these are so many iterations of this copy, numbered in order."""
     return part.copy_index == copy.copy_index and len(part.index) == n and part.index == list(range(n))
 
 
 def _silent_copies(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
-    """Find copies of a command that reported nothing while others did: half of a configuration is another configuration."""
+    """Find copies of a command that reported nothing while other copies of it did."""
     commands = {copy.command for copy in copies if copy.copy_index in reported}
     return [copy.copy_index for copy in copies if copy.command in commands and copy.copy_index not in reported]
 
 
 def _judge_by_busy_time(record: Record) -> Judgment:
-    """Judge a run without switch records: the busy time of the CPUs bounds what neighbors had; enough from 2 s on."""
+    """Judge a run without switch records by the busy time of its CPUs, which bounds interference."""
     run, reason = record.run, _missing_records_reason(record)
     if (used := busy(run)) is None:
         return Judgment("unverified", [Cause("no switch records", None, "", reason)])

@@ -1,7 +1,7 @@
-"""What a driver says of its window must hold together, whatever the service does (Little's law).
+"""Little's law as a check of what the drivers of a load report.
 
 Requests in flight are the rate times the response time, and clients of a closed loop the rate times response and think
-time. Figures that break this were not measured in one window: such a run is impossible.
+time. Values that break this were not measured in one window: such a run is invalid.
 
 Source: J. D. C. Little, A proof for the queuing formula L = lambda W, Operations Research 9 (1961).
 """
@@ -13,53 +13,50 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.response_times import steady_counts, variation
 from scalograph.verdict.cause import Cause
 
-# Figures of a run may miss the law by so much, beside what the ends of its window may add.
-LITTLE = 0.05
+LITTLE = 0.05  # tolerance, beside what the ends of the window may add
 
 DriverValues = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A number that was told, what the law makes of it, and whether that may be more, or less, for good reason.
+    """A reported number, the one by the law, and whether the latter may be more, or less, for good reason.
 
-    `ends`: the share by which what is under way at the ends of the window may change it. What is met under way lasts
-    longer than the mean, by its variation (W. Feller, An introduction to probability theory II, 1971, I.4): half
-    of that is before an end, half after it, and there are two ends.
+    `ends` is the share by which what is under way at the two ends of the window may change it: that lasts longer than
+    the mean, by its variation (W. Feller, An introduction to probability theory II, 1971, I.4).
     """
 
     what: str
     number: float
-    made: float
-    more: bool
-    less: bool
+    expected: float
+    may_exceed: bool
+    may_fall_short: bool
     ends: float
 
     @property
-    def off(self) -> float:
-        share = self.made / self.number - 1
-        return 0.0 if (share > 0 and self.more) or (share < 0 and self.less) else abs(share)
+    def deviation(self) -> float:
+        share = self.expected / self.number - 1
+        return 0.0 if (share > 0 and self.may_exceed) or (share < 0 and self.may_fall_short) else abs(share)
 
     @property
-    def beyond(self) -> float:
-        """How far it is off beyond what may be."""
-        return self.off - LITTLE - self.ends
+    def excess(self) -> float:
+        return self.deviation - LITTLE - self.ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverLoad:
-    """What the drivers of a run say of its steady window. Times are seconds; None where they did not tell.
+    """What the drivers of a run report of its steady window, times in seconds; None if not reported.
 
     Attributes:
         rate: right answers per second.
         n_requests: answers in the window, wrong ones too.
-        n_errors: wrong ones.
+        n_errors: wrong answers.
         response_s: mean response time.
         in_flight: mean number of requests that were sent and not answered.
         clients: of a closed loop.
         think_s: of a closed loop, mean time of a client between an answer and its next request.
         offered: of an open loop, requests per second that were meant to start.
-        variation: of response times, their variance over their squared mean; 0 where the driver does not tell.
+        variation: of response times, their variance over their squared mean.
     """
 
     rate: float
@@ -73,31 +70,31 @@ class DriverLoad:
     variation: float = 0.0
 
     @property
-    def off(self) -> float:
-        """How far it is from Little's law, as a share, the farther way; 0 where it cannot be checked."""
-        return max((law.off for law in self._laws()), default=0.0)
+    def deviation(self) -> float:
+        """Return the largest deviation from Little's law, as a share; 0 where it cannot be checked."""
+        return max((law.deviation for law in self._laws()), default=0.0)
 
     @property
     def is_lawful(self) -> bool:
-        """Whether its figures can be of one window: what overlaps its ends is allowed for."""
-        return all(law.beyond <= 0 for law in self._laws())
+        """Tell whether the values can be of one window, with tolerance for what overlaps its ends."""
+        return all(law.excess <= 0 for law in self._laws())
 
     @property
     def is_checked(self) -> bool:
-        """Whether the driver told what Little's law is about."""
+        """Tell whether the driver reported what Little's law is about."""
         return any(True for _ in self._laws())
 
     def contradiction(self) -> str:
-        """Return what does not hold together, in words; empty where all may be of one window."""
+        """Return what contradicts Little's law; empty where nothing does."""
         if self.is_lawful:
             return ""
-        law = max(self._laws(), key=lambda law: law.beyond)
-        return f"{law.number:.3g} {law.what}, but rate times time is {law.made:.3g}: not figures of one window"
+        law = max(self._laws(), key=lambda law: law.excess)
+        return f"{law.number:.3g} {law.what}, but rate times time is {law.expected:.3g}: not figures of one window"
 
     def _laws(self) -> Iterator[_Law]:
         if self.response_s is None:
             return
-        # Wrong answers are in flight too, and how long they take is not told.
+        # Wrong answers are in flight too, and how long they take is not reported.
         wrong, n = self.n_errors > 0, max(1, self.n_requests)
         if self.in_flight:
             # Requests of an open loop may wait for a connection before they are in flight.
@@ -106,23 +103,23 @@ class DriverLoad:
             yield _Law("requests were in flight", self.in_flight, expected, self.offered is not None, wrong, ends)
         if self.clients and self.think_s is not None:
             cycle_s = self.response_s + self.think_s
-            # How much thinking varies is not told: at most as exponential times do.
+            # How much thinking varies is not reported: at most as exponential times do.
             varies = (self.variation * self.response_s**2 + self.think_s**2) / cycle_s**2 if cycle_s else 0.0
             ends = self.clients * (1 + varies) / n
             yield _Law("clients took turns", self.clients, self.rate * cycle_s, False, wrong, ends)
 
 
 def find_little_violation(record: Record) -> list[Cause]:
-    """Find that what the drivers of a run say breaks Little's law; `record`: as protocol/journal.md has it."""
+    """Find that what the drivers of a run report breaks Little's law."""
     load = driver_load(record)
     text = load.contradiction() if load else ""
-    return [Cause("Little's law", load.off, "of the load", text)] if load and text else []
+    return [Cause("Little's law", load.deviation, "of the load", text)] if load and text else []
 
 
 def driver_load(record: Record) -> DriverLoad | None:
-    """Return what the drivers of a run say together; None where none tells a rate and a count of requests.
+    """Return what the drivers of a run report: rates and counts add up, times are means over requests.
 
-    Rates and counts of several copies add up, and times are means over requests.
+    None where no driver reports a rate and a count of requests.
     """
     drivers = driver_values(record)
     if not (n := sum_values(drivers, "requests")):
@@ -136,18 +133,18 @@ def driver_load(record: Record) -> DriverLoad | None:
 
 
 def driver_values(record: Record) -> list[DriverValues]:
-    """Return the values of each copy that tells a rate and a count of requests."""
+    """Return the values of each copy that reports a rate and a count of requests."""
     return [part.values for part in record.values if part.values.get("rate") and part.values.get("requests")]
 
 
 def sum_values(drivers: Sequence[DriverValues], name: str) -> float | None:
-    """Sum a value over the copies of the driver; None where one of them does not tell."""
-    found = [values[name][-1] for values in drivers if values.get(name)]
-    return float(sum(found)) if found and len(found) == len(drivers) else None
+    """Sum a value over the copies of the driver; None where one of them does not report it."""
+    numbers = [values[name][-1] for values in drivers if values.get(name)]
+    return float(sum(numbers)) if numbers and len(numbers) == len(drivers) else None
 
 
 def request_mean(drivers: Sequence[DriverValues], name: str) -> float | None:
-    """Average a value over the requests of all copies; None where one of them does not tell."""
+    """Average a value over the requests of all copies; None where one of them does not report it."""
     n = sum(values["requests"][-1] for values in drivers)
     if not n or any(not values.get(name) for values in drivers):
         return None

@@ -1,4 +1,4 @@
-"""Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
+"""Preemption: who had the CPUs while the run was ready (other processes, kernel threads, the hypervisor)."""
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.text.quantities import percent_at_most
@@ -8,25 +8,23 @@ from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
 # a large share of it.
 OF_WALL = 0.005
-# A neighbor that took a smaller share is not named.
-_TELLING = 0.1
-# Steal is counted in ticks: a single one says nothing about a short run.
-_STEAL_TICKS = 3
+_TELLING = 0.1  # share from which an interfering process is named
+_STEAL_TICKS = 3  # steal is counted in ticks: a single one says nothing about a short run
 
 
 def find_preemption(record: Record) -> list[Cause]:
-    """Find causes that contaminate a run: other processes, the probe, and the hypervisor."""
+    """Find what preempted a run: other processes, the probe, the hypervisor."""
     return [cause for cause in (_find_interference(record.run), _find_probe(record.run), _find_steal(record)) if cause]
 
 
 def possible_preemption(record: Record) -> list[Cause]:
-    """Find what may have taken the CPU of a run, and could not be told from what did not."""
+    """Find what may have preempted a run, but could not be checked."""
     run = record.run
     return [cause for cause in (_bound_kernel_threads(run), _bound_interference(run), _bound_steal(record)) if cause]
 
 
 def _bound_kernel_threads(run: RunFigures) -> Cause | None:
-    """Bound what the kernel's threads took: they work for the run (its pages, its packets) as well as for neighbors."""
+    """Bound what kernel threads took: they work for the run (its pages, its packets) as well as for others."""
     taken = _kernel_ns(run) if run.neighbors else 0
     if taken and is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
@@ -37,7 +35,7 @@ def _bound_kernel_threads(run: RunFigures) -> Cause | None:
 
 
 def _bound_interference(run: RunFigures) -> Cause | None:
-    """Report a CPU that was taken if it is unknown on which CPUs the kernel's threads and the probe ran."""
+    """Bound the loss of one CPU if it is unknown on which CPUs kernel threads and the probe ran."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
     if not per_cpu or not (taken := max(per_cpu)):
         return None
@@ -49,7 +47,7 @@ def _bound_interference(run: RunFigures) -> Cause | None:
 
 
 def _bound_steal(record: Record) -> Cause | None:
-    """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
+    """Bound steal of a few ticks, which may be one tick more: in a short run that is much."""
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
@@ -65,7 +63,7 @@ def _bound_steal(record: Record) -> Cause | None:
 
 
 def _find_probe(run: RunFigures) -> Cause | None:
-    """Report what the probe itself took while the run was ready: a disturbance like any other."""
+    """Find what the probe itself took while the run was ready."""
     taken = _probe_ns(run) if run.neighbors else 0
     if taken and is_blamed(taken, run):
         share = taken / wanted_time(run, taken)
@@ -75,14 +73,14 @@ def _find_probe(run: RunFigures) -> Cause | None:
 
 
 def is_blamed(taken_ns: float, run: RunFigures) -> bool:
-    """Tell whether so much taken CPU time disturbs a run with these figures."""
+    """Tell whether so much taken CPU time disturbs a run."""
     if taken_ns <= 0 or taken_ns < OF_WALL * (run.wall_ns or 0):
         return False
     return taken_ns >= SHARE * wanted_time(run, taken_ns)
 
 
 def wanted_time(run: RunFigures, taken: float) -> float:
-    """Return the CPU time in ns that the run would have had: what it used, and what was taken."""
+    """Return the CPU time in ns that the run wanted: what it used, and what was taken."""
     return float((run.cpu_ns or 0) + taken)
 
 
@@ -104,7 +102,7 @@ def bound_share(taken: float, record: Record) -> tuple[float, str, str]:
 
 
 def _find_interference(run: RunFigures) -> Cause | None:
-    """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
+    """Find what other processes took: from the whole run, or from the CPU that lost most."""
     per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
     taken, worst = _others_ns(run, run.neighbor_ns), _others_ns(run, max(per_cpu)) if per_cpu else 0
     if is_blamed(taken, run):
@@ -119,7 +117,7 @@ def _find_interference(run: RunFigures) -> Cause | None:
 
 
 def _find_steal(record: Record) -> Cause | None:
-    """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
+    """Find what the hypervisor took: from the whole run, or from the CPU that lost most."""
     run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
@@ -138,14 +136,13 @@ def _find_steal(record: Record) -> Cause | None:
 
 
 def _others_ns(run: RunFigures, taken_ns: int | None) -> float:
-    """Subtract what the kernel's threads and the probe had; without names, all the time that the probe used."""
+    """Return taken time less that of kernel threads and the probe."""
     return max(0, taken_ns - _kernel_ns(run) - _observer_ns(run)) if taken_ns else 0
 
 
 def _observer_ns(run: RunFigures) -> int:
-    """Return the time that the probe took: with hundreds of threads it is half of what was taken."""
-    has_names = run.neighbors is not None
-    return _probe_ns(run) if has_names else run.observer_ns or 0
+    # Without names, all the time that the probe used: with hundreds of threads it is half of what was taken.
+    return _probe_ns(run) if run.neighbors is not None else run.observer_ns or 0
 
 
 def _kernel_ns(run: RunFigures) -> int:
@@ -157,7 +154,7 @@ def _probe_ns(run: RunFigures) -> int:
 
 
 def _names(run: RunFigures, kernel: bool = False) -> str:
-    """Name those who took a tenth of it or more; most of it may be of processes that have ended."""
+    """Name the processes that took a tenth of it or more."""
     every = [n for n in run.neighbors or () if n.kernel == kernel and not n.observer]
     least = _TELLING * sum(n.taken_ns for n in every)
     every_name = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]

@@ -1,4 +1,4 @@
-"""Neighbors on the CPUs that a run may use, by the busy time of these CPUs beyond what the run itself used."""
+"""Interference by the busy time of a run's CPUs beyond what the run itself used."""
 
 import math
 
@@ -7,18 +7,14 @@ from scalograph.text.quantities import percent_at_most
 from scalograph.verdict.cause import TICK_NS, Cause, granted_cpus
 from scalograph.verdict.preemption import bound_share, is_blamed, wanted_time
 
-# Busy time is read at both ends of the window, on each CPU, in ticks.
-BUSY_TICKS = 2
-# Ticks are samples: over less than this they say little about who had the CPU.
-BUSY_NS = 2_000_000_000
-# A machine this busy had no idle CPU on which a neighbor could have run without harm.
-_SATURATED = 0.95
-# The kernel may have used up to this much on the run's behalf: for its pages, its packets.
-_COMPANY = 0.10
+BUSY_TICKS = 2  # busy time is read at both ends of the window, on each CPU, in ticks
+BUSY_NS = 2_000_000_000  # ticks are samples: over less than this they say little about who had the CPU
+_SATURATED = 0.95  # a machine this busy had no idle CPU on which others could have run without harm
+_COMPANY = 0.10  # the kernel may have used up to this much on the run's behalf: for its pages, its packets
 
 
 def find_crowding(record: Record) -> Cause | None:
-    """Find neighbors without switch records: the CPUs were never idle, by more than the run used."""
+    """Find interference without switch records: the CPUs were never idle, by more than the run used."""
     run = record.run
     if not lacks_records(run) or (run.wall_ns or 0) < BUSY_NS:
         return None
@@ -31,15 +27,14 @@ def find_crowding(record: Record) -> Cause | None:
 
 
 def find_displacement(record: Record, for_sure: bool) -> Cause | None:
-    """Find neighbors that preempted no task of the run but kept a CPU while its threads waited for another.
+    """Find processes that preempted no task of the run but kept a CPU while its threads waited for another.
 
-    The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: no task
-    of the run was ready on the CPU that it had. Its cost is at most what the run waited or what others used, whichever
-    is less.
+    The kernel may leave two threads on one CPU for as long as another process keeps the other; no switch record shows
+    it. Its cost is at most what the run waited or what others used.
 
     Args:
         record: of the run.
-        for_sure: find what contaminates: no CPU was idle, and it was more than the kernel does on a run's behalf; else
+        for_sure: find what disturbs: no CPU was idle, and it was more than the kernel does on a run's behalf; else
             find what cannot be distinguished from that.
     """
     run = record.run
@@ -57,11 +52,7 @@ def find_displacement(record: Record, for_sure: bool) -> Cause | None:
 
 
 def find_unseen_wait(record: Record) -> Cause | None:
-    """Find a run that slept while others kept all its CPUs busy: how long it waited after waking up is not seen.
-
-    Switch records tell of that wait only where a task was preempted. A CPU that was idle would have been taken at once,
-    so that one which was idle at times leaves nothing open.
-    """
+    """Find a run that slept while others kept all its CPUs busy: its wait after waking up is not recorded."""
     run = record.run
     if not may_have_waited(run) or not _is_saturated(record):
         return None
@@ -82,7 +73,7 @@ def may_have_waited(run: RunFigures) -> bool:
 
 
 def _off_cpu(run: RunFigures) -> float:
-    """Return the time in which one task was neither on a CPU nor preempted; of several that is not known."""
+    """Return the ns in which the only task was neither on a CPU nor preempted; infinite for several tasks."""
     if run.n_tasks != 1:
         return math.inf
     return max(0, (run.wall_ns or 0) - (run.cpu_ns or 0) - (run.wait_ns or 0))
@@ -94,20 +85,17 @@ def lacks_records(run: RunFigures) -> bool:
 
 
 def busy(run: RunFigures) -> int | None:
-    """Return the busy time of the run's CPUs, if it can be compared with the run's own CPU time.
-
-    The machine was read when the last main process had ended; what survivors used later is in the run's own time.
-    """
+    """Return the busy ns of the run's CPUs, if comparable with its CPU time, which includes that of survivors."""
     return None if not run.cpu_ns or run.n_survivors else run.machine_busy_ns
 
 
 def n_cpus(record: Record) -> int:
-    """Return the number of CPUs that the copies of a run were allowed to use together."""
+    """Return the number of CPUs that the copies of a run may use together."""
     return len(granted_cpus(record)) or max(1, len(record.run.per_cpu_ns or ()))
 
 
 def _others(record: Record) -> float:
-    """Return what others used at least, in ns; 0 if it is unknown."""
+    """Return what others used at least, in ns; 0 if unknown."""
     run = record.run
     busy_time = busy(run)
     return 0.0 if busy_time is None else busy_time - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS

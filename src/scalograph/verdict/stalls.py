@@ -1,8 +1,8 @@
-"""What stalled a run besides its neighbors: each cause is a figure of the record (protocol/probe.md) and a limit.
+"""Stalls other than preemption: each cause is a value of the record (protocol/probe.md) and a limit.
 
-The limits are those of a neighbor (`SHARE` of what the run wanted, `SHARE` of its wall time): 20 ms in a second disturb
-a run equally, whatever took them. What the run does to itself is no disturbance, as far as it can be distinguished:
-waiting for a disk that no other process uses belongs to the program, and so does a quota that the study sets.
+The limits are those of interference (`SHARE` of what the run wanted or of its wall time). What the run does to itself
+is no disturbance: waiting for a disk that no other process uses belongs to the program, and so does a quota that the
+study sets.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,18 +11,12 @@ from operator import attrgetter
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.cause import SHARE, Cause
 
-# A clock that is set by less than a tick is being disciplined, not set.
-_STEP_NS = 10_000_000
-# Suspended time below this is none: CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other.
-_ASLEEP_NS = 1_000_000
+_STEP_NS = 10_000_000  # a clock that is set by less than a tick is being disciplined, not set
+_ASLEEP_NS = 1_000_000  # less is none: CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other
 
 
 def find_stalls(run: RunFigures) -> list[Cause]:
-    """Find causes that contaminate a run.
-
-    Args:
-        run: figures of its record; a figure that is absent or None was not measured and causes nothing.
-    """
+    """Find the stalls that disturb a run; what was not measured (None) causes nothing."""
     figures, wall = _FIGURES(run), run.wall_ns or 0
     if not any(figures):  # of nearly all runs
         return []
@@ -31,7 +25,7 @@ def find_stalls(run: RunFigures) -> list[Cause]:
 
 
 def bound_stalls(run: RunFigures) -> Iterator[Cause]:
-    """Find what may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
+    """Bound the stalls of a run that were not measured by those of the whole machine."""
     wall = run.wall_ns or 0
     if (share := _io_wait_share(run, wall)) and _disk_bytes(run)[0] > 2 * (_disk_bytes(run)[1] or 0):
         yield Cause("I/O", share, "of time, at most", _io_text(run, share))
@@ -46,12 +40,12 @@ def bound_stalls(run: RunFigures) -> Iterator[Cause]:
             yield Cause(f"{what} pressure", share, "of time, at most", text)
 
 
-# Of a run's figures, the one that it looks at (neither absent nor 0), and the wall time.
+# Of a run, the value that it checks (neither absent nor 0), and the wall time.
 StallCheck = Callable[[RunFigures, int, int], Cause | None]
 
 
 def _make_check(name: str, text: str) -> StallCheck:
-    """Make the check of a cause whose figure is a time within the run."""
+    """Make the check of a cause that is a time within the run."""
 
     def look(run: RunFigures, held: int, wall: int) -> Cause | None:
         if held < SHARE * wall:
@@ -63,7 +57,7 @@ def _make_check(name: str, text: str) -> StallCheck:
 
 
 def _check_throttling(run: RunFigures, held: int, wall: int) -> Cause | None:
-    """Check throttling, a sum over CPUs, against the CPU time the run wanted; the study's own quota is no cause."""
+    """Check throttling against the CPU time that the run wanted; the study's own quota is no cause."""
     share = held / ((run.cpu_ns or 0) + held)
     if run.quota_cpus or share < SHARE:
         return None
@@ -73,7 +67,7 @@ def _check_throttling(run: RunFigures, held: int, wall: int) -> Cause | None:
 
 
 def _check_io(run: RunFigures, held: int, wall: int) -> Cause | None:
-    """Check I/O only if others used the disks far more than the run did: alone, waiting belongs to the program."""
+    """Check I/O only if others used the disks far more than the run did."""
     moved, own = _disk_bytes(run)
     if own is not None and (share := _io_wait_share(run, wall)) and moved > _FAR_MORE * own + _MUCH_BYTES:
         return Cause("I/O", share, "of time", _io_text(run, share))
@@ -81,17 +75,14 @@ def _check_io(run: RunFigures, held: int, wall: int) -> Cause | None:
 
 
 def _io_wait_share(run: RunFigures, wall: int) -> float:
-    """Return the share of its time for which the run waited for I/O, if it reaches the limit."""
+    """Return the share of its time for which the run waited for I/O; 0 below the limit."""
     stalled = run.io_stall_ns or 0
     share = stalled / wall if wall else float(stalled > 0)
     return share if share >= SHARE else 0.0
 
 
 def _disk_bytes(run: RunFigures) -> tuple[int, int | None]:
-    """Return the bytes that the machine moved, and those that the run is known to have moved: without a journal's.
-
-    Those of services are not counted: they outlive the window.
-    """
+    """Return the disk bytes of the machine, and those known of the run, without services and file system journals."""
     counted = [blocks for blocks in (run.n_blocks_in, run.n_blocks_out) if blocks is not None]
     return run.disk_bytes or 0, 512 * sum(counted) if counted else None
 
@@ -107,7 +98,7 @@ _FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
 def _check_swap(run: RunFigures, pages: int, wall: int) -> Cause | None:
-    """Check that pages came back from swap and that the run waited for pages: both, since others may swap too."""
+    """Check that pages came back from swap and that the run waited for pages; others may swap too."""
     faults, stalled = run.n_major_faults or 0, run.memory_stall_ns
     if min(pages, faults) >= _PAGES and (stalled is None or stalled >= SHARE * wall):
         return Cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
@@ -146,6 +137,5 @@ _CHECKS: Mapping[str, StallCheck] = {
     "clock_source_changed": _check_clock_source,
     "asleep_ns": _check_suspend,
 }
-# The names of the figures that are looked at.
 MEASURED = tuple(_CHECKS)
 _FIGURES = attrgetter(*MEASURED)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import measure_output
-from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import CommandStudy
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import HostError, StudyError

@@ -19,10 +19,9 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
-from scalograph.run.begin import begin
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.plan import plan
-from scalograph.run.session import Session, run_session
+from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import Declared, declare
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment

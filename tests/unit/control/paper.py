@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.settings import Setting, delegation_change, leaf_change
 from scalograph.control.store import Store, apply_change, lock_machine
 from scalograph.system.cgroups import CgroupTree
 
@@ -82,8 +82,8 @@ def die(folder: Path, root: Path, when: str) -> None:
 
     with (
         lock_machine(store=kept),
-        apply_change(delegation(), lambda: tree.delegate(True), kept),
-        apply_change(exclusive_leaf(LEAF), make, kept),
+        apply_change(delegation_change(), lambda: tree.delegate(True), kept),
+        apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), make, kept),
     ):
         print("held", flush=True)
         time.sleep(600)

@@ -41,7 +41,7 @@ class FanControl(Control):
         return launch.add_values(airflow=f"{level} air")
 
     @contextmanager
-    def hold(self, level, facts):
+    def apply_settings(self, level, facts):
         before = SETTING.read_text()
         SETTING.write_text(level)
         try:

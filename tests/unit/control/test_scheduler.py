@@ -156,7 +156,8 @@ def test_root_is_granted_what_the_probe_then_sets() -> None:
     assert (found.priority, found.nice) == (99, -20)
 
 
-ASK = "from scalograph.control.scheduler import find_granted_scheduling as g; f = g(); print(f.priority, f.nice, *f.refused)"
+ASK = """from scalograph.control.scheduler import find_granted_scheduling as g
+f = g(); print(f.priority, f.nice, *f.refused)"""
 
 
 def test_nobody_is_granted_what_the_limits_allow(nobody: Any) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import scalograph
-from scalograph.control.settings import Setting, SettingChange, delegation, exclusive_leaf
+from scalograph.control.settings import Setting, SettingChange, delegation_change, leaf_change
 from scalograph.control.store import CHANGES, Store, apply_change, lock_machine
 from scalograph.errors import HostError
 from scalograph.system.lock import find_holder, shared_lock_file
@@ -161,7 +161,7 @@ def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
 
 
 def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
-    delegate = apply_change(delegation(), lambda: tree(kept).delegate(True), kept)
+    delegate = apply_change(delegation_change(), lambda: tree(kept).delegate(True), kept)
     with pytest.raises(ZeroDivisionError), lock_machine(store=kept), delegate:
         assert tree(kept).is_delegated()
         raise ZeroDivisionError
@@ -173,8 +173,10 @@ def both(kept: Store) -> ExitStack:
     """The machine is locked, the controller delegated, and a leaf made."""
     with ExitStack() as held:
         held.enter_context(lock_machine(store=kept))
-        held.enter_context(apply_change(delegation(), lambda: tree(kept).delegate(True), kept))
-        held.enter_context(apply_change(exclusive_leaf(LEAF), lambda: tree(kept).make_leaf(LEAF), kept))
+        held.enter_context(apply_change(delegation_change(), lambda: tree(kept).delegate(True), kept))
+        held.enter_context(
+            apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: tree(kept).make_leaf(LEAF), kept)
+        )
         return held.pop_all()
 
 
@@ -194,7 +196,7 @@ def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(kept: Store)
         assert kept.folder is not None
         return [one["setting"] for one in json.loads((kept.folder / CHANGES).read_text())["changes"]]
 
-    leaf = exclusive_leaf(LEAF)
+    leaf = leaf_change(Setting.EXCLUSIVE_LEAF, LEAF)
     with both(kept):
         with apply_change(leaf, lambda: None, kept):
             assert recorded().count("exclusive-leaf") == 2
@@ -207,8 +209,10 @@ def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeyp
 
     monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
     with pytest.raises(HostError, match="busy"), lock_machine(store=kept):
-        beside = delegation()
-        with apply_change(exclusive_leaf(LEAF), lambda: tree(kept).delegate(True), kept, (beside,)):
+        beside = delegation_change()
+        with apply_change(
+            leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: tree(kept).delegate(True), kept, (beside,)
+        ):
             tree(kept).make_leaf(LEAF)
     assert kept.folder is not None
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
@@ -238,7 +242,7 @@ def test_of_what_a_killed_start_left_all_is_put_back_that_can_be(
 def test_a_change_whose_tree_is_gone_at_its_end_is_told_and_stays_recorded(kept: Store) -> None:
     beside = SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
     assert kept.folder is not None and kept.tree_of(beside) is None
-    held = apply_change(exclusive_leaf(LEAF), lambda: None, kept, (beside,))
+    held = apply_change(leaf_change(Setting.EXCLUSIVE_LEAF, LEAF), lambda: None, kept, (beside,))
     with pytest.raises(HostError, match="a cgroup tree that is not mounted"), lock_machine(store=kept), held:
         pass
     (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
@@ -365,7 +369,10 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
         assert put_right(kept) == []
     with lock_machine(store=kept):
         pass
-    with pytest.raises(HostError, match="the machine is not locked"), apply_change(delegation(), lambda: None, kept):
+    with (
+        pytest.raises(HostError, match="the machine is not locked"),
+        apply_change(delegation_change(), lambda: None, kept),
+    ):
         pass
 
 
@@ -404,7 +411,11 @@ def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     said = "the kernel refuses: Operation not permitted"
-    with lock_machine(store=kept), pytest.raises(HostError, match=said), apply_change(delegation(), refuse, kept):
+    with (
+        lock_machine(store=kept),
+        pytest.raises(HostError, match=said),
+        apply_change(delegation_change(), refuse, kept),
+    ):
         pass
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
 
@@ -504,7 +515,7 @@ def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start
     with (
         lock_machine(store=kept),
         pytest.raises(HostError, match=said),
-        apply_change(delegation(), lambda: None, kept),
+        apply_change(delegation_change(), lambda: None, kept),
     ):
         pass
     assert str(process.pid) in (kept.folder / CHANGES).read_text()
@@ -653,4 +664,4 @@ def test_who_squats_on_the_name_is_told_and_gone_around(
 @pytest.mark.parametrize("name", ["scalograph-", "scalograph-XY", "scalograph-00/..", "init.scope", "scalograph-0\n"])
 def test_only_leaves_of_ours_have_a_record(name: str) -> None:
     with pytest.raises(ValueError, match="a leaf is named scalograph-HEX"):
-        exclusive_leaf(name)
+        leaf_change(Setting.EXCLUSIVE_LEAF, name)

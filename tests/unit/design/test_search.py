@@ -14,7 +14,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import search_state
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Bisection
-from scalograph.questions.effective_cpus.search_state import MOST, EffectiveCourse, first_levels
+from scalograph.questions.effective_cpus.search_state import MOST, EffectiveCpusState, first_levels
 from scalograph.study.levels import Run
 from scalograph.study.load import parse
 
@@ -34,12 +34,12 @@ def planned(text: str = TEXT) -> Design:
 def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
     made = planned(text)
     study, configurations = made.study, count_levels(made.configurations, "threads")
-    course = EffectiveCourse([*configurations], study.seed, rounds)
+    state = EffectiveCpusState([*configurations], study.seed, rounds)
     search = Search(
         "threads",
         {n: (t,) for n, t in configurations.items()},
         first_levels([*configurations], study.seed),
-        course,
+        state,
         most,
     )
     waits = study.protocol.wait_quiet_s > 0
@@ -47,8 +47,8 @@ def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchP
 
 
 def found(made: SearchPlanner) -> Effective | Bisection:
-    assert isinstance(made.course, EffectiveCourse) and made.course.found is not None
-    return made.course.found
+    assert isinstance(made.state, EffectiveCpusState) and made.state.found is not None
+    return made.state.found
 
 
 def threads(run: Run) -> int:

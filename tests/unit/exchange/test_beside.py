@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
-from scalograph.exchange.comparison import BenchmarkComparison, compare_with_study, label, sentences, tables
+from scalograph.exchange.benchmark_claim import BenchmarkComparison, compare_with_study, label, sentences, tables
 from scalograph.exchange.match import is_level, match, parse_where
 from scalograph.exchange.readers.jmh import read
 from scalograph.findings import table

@@ -8,8 +8,8 @@ import pytest
 from scalograph.cli.analyze_steps import load_findings
 from scalograph.cli.main import _code
 from scalograph.errors import StudyError
+from scalograph.exchange.export import extra_p, law_points
 from scalograph.exchange.markdown import asciidoc, literal, markdown, matrix_parts, plain, summary
-from scalograph.exchange.modeling import extra_p, law_points
 from scalograph.findings import table
 from scalograph.report.screen import screen
 

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 from pydantic import ValidationError
 
-from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import CommandStudy
 from scalograph.cli.command_line_study.declaration import study_text
 from scalograph.cli.command_line_study.option_texts import read_response
 from scalograph.exchange.benchmark_values import printed_score
 from scalograph.exchange.readers.registry import read
 from scalograph.protocol.record import Record
-from scalograph.run.captured import PrintedResponses
+from scalograph.run.runner import PrintedResponses
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Response

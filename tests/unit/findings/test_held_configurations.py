@@ -29,7 +29,7 @@ def first_run(made: list[dict[str, Any]]) -> dict[str, Any]:
 
 def test_a_configuration_is_one_of_the_study(tmp_path: Path) -> None:
     made = events()
-    assert load(tmp_path, made).rows[0].configuration == first_run(made)["configuration"]
+    assert load(tmp_path, made).rows[0].configuration == first_run(made)["treatment"]
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_a_run_under_another_configuration_is_a_broken_journal(tmp_path: Path, c
         made = events()
         if planned:
             design = made[0]["design"]
-            design["configurations"][0] = change(design["configurations"][0])
+            design["treatments"][0] = change(design["treatments"][0])
         else:
             run = first_run(made)
-            run["configuration"] = change(run["configuration"])
+            run["treatment"] = change(run["treatment"])
         with pytest.raises(ProtocolError, match=r"journal\.jsonl:\d+: a broken `(run|study)` event") as caught:
             load(tmp_path, made)
         assert message in str(caught.value)
@@ -59,7 +59,7 @@ def test_a_run_under_another_configuration_is_a_broken_journal(tmp_path: Path, c
 @pytest.mark.parametrize("runs", [[], [1.5], ["3"], [True], [-1], [10**30]])
 def test_a_design_counts_the_runs_of_each_configuration(tmp_path: Path, runs: list[Any]) -> None:
     made = events(1)
-    n = len(made[0]["design"]["configurations"])
+    n = len(made[0]["design"]["treatments"])
     made[0]["design"]["runs"] = runs * n
     with pytest.raises(ProtocolError, match="expected a count for each of"):
         load(tmp_path, made)

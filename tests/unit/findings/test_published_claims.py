@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.assemble import findings
-from scalograph.study.quick import quick_form
+from scalograph.study.load import quick_form
 
 from ..records import recorded
 from ..study.example import VALID

@@ -6,7 +6,7 @@ import pytest
 from scalograph.findings.reproduce import reproduction_commands
 from scalograph.study.load import load, parse
 from scalograph.study.model import Study
-from scalograph.study.quick import quick_form
+from scalograph.study.load import quick_form
 from scalograph.study.shipped import shipped_study
 
 from ..study.example import VALID

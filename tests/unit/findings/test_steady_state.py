@@ -108,7 +108,7 @@ def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None
     found = found_in(tmp_path, on_cpus(1.5), CPUS)
     (shown,) = [table for table in found.tables if table.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value is None and shown.rows[0][-2].warnings == (UNLIKE,)
-    assert shown.rows[0][-1] == "unverified"
+    assert shown.rows[0][-1] == "undecided"
     assert not any("CPU time depends" in text for text in found.trust.causes)
     (shown,) = [t for t in found_in(tmp_path, on_cpus(1.0), CPUS).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][-2].value == pytest.approx(1.0)

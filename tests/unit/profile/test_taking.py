@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.profile.recorder import counted_time
+from scalograph.profile.recorder import make_time_filter
 from scalograph.profile.recording import recorder_options, recorder_settings, why_unrecordable
 from scalograph.profile.values import choose_configurations
 from scalograph.protocol.facts import Jvm
@@ -69,7 +69,7 @@ def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:
 def test_iterations_after_the_warmup_count() -> None:
     made = record(iterations=[(1.0, 1.0, 1), (2.0, 1.0, 1), (4.0, 1.0, 1)], wall_s=9.0)
     gate_s = (time.time_ns() - time.monotonic_ns()) / 1e9
-    counts = counted_time(made, 1)
+    counts = make_time_filter(made, 1)
     assert [counts(gate_s + at) for at in (0.5, 1.5, 6.5, 7.5)] == [False, True, True, False]
-    whole = counted_time(record(wall_s=9.0), 0)
+    whole = make_time_filter(record(wall_s=9.0), 0)
     assert [whole(gate_s + at) for at in (-0.5, 0.5, 8.5, 9.5)] == [False, True, True, False]

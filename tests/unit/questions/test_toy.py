@@ -28,7 +28,7 @@ def mistakes(raw, factors):
     yield from not_along_one(factors)
     yield from not_asked(raw, "precision", "runs", "warmup_runs")
 """,
-    "course": """
+    "state": """
 from scalograph.design.search_steps import Search, counted, searched_factor
 
 
@@ -45,7 +45,7 @@ class FastestCourse:
         return sum(2 - len(times) for times in self.times.values())
 
     @property
-    def state(self):
+    def summary(self):
         return ""
 
     def observe(self, level, score):
@@ -64,7 +64,7 @@ def begin(study, configurations):
 from functools import partial
 
 from scalograph.design.search import SearchPlan
-from toy_question.course import begin
+from toy_question.state import begin
 
 
 def plan(design):
@@ -82,7 +82,7 @@ class Fastest(Model):
 from scalograph.findings.answer import Answer
 from scalograph.design.search_steps import retold
 from scalograph.protocol.findings import Column, TableDoc
-from toy_question.course import begin
+from toy_question.state import begin
 from toy_question.document import Fastest
 
 

@@ -35,7 +35,7 @@ def test_a_map_is_of_speedup_on_axes_of_ratios() -> None:
     even = drawn(sample.two_factors())
     (one,) = even.panels
     assert even.y is not None and (even.x.is_log, even.y.is_log) == (True, True)
-    assert even.y.drawn([0, 1])["ticktext"] == ["1", "2", "4", "8"]
+    assert even.y.layout([0, 1])["ticktext"] == ["1", "2", "4", "8"]
     assert one.x == [sample.log_place(n) for n in sample.SIZES]
     assert [row.at for row in one.rows] == [sample.log_place(p) for p in (1, 2, 4, 8)]
     assert one.rows[2].speedup == sample.speedups(4)
@@ -49,17 +49,17 @@ def test_the_ends_of_a_speedup_are_those_of_the_time_turned_over() -> None:
 def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
     never, two, *_ = drawn(sample.two_factors()).rows
     assert (never.location, never.band) == (None, None)
-    assert never.said == "parallel is never faster by more than 10 %"
+    assert never.summary == "parallel is never faster by more than 10 %"
     assert two.location == sample.log_place(2000)
     assert two.band == tuple(pytest.approx(sample.log_place(end), abs=1e-5) for end in (2000 / 1.1, 2200))
-    assert two.said.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
+    assert two.summary.startswith("parallel is faster from size 2,000 [1,818.18, 2,200] on")
 
 
 def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:
     even = drawn(sample.undecided())
-    assert even.rows[0].band == (sample.log_place(8192), even.x.ends()[1])
+    assert even.rows[0].band == (sample.log_place(8192), [even.x(even.x.low), even.x(even.x.high)][1])
     both = [BreakEvenLine(level=1, kind="undecided"), *sample.even_map().lines[1:]]
-    assert drawn(changed(lines=both)).rows[0].band == tuple(even.x.ends())
+    assert drawn(changed(lines=both)).rows[0].band == tuple([even.x(even.x.low), even.x(even.x.high)])
 
 
 @pytest.mark.parametrize("kind", ["always", "never", "several"])
@@ -68,7 +68,7 @@ def test_rows_without_a_line_say_which(kind: str) -> None:
     found = changed(lines=lines)
     row = drawn(found).rows[0]
     assert (row.kind, row.band) == (kind, None)
-    assert kind in row.said
+    assert kind in row.summary
     (word,) = (note for note in plot(found).layout["annotations"] if "room" not in note)
     assert word["text"] == kind
 
@@ -77,12 +77,12 @@ def test_pairs_stand_where_they_were_measured() -> None:
     first, _, third, _ = drawn(sample.two_factors()).panels[0].pairs
     assert (first.x, first.y) == (sample.log_place(64), sample.log_place(2))
     assert first.speedup < 1 < third.speedup
-    assert (third.n, third.text) == (3, "size: 16,384, workers: 4")
+    assert (third.n, third.texts[0]) == (3, "size: 16,384, workers: 4")
 
 
 def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:
     even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
-    assert even.panels[0].pairs[0].x == even.x.ends()[1] == sample.log_place(131072)
+    assert even.panels[0].pairs[0].x == [even.x(even.x.low), even.x(even.x.high)][1] == sample.log_place(131072)
 
 
 def test_colors_begin_where_one_version_is_faster_by_more_than_counts_as_even() -> None:
@@ -107,9 +107,9 @@ def test_one_factor_alone_is_a_curve() -> None:
     assert even.y is None
     (row,) = even.rows
     assert row.speedup == sample.speedups(4)
-    assert even.panels[0].pairs[0].text == "size: 64"
+    assert even.panels[0].pairs[0].texts[0] == "size: 64"
     (curve,) = (trace for trace in plot(sample.one_factor()).data if trace.get("name") == "speedup")
-    assert curve["y"] == row.speedup and row.said in curve["hovertext"][0]
+    assert curve["y"] == row.speedup and row.summary in curve["hovertext"][0]
 
 
 def test_a_short_range_or_one_with_zero_is_linear() -> None:
@@ -122,7 +122,7 @@ def test_a_short_range_or_one_with_zero_is_linear() -> None:
 def test_many_declared_levels_get_round_numbers_as_ticks() -> None:
     found = sample.two_factors()
     found.study.factors[1].levels = list(range(16, 4096))
-    assert drawn(found).x.drawn([0, 1])["ticktext"][:3] == ["20", "50", "100"]
+    assert drawn(found).x.layout([0, 1])["ticktext"][:3] == ["20", "50", "100"]
     assert round_numbers(-3, 3, is_log=False) == [-3, -2, -1, 0, 1, 2, 3]
     assert round_numbers(5, 5, is_log=False) == [5]
 

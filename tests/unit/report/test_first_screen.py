@@ -10,8 +10,7 @@ from scalograph.cli.analyze_steps import draw_charts
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Claim, Findings, Matrix, MatrixCell, MatrixRow, RunLog, RunsDoc
 from scalograph.protocol.plain import Level
-from scalograph.report.curve_picture import CurveLine, furthest, match_rows
-from scalograph.report.first_chart import first_chart
+from scalograph.report.first_chart import CurveLine, first_chart, furthest, match_rows
 from scalograph.report.first_screen import day, matrix_text
 from scalograph.report.html import page, run_timeline
 from scalograph.report.payload import payload

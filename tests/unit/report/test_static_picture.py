@@ -4,7 +4,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from scalograph.report.curve_picture import CurveLine, _upright
+from scalograph.report.first_chart import CurveLine, _upright
 from scalograph.report.picture_marks import PictureAxis
 from scalograph.report.static_picture import picture
 from scalograph.text.plots import axis, axis_ticks, decades, log_range

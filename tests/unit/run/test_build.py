@@ -12,8 +12,7 @@ import pytest
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
-from scalograph.study.build_plan import Build
-from scalograph.study.workload import Workload
+from scalograph.study.workload import Build, Workload
 from scalograph.system.build_cache import cache_folder
 
 # Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.

@@ -77,7 +77,6 @@ def test_threads_of_our_own_are_not_those_of_a_run() -> None:
     code = """
 import os
 from scalograph.cli.main import _code
-from scalograph.run import own_threads
 from scalograph.run.caller_environment import environment
 from scalograph.study.model import WorkloadUse
 passed = environment(WorkloadUse(command=["x"], env_all=True))

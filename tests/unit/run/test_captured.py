@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scalograph.protocol.record import Record
-from scalograph.run.captured import NoValueError, PrintedResponses, read_value
+from scalograph.run.runner import NoValueError, PrintedResponses, read_value
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.output_patterns import engine

@@ -12,9 +12,8 @@ from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.fetch import fetch, unpack
 from scalograph.run.hosts.local.prepare_host import build_program
-from scalograph.study.build_plan import ClassPath, Fetch
 from scalograph.study.program import Process, Program, Used
-from scalograph.study.workload import Workload
+from scalograph.study.workload import ClassPath, Fetch, Workload
 
 # Stands for Maven: what it is asked for lies beside it.
 FAKE_MVN = """#!/bin/sh

@@ -14,10 +14,9 @@ from scalograph.control.process_quotas import apply_quotas
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import Specification
-from scalograph.run.launches import launches
+from scalograph.run.launches import fill_launches, free_ports, launches, share_cpus
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.services import fill_launches, free_ports, share_cpus
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 

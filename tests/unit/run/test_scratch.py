@@ -62,7 +62,7 @@ def test_what_a_killed_start_left_goes_with_the_next(room: Path) -> None:
 
 def test_every_start_that_has_the_machine_to_itself_sweeps(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "locate", lambda: Store(None, None))
-    monkeypatch.setattr("scalograph.cli.pipeline.end_in_order", lambda: None)
+    monkeypatch.setattr("scalograph.cli.pipeline.raise_on_signals", lambda: None)
     left = killed(room)
     with machine_lock():
         assert not left.exists() and [*room.iterdir()] == []

@@ -19,9 +19,8 @@ from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.questions.assemble import findings
-from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
-from scalograph.run.session import Session, run_in_memory, run_session
+from scalograph.run.session import Session, begin, run_in_memory, run_session
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.study.identity import MORE_RUNS
 from scalograph.study.levels import Run

@@ -4,9 +4,8 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.study.identity import dump_study, study_hash
-from scalograph.study.load import parse
+from scalograph.study.load import parse, quick_form
 from scalograph.study.model import Study
-from scalograph.study.quick import quick_form
 
 from .example import VALID
 

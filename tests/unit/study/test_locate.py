@@ -1,4 +1,4 @@
-from scalograph.study.toml_lines import line_of, locate
+from scalograph.study.toml_text import line_of, locate
 
 TEXT = '''\
 version = 1            # line 1

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.errors import StudyError
-from scalograph.study.toml_lines import locate
-from scalograph.study.toml_text import blank_strings, parse
+from scalograph.study.toml_text import blank_strings, locate, parse
 
 
 def refused(text: str) -> str:

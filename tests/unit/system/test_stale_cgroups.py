@@ -183,7 +183,7 @@ def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     with subprocess.Popen(["sleep", "600"]) as inside:
         tree.write(below / "cgroup.procs", str(inside.pid))
         with monkeypatch.context() as patch:
-            patch.setattr(stale_cgroups, "processes_in", lambda folder: [0, inside.pid])
+            patch.setattr(stale_cgroups, "list_processes", lambda folder: [0, inside.pid])
             assert not stale_cgroups._is_stale(leaf, 0), "a container around ours may hold its probe"
         assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in remove_stale_cgroups(tree)
         assert inside.wait(10) == -9 and not leaf.exists()

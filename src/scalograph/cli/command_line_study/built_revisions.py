@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scalograph.cli.command_line_study.command_study import CommandStudy
+from scalograph.cli.command_line_study.declaration import CommandStudy
 from scalograph.cli.command_line_study.option_texts import split, sweep_study
 from scalograph.cli.console import say
 from scalograph.cli.options import CommandOptions
@@ -28,12 +28,7 @@ def require_placeholder(command: Sequence[str], example: str) -> None:
 
 
 def revision_study(sweep: SweepOptions, options: CommandOptions) -> CommandStudy:
-    """Make the study of `measure --revisions`.
-
-    Raises:
-        StudyError: an option has another form, or git has no such revision here.
-        HostError: a build failed, or another start holds the machine.
-    """
+    """Make the study of `measure --revisions`."""
     require_placeholder(options.command, "measure --revisions v1,main --build make -- {version}/prog")
     if sweep.revisions is None or sweep.build is None:
         raise StudyError.one("--revisions", "one of --revisions and --build", "both; --build '' builds nothing")
@@ -61,15 +56,7 @@ def insert_build_folders(
 ) -> CommandStudy:
     """Build revisions under the machine lock; return the study with their folders in command and steps.
 
-    Args:
-        study: whose factor `version` has their names.
-        every: revisions of the repository here.
-        build: what builds one, as words, or for a shell; empty where there is nothing to build.
-        options: of the command.
-
-    Raises:
-        StudyError: the build is no command, or git cannot check one out.
-        HostError: a build failed, or another start holds the machine.
+    Its factor `version` has their names; `build` is empty where there is nothing to build.
     """
     argv = split("--build", build, options.shell) if build.strip() else ()
     with machine_lock(seconds_of("--wait-lock", options.wait_lock)):  # it would disturb what is measured meanwhile

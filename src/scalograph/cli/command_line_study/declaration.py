@@ -1,47 +1,180 @@
 """Write the study of a command line as TOML that `check` accepts and `run` repeats."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
-from scalograph.cli.command_line_study.command_study import HARNESS, OWN, WORKERS, CommandStudy, PrintedFigure
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.questions.registry import is_search
-from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.study.scalars import Level, format_value
 
+# Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
+WORKERS = ("threads", "jobs", "copies")
+# Names of factors that count what works at once.
+COUNTED = (
+    *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
+    "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np",
+)  # fmt: skip
+
+
+# What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
+# title.
+OWN = (
+    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
+    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
+    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
+)
+# Of a place in the output: the name of a harness, and behind a blank which of its benchmarks.
+HARNESS = re.compile(r"@([a-z0-9-]+)(?: +(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PrintedFigure:
+    """A value to read from the output.
+
+    `place` is a pattern; a JSON pointer where it begins with /; where it is one of `HARNESS`, the harness that
+    printed it, and which of its benchmarks.
+    """
+
+    name: str
+    unit: str
+    better: str
+    place: str
+
+
+@dataclass(frozen=True)
+class CommandStudy:
+    """A command and what is to vary; `factors` are levels as text by name.
+
+    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them.
+    `subcommand` is
+    the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
+    one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
+    factors; `plan` is that of the question, `title`
+    its form.
+    """
+
+    command: tuple[str, ...]
+    factors: dict[str, str] = field(default_factory=dict)
+    copies: int = 1
+    per_worker: bool = False
+    responses: tuple[PrintedFigure, ...] = ()
+    steps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+    env_all: bool = False
+    input: str = ""
+    ok_exits: tuple[int, ...] = (0,)
+    protocol: dict[str, str | int] = field(default_factory=dict)
+    question: str = "sweep"
+    subcommand: str = "measure"
+    roles: dict[str, str] = field(default_factory=dict)
+    baseline: tuple[str, str] | None = None
+    lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    controls: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    plan: str | None = None
+    title: str = ""
+
+    @property
+    def worker_factor(self) -> tuple[str, int] | None:
+        """Return the factor that counts workers (else CPUs) in several levels, and its smallest count.
+
+        Other numbers may be sizes, of which more is more work: they have no speedup.
+
+        Other numbers may be a size, of which more is more work: they have no speedup.
+        """
+        for name in sorted(self.factors, key=lambda name: name == "cpus"):
+            counts = count_levels(self.factors[name]) if name in (*COUNTED, "cpus") else []
+            if len(counts) > 1:
+                return name, min(counts)
+        return None
+
+    @property
+    def reference(self) -> tuple[str, Level] | None:
+        """Return the factor whose versions are compared, and the first of them.
+
+        Texts are versions; numbers are where they count no workers and nothing else varies.
+        """
+        if self.question != "sweep":
+            return None
+        several = {name: levels for name, text in self.factors.items() if len(levels := _levels(text)) > 1}
+        for name, levels in several.items():
+            if all(isinstance(level, str) for level in levels) or (len(several) == 1 and self.worker_factor is None):
+                return name, levels[0]
+        return None
+
+
+def count_levels(text: str) -> list[int]:
+    """Return levels if all are counts, for some host where they need one."""
+    levels = _levels(text)
+    return [n for n in levels if type(n) is int] if all(type(n) is int and n >= 1 for n in levels) else []
+
+
+def _levels(text: str) -> list[Level]:
+    try:
+        return parse_levels(text, SOME_HOST if needs_host(text) else None)
+    except LevelsError:
+        return []  # told where the study is checked
+
+
 MAX_TITLE, MAX_COMMAND = 60, 28
+HEAD = "# What `scalograph {}` ran. Repeat it from the folder where that was: scalograph run study.toml"
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 _KEY = re.compile(r"workload\.(\w+)")
 _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
 
 
+def toml_value(value: Any) -> str:
+    """Return a value as TOML; a tuple is a list, a mapping an inline table with its keys as written."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(key_lines(value))} }}"
+    return f"[{', '.join(map(toml_value, value))}]" if isinstance(value, list | tuple) else format_value(value)
+
+
+def key_lines(keys: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each key; one without a value has none."""
+    yield from (f"{key} = {toml_value(value)}" for key, value in keys.items() if value is not None)
+
+
+def toml_table(header: str, keys: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table, after an empty one."""
+    return ["", header, *key_lines(keys)]
+
+
+def quote_keys(variables: Mapping[str, str]) -> dict[str, str] | None:
+    """Return a table with quoted keys; None for an empty one."""
+    return {quote(name): value for name, value in variables.items()} or None
+
+
 def study_text(study: CommandStudy) -> str:
     """Return the study as TOML: factors, responses, protocol."""
     along = study.worker_factor
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
-    head = [
-        f"# What `scalograph {study.subcommand}` ran. Repeat it from the folder where that was: scalograph run study.toml",
-        "version = 1",
-        f"name = {quote(study_name(study.command, study.subcommand.rpartition(' ')[2]))}",
-        f"title = {quote(_title(study))}",
-        f"question = {quote(study.question)}",
-        f"work = {quote('per-worker' if per_worker else 'total')}",
-        "seed = 1",
-        *([f"plan = {quote(study.plan)}"] if study.plan else []),
-    ]
-    # A search measures levels as often as it needs: no speedup is paired with a baseline.
-    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and not is_search(study.question) else []
+    head = {
+        "version": 1,
+        "name": study_name(study.command, study.subcommand.rpartition(" ")[2]),
+        "title": _title(study),
+        "question": study.question,
+        "work": "per-worker" if per_worker else "total",
+        "seed": 1,
+        "plan": study.plan or None,
+    }
+    lines = [HEAD.format(study.subcommand), *key_lines(head), *_workload(study), *_factors(study), *_responses(study)]
     if study.baseline:
         factor, level = study.baseline
-        # As the text of the levels reads it: 1 is a number.
-        baseline = ["", "[baseline]", f"{factor} = {_level(level)}"]
+        lines += toml_table("[baseline]", {factor: _level(level)})
+    elif along and not is_search(study.question):
+        # A search measures levels as often as it needs: no speedup is paired with a baseline.
+        lines += toml_table("[baseline]", {along[0]: along[1]})
     if study.reference:
-        version, first = study.reference
-        baseline += ["", "[reference]", f"{version} = {_scalar(first)}"]
-    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
-    return "\n".join([*head, *_workload(study), *_factors(study), *_responses(study), *baseline, *protocol]) + "\n"
+        lines += toml_table("[reference]", dict([study.reference]))
+    return "\n".join([*lines, *toml_table("[protocol]", study.protocol)]) + "\n"
 
 
 def study_name(command: Sequence[str], asked: str = "measure") -> str:
@@ -54,18 +187,14 @@ def study_name(command: Sequence[str], asked: str = "measure") -> str:
     return f"{asked}-{program}"[:64].rstrip("-")
 
 
-def map_error(error: ScalographError) -> ScalographError:
-    """Map errors in the generated study to the options that caused them."""
-    problems = [_map_problem(problem) for problem in error.problems]
+def map_error(error: ScalographError, map_problem: Callable[[Problem], Problem] | None = None) -> ScalographError:
+    """Map errors in the generated study, or of this host, to the options that caused them."""
+    problems = list(map(map_problem or _map_problem, error.problems))
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quote(text: str) -> str:
-    """Quote text for TOML.
-
-    Raises:
-        StudyError: it holds bytes that are no UTF-8.
-    """
+    """Quote text for TOML."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -74,38 +203,31 @@ def quote(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def _workload(study: CommandStudy) -> Iterator[str]:
-    yield from ("", "[workload]", f"command = {argv_text(study.command)}")
-    yield 'cwd = "caller"'
-    if "copies" in study.factors:
-        yield 'copies = "{copies}"'
-    elif study.copies != 1:
-        yield f"copies = {study.copies}"
-    yield from (f"{step} = {argv_text(argv)}" for step, argv in study.steps.items())
-    if study.env_all:
-        yield "env_all = true"
-    if study.input:
-        yield f"input = {quote(study.input)}"
-    if study.ok_exits != (0,):
-        yield f"ok_exits = {list(study.ok_exits)}"
-    if study.env:
-        yield f"env = {{ {', '.join(f'{quote(key)} = {quote(value)}' for key, value in study.env.items())} }}"
+def _workload(study: CommandStudy) -> list[str]:
+    keys = {
+        "command": study.command,
+        "cwd": "caller",
+        "copies": "{copies}" if "copies" in study.factors else study.copies if study.copies != 1 else None,
+        **study.steps,
+        "env_all": study.env_all or None,
+        "input": study.input or None,
+        "ok_exits": study.ok_exits if study.ok_exits != (0,) else None,
+        "env": quote_keys(study.env),
+    }
+    return toml_table("[workload]", keys)
 
 
 def _factors(study: CommandStudy) -> Iterator[str]:
     # A command by itself is measured on all CPUs there are.
     for factor, levels in (study.factors or {"cpus": "all"}).items():
-        listed = study.lists.get(factor)
-        text = quote(levels) if listed is None else f"[{', '.join(map(_scalar, listed))}]"
-        yield from ("", f"[factors.{factor}]", f"levels = {text}")
-        if factor in study.controls:
-            yield f"control = {quote(study.controls[factor])}"
-        if factor in study.titles:
-            yield f"title = {quote(study.titles[factor])}"
-        if factor == "cpus":
-            yield from ('control = "cpus"', 'title = "CPUs"')
-        if factor in study.roles:
-            yield f"role = {quote(study.roles[factor])}"
+        is_cpus, listed = factor == "cpus", study.lists.get(factor)
+        keys = {
+            "levels": levels if listed is None else [*listed],
+            "control": "cpus" if is_cpus else study.controls.get(factor),
+            "title": "CPUs" if is_cpus else study.titles.get(factor),
+            "role": study.roles.get(factor),
+        }
+        yield from toml_table(f"[factors.{factor}]", keys)
 
 
 def _responses(study: CommandStudy) -> Iterator[str]:
@@ -114,42 +236,29 @@ def _responses(study: CommandStudy) -> Iterator[str]:
     for printed in directed:
         yield from _output_response(printed)
     for own, first, later, unit, better, title in OWN:
-        yield from ("", f"[responses.{own}]", f"from = {quote(later if directed else first)}")
-        yield from (f"unit = {quote(unit)}", f"better = {quote(better)}", f"title = {quote(title)}")
+        keys = {"from": later if directed else first, "unit": unit, "better": better, "title": title}
+        yield from toml_table(f"[responses.{own}]", keys)
     for printed in study.responses:
         if printed not in directed:
             yield from _output_response(printed)
 
 
-def _output_response(printed: PrintedFigure) -> Iterator[str]:
-    source = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
+def _output_response(printed: PrintedFigure) -> list[str]:
+    source: dict[str, str | None] = {"pointer" if printed.place.startswith("/") else "pattern": printed.place}
     if harness := HARNESS.fullmatch(printed.place):
         reader, benchmark = harness.groups("")
-        source = {"reader": reader, **({"benchmark": benchmark.strip()} if benchmark else {})}
-    yield from ("", f"[responses.{printed.name}]", 'from = "output"')
-    yield from (f"{key} = {quote(value)}" for key, value in source.items())
-    yield from (f"unit = {quote(printed.unit)}", f"better = {quote(printed.better)}")
+        source = {"reader": reader, "benchmark": benchmark.strip() if benchmark else None}
+    keys = {"from": "output", **source, "unit": printed.unit, "better": printed.better}
+    return toml_table(f"[responses.{printed.name}]", keys)
 
 
-def argv_text(argv: Sequence[str]) -> str:
-    """Return an argv as a TOML list."""
-    return f"[{', '.join(map(quote, argv))}]"
-
-
-def _value(value: str | int) -> str:
-    return quote(value) if isinstance(value, str) else str(value)
-
-
-def _level(text: str) -> str:
+def _level(text: str) -> Level:
+    """Return a level as the text of levels reads it: 1 is a number."""
     try:
         (level,) = parse_levels(text)
     except LevelsError:
-        return quote(text)  # told where the study is checked
-    return _scalar(level)
-
-
-def _scalar(level: Level) -> str:
-    return quote(level) if isinstance(level, str) else format_value(level)
+        return text  # told where the study is checked
+    return level
 
 
 def _title(study: CommandStudy) -> str:

@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
-from scalograph.cli.command_line_study.declaration import MAX_COMMAND, argv_text, quote, study_name
+from scalograph.cli.command_line_study.declaration import (
+    HEAD,
+    MAX_COMMAND,
+    count_levels,
+    key_lines,
+    map_error,
+    quote_keys,
+    study_name,
+    toml_table,
+)  # fmt: skip
 from scalograph.cli.command_line_study.option_texts import split, variables
+from scalograph.cli.overrides import parse_option
 from scalograph.cli.sweep_options import LoadOptions
-from scalograph.errors import HostError, Problem, ScalographError, StudyError
-from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
+from scalograph.errors import Problem, ScalographError, StudyError
 from scalograph.study.scalars import unknown_name_error
 from scalograph.study.shipped import shipped_workload
 from scalograph.study.workload import load_workload
-from scalograph.text.units import parse_duration
 
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
@@ -24,23 +32,15 @@ Parameters = dict[str, str | int | float]
 
 
 def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Parameters]:
-    """Return the load generator's workload and its parameters, without the target.
-
-    Args:
-        options: as they were given.
-        factors: names of those that vary.
-
-    Raises:
-        StudyError: there is no such driver, or it cannot do what an option asks.
-    """
-    parameters: Parameters = {f"{key}_s": _duration(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
+    """Return the load generator's workload and its parameters, without the target; `factors` are varied."""
+    parameters: Parameters = {f"{key}_s": parse_option(f"--{key}", getattr(options, key)) for key in ("ramp", "steady")}
     parameters |= {"warmup": options.warmup}
     parameters |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
     parameters |= {"remote": "yes"} if options.remote else {}
     if options.driver != OWN:
         _refuse(options, factors)
         return OTHERS, {"tool": options.driver, **parameters}
-    parameters |= {"down_s": _duration("--down", options.down), "cycle": options.cycle, "status": options.status}
+    parameters |= {"down_s": parse_option("--down", options.down), "cycle": options.cycle, "status": options.status}
     texts = {key: getattr(options, key) for key in ("contains", "pool")}
     return OWN, parameters | {key: escape_braces(text) for key, text in texts.items() if text}
 
@@ -60,13 +60,6 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
             raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)
     if "copies" in factors:
         raise StudyError.one("--copies", "several servers", f"one: {name} sends to no more", _FIX)
-
-
-def _duration(option: str, text: str) -> float:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise StudyError.one(option, str(error)) from error
 
 
 QUESTION = "throughput"
@@ -110,8 +103,8 @@ class LoadStudy:
     """
 
     serve: tuple[str, ...]
-    ready: tuple[str, str]
-    ports: str
+    ready: Mapping[str, str | int]
+    ports: int | list[int]
     driver: str
     parameters: Parameters
     factors: Mapping[str, str]
@@ -124,11 +117,7 @@ class LoadStudy:
 
 
 def load_study(options: LoadOptions) -> LoadStudy:
-    """Make the study of the options of `load`.
-
-    Raises:
-        StudyError: an option has another form, or does not go with another one.
-    """
+    """Make the study of the options of `load`."""
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
     if options.pid is not None and (beside := _server_option(options)):
         raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
@@ -141,7 +130,7 @@ def load_study(options: LoadOptions) -> LoadStudy:
     return LoadStudy(
         serve=serve,
         ready=_ready(options.ready or port),
-        ports="1" if port == "{port}" else f"[{port}]",
+        ports=1 if port == "{port}" else [int(port)],
         driver=driver,
         parameters={"targets": target, "path": escape_braces(path), **parameters},
         factors=factors,
@@ -159,26 +148,26 @@ def load_study_text(study: LoadStudy) -> str:
     """Write the study of `load` as TOML."""
     text = " ".join(study.serve) or study.called
     shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
-    head = [
-        "# What `scalograph load` ran. Repeat it from the folder where that was: scalograph run study.toml",
-        "version = 1",
-        f"name = {quote(study_name((study.called,), 'load'))}",
-        f"title = {quote(f'How much does `{shown}` carry?')}",
-        f"question = {quote(QUESTION)}",
-        'work = "total"',
-        "seed = 1",
-    ]
-    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
-    return "\n".join([*head, *_workload(study), *_levels(study), *_responses(study), *protocol]) + "\n"
+    head = {
+        "version": 1,
+        "name": study_name((study.called,), "load"),
+        "title": f"How much does `{shown}` carry?",
+        "question": QUESTION,
+        "work": "total",
+        "seed": 1,
+    }
+    tables = [*_workload(study), *_levels(study), *_responses(study), *toml_table("[protocol]", study.protocol)]
+    return "\n".join([HEAD.format("load"), *key_lines(head), *tables]) + "\n"
 
 
 def map_load_error(error: ScalographError) -> ScalographError:
-    """Map errors in the generated study to the options of `load`."""
-    problems = [
-        Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
-        for p in error.problems
-    ]
-    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
+    """Map errors in the generated study, or of this host, to the options of `load`."""
+    return map_error(error, _map_problem)
+
+
+def _map_problem(problem: Problem) -> Problem:
+    fix = problem.fix.replace("workload.command", "--serve")
+    return Problem(_option(problem.where), problem.found, problem.expected, fix)
 
 
 def _option(where: str) -> str:
@@ -221,63 +210,39 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 
-def _ready(text: str) -> tuple[str, str]:
+def _ready(text: str) -> dict[str, str | int]:
     form, colon, rest = text.partition(":")
     if form == "line" and colon:
-        return "line", rest
-    return ("http", text) if form == "http" else ("port", text)
+        return {"line": rest}
+    return {"http": text} if form == "http" else {"port": int(text) if text.isdecimal() else text}
 
 
 def _workload(study: LoadStudy) -> Iterator[str]:
-    yield from ("", "[workload]", 'cwd = "caller"')
-    if study.keep:
-        yield 'keep = "block"'
-    if study.env:
-        yield f"env = {{ {', '.join(f'{quote(key)} = {quote(value)}' for key, value in study.env.items())} }}"
+    keep = "block" if study.keep else None
+    yield from toml_table("[workload]", {"cwd": "caller", "keep": keep, "env": quote_keys(study.env)})
+    server = {"name": SERVER, "role": "service"}
     if study.serve:
-        form, text = study.ready
-        yield from ("", "[[workload.process]]", f"name = {quote(SERVER)}", 'role = "service"')
-        yield f"argv = {argv_text(study.serve)}"
-        yield f"ports = {study.ports}"
-        yield f"ready = {{ {form} = {text if text.isdecimal() and form == 'port' else quote(text)} }}"
-        yield f"ready_timeout = {quote(study.ready_timeout)}"
-        if "copies" in study.factors:
-            yield 'copies = "{copies}"'
+        copies = "{copies}" if "copies" in study.factors else None
+        started = {"argv": study.serve, "ports": study.ports, "ready": study.ready}
+        times = {"ready_timeout": study.ready_timeout, "copies": copies}
+        yield from toml_table("[[workload.process]]", {**server, **started, **times})
     if study.pid is not None:
-        yield from ("", "[[workload.process]]", f"name = {quote(SERVER)}", 'role = "service"', f"pid = {study.pid}")
-    yield from ("", "[[workload.process]]", f"name = {quote(DRIVER)}", 'role = "driver"')
-    yield f"use = {quote(study.driver)}"
-    yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
+        yield from toml_table("[[workload.process]]", {**server, "pid": study.pid})
+    driver = {"name": DRIVER, "role": "driver", "use": study.driver, "parameters": study.parameters}
+    yield from toml_table("[[workload.process]]", driver)
 
 
 def _levels(study: LoadStudy) -> Iterator[str]:
+    more = {"cpus": {"control": "cpus", "title": "CPUs"}, "rate": {"title": "offered requests", "unit": "1/s"}}
     for factor, levels in study.factors.items():
-        yield from ("", f"[factors.{factor}]", f"levels = {quote(levels)}")
-        if factor == "cpus":
-            yield from ('control = "cpus"', 'title = "CPUs"')
-        if factor == "rate":
-            yield from ('title = "offered requests"', 'unit = "1/s"')
-    counted = [(factor, min(counts)) for factor, text in study.factors.items() if len(counts := _counts(text)) > 1]
-    for factor, least in counted[:1]:
-        yield from ("", "[baseline]", f"{factor} = {least}")
+        yield from toml_table(f"[factors.{factor}]", {"levels": levels, **more.get(factor, {})})
+    counted = {factor: min(counts) for factor, text in study.factors.items() if len(counts := count_levels(text)) > 1}
+    if counted:
+        yield from toml_table("[baseline]", dict([next(iter(counted.items()))]))
 
 
 def _responses(study: LoadStudy) -> Iterator[str]:
     for response, source, unit, better, title in _RESPONSES:
         if study.serve or study.pid is not None or not source.startswith("process."):
-            yield from ("", f"[responses.{response}]", f"from = {quote(source)}", f"unit = {quote(unit)}")
-            yield from (f"better = {quote(better)}", f"title = {quote(title)}")
-
-
-def _counts(text: str) -> list[int]:
-    """Return levels if all are counts, for some host where they need one."""
-    try:
-        levels = parse_levels(text, SOME_HOST)
-    except LevelsError:
-        return []  # told where the study is checked
-    counts = [level for level in levels if type(level) is int and level >= 1]
-    return counts if len(counts) == len(levels) else []
-
-
-def _value(value: str | int | float) -> str:
-    return quote(value) if isinstance(value, str) else str(value)
+            keys = {"from": source, "unit": unit, "better": better, "title": title}
+            yield from toml_table(f"[responses.{response}]", keys)

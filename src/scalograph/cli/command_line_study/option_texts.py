@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from scalograph.cli.command_line_study.command_study import HARNESS, OWN, CommandStudy, PrintedFigure
+from scalograph.cli.command_line_study.declaration import HARNESS, OWN, CommandStudy, PrintedFigure
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.cli.sweep_options import SweepOptions
 from scalograph.errors import StudyError
@@ -27,11 +27,7 @@ _UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
-    """Return the argv of the command.
-
-    Raises:
-        StudyError: none, several words for a shell, or a command line in one word without one.
-    """
+    """Return the argv of the command."""
     if not shell:
         if re.search(r"\s", words[0].strip()) and not shutil.which(words[0]):
             fix = f"leave out the quotes: -- {words[0]}   (for pipes and the like: --shell -- {shlex.quote(words[0])})"
@@ -43,11 +39,7 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
 
 
 def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
-    """Split a step into an argv as a shell would, without expansion.
-
-    Raises:
-        StudyError: no word, or a quote that does not end.
-    """
+    """Split a step into an argv as a shell would, without expansion."""
     if shell:
         return ("sh", "-c", text)
     try:
@@ -65,11 +57,7 @@ def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
 
 
 def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
-    """Return the values that `--response` reads from the output.
-
-    Raises:
-        StudyError: another form, a name twice, or one of what is read of every command.
-    """
+    """Return the values that `--response` reads from the output."""
     printed = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
     if taken := next((name for name, *_ in OWN if name in printed), None):
         expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
@@ -94,9 +82,6 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 def read_response(text: str) -> PrintedFigure:
     """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction are optional, a harness has a unit by direction.
-
-    Raises:
-        StudyError: it has another form.
 
     >>> read_response("ops:higher: ([0-9.]+) ops/s")
     PrintedFigure(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
@@ -145,9 +130,6 @@ def read_variable(text: str) -> tuple[str, str]:
 
 def read_exits(text: str) -> list[int]:
     """Parse exit codes that count as success.
-
-    Raises:
-        StudyError: it is no list of codes from 0 to 255.
 
     >>> read_exits("0,1")
     [0, 1]

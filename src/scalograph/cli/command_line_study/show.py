@@ -39,15 +39,7 @@ def efficiency(study: StudyDoc, point: Point) -> Estimate | None:
 def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Level, Estimate]:
     """Return the throughput gain (%) of each level per unit of money an hour; none where it costs no more.
 
-    Args:
-        study: of the curve.
-        curve: with its gains.
-        cost: of a CPU for an hour, in any currency.
-
-    Args:
-        study: of the curve.
-        curve: with its gains.
-        cost: of a CPU for an hour, in any money.
+    `cost` is of a CPU for an hour, in any currency.
     """
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
     gains = {}
@@ -71,13 +63,7 @@ _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "s
 
 
 def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
-    """Return a curve's summary; empty where it supports none.
-
-    Args:
-        study: of the curve.
-        curve: what was measured.
-        target: efficiency per worker that is worth having.
-    """
+    """Return a curve's summary, empty where it supports none; `target` is the efficiency worth having."""
     where = ", ".join(f"{name} {level}" for name, level in curve.group.items())
     parts = [part for part in (_cpu_usage(curve), _serial(curve), _next(curve), _take(study, curve, target)) if part]
     text = "; ".join(parts)
@@ -141,21 +127,15 @@ def _take(study: StudyDoc, curve: Curve, target: float) -> str:
     """Recommend the last level before efficiency falls below the target."""
     points = sort_points(curve)
     shares = [efficiency(study, point) for point in points]
-    n_worth = next((i for i, share in enumerate(shares) if share is None or not _reaches(share, target)), len(points))
+    is_worth = [share is not None and share.value is not None and share.value >= target for share in shares]
+    n_worth = is_worth.index(False) if False in is_worth else len(points)
     if not n_worth:
         return ""
     # The interval of this level, or of the next, may hold the target.
-    unsure = any(share and _holds(share, target) for share in shares[n_worth - 1 : n_worth + 1])
+    near = [share for share in shares[n_worth - 1 : n_worth + 1] if share]
+    unsure = any(share.low != share.high and share.contains(target) for share in near)
     doubt = " (not certain: an interval holds the target)" if unsure else ""
     return f"with a target of {100 * target:g} % efficiency take {points[n_worth - 1].level}{doubt}"
-
-
-def _reaches(share: Estimate, target: float) -> bool:
-    return share.value is not None and share.value >= target
-
-
-def _holds(estimate: Estimate, x: float) -> bool:
-    return estimate.low != estimate.high and estimate.contains(x)
 
 
 _NOTE = "scaling over the smallest; gain over the row before, in throughput; intervals of {:g} %"
@@ -171,12 +151,7 @@ class StepRow(NamedTuple):
 
 
 def steps_table(findings: Findings, cost: float | None) -> TableDoc:
-    """Lay out a row for each level.
-
-    Args:
-        findings: of the study of a command.
-        cost: of a CPU for an hour, in any money.
-    """
+    """Lay out a row for each level; `cost` is of a CPU for an hour, in any currency."""
     study, names = findings.study, table_responses(findings.study)
     labels = _labels(findings)
     rows = [row for curve in findings.curves for row in _rows(study, curve, labels, cost)]
@@ -191,11 +166,13 @@ def steps_table(findings: Findings, cost: float | None) -> TableDoc:
             *row.labels,
             *(row.point.responses[name].estimate for name in names),
             *(row.figures[i] or Estimate() for i in kept),
-            _runs(row.point),
+            f"{n}, {row.point.n_failed} failed" if row.point.n_failed else str(n),
         ]
         for row in rows
+        for n in [max(len(response.runs) for response in row.point.responses.values())]
     ]
-    note = _NOTE.format(100 * _confidence(findings)) if study.baseline else ""
+    confidence = findings.curves[0].points[0].responses[primary(study)].estimate.confidence
+    note = _NOTE.format(100 * confidence) if study.baseline else ""
     return TableDoc(id="steps", title=study.title, note=note, columns=columns, rows=cells)
 
 
@@ -225,15 +202,6 @@ def _rows(study: StudyDoc, curve: Curve, labels: Sequence[FactorDoc], cost: floa
         )
         for point in sort_points(curve)
     ]
-
-
-def _runs(point: Point) -> str:
-    n = max(len(response.runs) for response in point.responses.values())
-    return f"{n}, {point.n_failed} failed" if point.n_failed else str(n)
-
-
-def _confidence(findings: Findings) -> float:
-    return findings.curves[0].points[0].responses[primary(findings.study)].estimate.confidence
 
 
 def document(findings: Findings, answer: Sequence[str], cost: float | None) -> dict[str, Any]:

@@ -19,17 +19,9 @@ from scalograph.text.units import format_duration
 
 
 def run_parts(reproduction: ReproductionRun, budget_s: float | None) -> int:
-    """Run the parts that are left, and analyze those that are done.
+    """Run the parts that are left within `budget_s`, and analyze those that are done; return the exit code.
 
-    Args:
-        reproduction: the reproduction.
-        budget_s: seconds that all parts together may take; None is no limit.
-
-    Returns:
-        The exit code: that of the worst part, 5 where the budget was too short.
-
-    Raises:
-        KeyboardInterrupt: a signal came; all that is finished is kept.
+    That is the code of the worst part, 5 where the budget was too short. KeyboardInterrupt: a signal came.
     """
     began, n, is_over = time.monotonic(), len(reproduction.parts), False
     for i, (name, part) in enumerate(list(reproduction.parts.items())):

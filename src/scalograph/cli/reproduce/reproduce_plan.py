@@ -36,30 +36,18 @@ def is_busy(folder: Path) -> bool:
 def disturbed_share(folder: Path) -> float:
     """Return the share of disturbed or failed runs, 0 to 1; 1 where results cannot be read."""
     try:
-        findings = saved_documents.read_findings(results.at(folder).findings)
+        runs = saved_documents.read_findings(results.at(folder).findings).runs
     except ProtocolError:
         return 1.0
-    return _share(findings)
-
-
-def _share(findings: Findings) -> float:
-    n_done, verdicts = findings.runs.n_done, findings.runs.verdicts
-    bad = sum(verdicts.get(name, 0) for name in ("disturbed", "invalid")) + findings.runs.n_failed
-    return bad / n_done if n_done else 1.0
+    bad = sum(runs.verdicts.get(name, 0) for name in ("disturbed", "invalid")) + runs.n_failed
+    return bad / runs.n_done if runs.n_done else 1.0
 
 
 def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Path], bool]) -> str:
     """Rerun a part in a folder beside its own, and keep the quieter result; a kill leaves one whole.
 
-    A few runs before the machine was busy again, or the budget ended, are no result to put in its place.
-
-    Args:
-        folder: the part's results.
-        run: carries the part out in the folder that it is given, or goes on there.
-        has_ended: tells whether it came to its end there: all runs, or the time of the part itself.
-
-    Returns:
-        Which of both stays, and why, in words.
+    `run` makes or resumes its runs in a folder, `has_ended` says whether they came to their end there: a few runs before
+    the machine was busy again are no result. Returns which result stays, and why.
     """
     new = rerun_folder(folder)
     run(new)
@@ -76,11 +64,7 @@ def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Pa
 
 
 def end_reason(file: Path) -> str | None:
-    """Return why the last start of a journal ended; None if it was cut short.
-
-    Raises:
-        ProtocolError: it cannot be read.
-    """
+    """Return why the last start of a journal ended; None if it was cut short."""
     last: Mapping[str, Any] = {}
     for event in journal.read(file, whole=False):
         last = event
@@ -127,11 +111,7 @@ def _open(findings: Findings) -> list[str]:
 
 
 def restore_extension(folder: Path, declared: Declared) -> Declared:
-    """Return a part with the runs and the budget of its latest start, if these were extended.
-
-    Raises:
-        ProtocolError: its journal cannot be read.
-    """
+    """Return a part with the runs and the budget of its latest start, if these were extended."""
     study, now = declared.study, declared.study.protocol
     if not _is_in_blocks(declared):
         return declared
@@ -152,16 +132,9 @@ def _is_in_blocks(declared: Declared) -> bool:
 
 
 def extend_part(folder: Path, declared: Declared, seconds: float) -> Declared | None:
-    """Extend a part by whole blocks for its inconclusive claims.
+    """Extend a part by the whole blocks that take `seconds`, one at least, for its inconclusive claims.
 
-    Args:
-        folder: its results.
-        declared: as it was run.
-        seconds: that further blocks may take.
-
-    Returns:
-        The study with as many blocks more as take that long, by those that were made, and one at least; None where no
-        claim of it is unresolved, or what it runs next is decided by its runs.
+    Returns None where no claim is inconclusive, or what it runs next is decided by its runs.
     """
     if not _is_in_blocks(declared) or not inconclusive_claims(folder):
         return None
@@ -185,14 +158,8 @@ def look_ahead(
 ) -> dict[str, Plan]:
     """Plan and prepare every part that is left, so that nothing is missing during unattended runs.
 
-    Args:
-        reproduction: the reproduction; a part that this machine cannot carry out is skipped.
-        host: where they will run.
-        busy_again: whether those that were run on a busy machine are left, too.
-        more_s: seconds more for each of those whose claims are not resolved; None leaves them as they are.
-
-    Returns:
-        The plans of the others.
+    A part that this machine cannot carry out is skipped. `busy_again` adds those run on a busy machine, `more_s` the
+    seconds for each with inconclusive claims.
     """
     reproduction.machine, plans = host.facts().machine(), dict[str, Plan]()
     for study, row in reproduction.catalogue.parts:

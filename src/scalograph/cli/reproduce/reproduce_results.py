@@ -20,17 +20,11 @@ class ReproductionRun:
     """A running reproduction.
 
     Attributes:
-        catalogue: the published studies, and the studies that are their parts.
         folder: of the results; each part has one of its name in it.
-        quick: whether the parts run in their quick forms.
-        started: when, in UTC.
-        consent: what its parts may do to the whole machine.
-        machine: what the host is.
         parts: what became of each part so far.
-        findings: of those that are done.
-        again: the parts that are done and are to be run once more, for the machine was busy.
-        further: those that go on with other runs or another time than their studies declare, as they are to be run.
-        is_new: whether it has no folder yet: whatever lies where we are is not of it.
+        again: finished parts to run once more, for the machine was busy.
+        further: parts that go on with other runs or another budget than declared.
+        is_new: whether it has no folder yet.
     """
 
     catalogue: OpenedCatalogue
@@ -56,9 +50,10 @@ class ReproductionRun:
         jvms = {name: build for facts in used for name, build in (facts.get("jvms_used") or {}).items()}
         machine = {**self.machine, **(used[-1] if used else {}), **({"jvms_used": jvms} if jvms else {})}
         reasons = {name: _skip_reason(part) for name, part in self.parts.items()}
+        studies = collect_reproduced_studies(self.catalogue, self.findings, reasons, machine)
         return Reproduction(
             quick=self.quick, started=self.started, ended=journal.now() if is_over else None, machine=machine,
-            parts=list(self.parts.values()), studies=collect_reproduced_studies(self.catalogue, self.findings, reasons, machine),
+            parts=list(self.parts.values()), studies=studies,
         )  # fmt: skip
 
     def save(self) -> Reproduction:

@@ -21,22 +21,18 @@ from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.quantities import count_noun
 
-# Of benchmarks that are command lines.
-_COMMANDS = "run"
 _UNJUDGED = "No verdict of the machine is known: runs that others disturbed count like all."
 _JUDGED = "Of the verdict of the machine only which runs were disturbed is known."
 _ONE_PROCESS = "one process has no interval, however often it repeats; name files of several, with commas between"
 _WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 
 
-def benchmark_source(
-    every: Sequence[Benchmark], instrument: str, label: str, name: str | None = None
-) -> MeasuredSource:
+def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: str | None = None) -> MeasuredSource:
     """Return a source of imported benchmarks.
 
     Args:
         every: benchmarks of one tool, one or more.
-        instrument: the tool's name.
+        tool: its name.
         label: the source's name.
         name: the mode (of JMH) or response (of a table); None for that of the first benchmark.
 
@@ -53,18 +49,16 @@ def benchmark_source(
         name=chosen[0].mode, title="time" if is_time else "throughput", unit=chosen[0].unit,
         better="lower" if is_time else "higher",
     )  # fmt: skip
-    every_one = list(zip(chosen, levels, strict=True))
-    measured = [
-        (benchmark, at) for benchmark, at in every_one if benchmark.forks and not mostly_failed(*benchmark.failed)
-    ]
+    pairs = list(zip(chosen, levels, strict=True))
+    measured = [(benchmark, at) for benchmark, at in pairs if benchmark.forks and not mostly_failed(*benchmark.failed)]
+    failed = [FailedConfiguration(at, benchmark.failed) for benchmark, at in pairs if mostly_failed(*benchmark.failed)]
     doubt = _JUDGED if all(benchmark.disturbed for benchmark in chosen) else _UNJUDGED
     notes = list(dict.fromkeys(f"{benchmark.name}: {note}" for benchmark in chosen for note in benchmark.notes))
     return MeasuredSource(
-        label=label, name=instrument, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
+        label=label, name=tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
         configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured), facts=facts,
-        failed=tuple(FailedConfiguration(at, benchmark.failed) for benchmark, at in every_one if mostly_failed(*benchmark.failed)),
-        refused=_refusal([benchmark for benchmark, _ in measured]),
+        failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
         trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
     )  # fmt: skip
 
@@ -81,9 +75,8 @@ def _select_benchmarks(every: Sequence[Benchmark], label: str, name: str | None)
     """Return the benchmarks of one mode and one unit."""
     first = next((benchmark for benchmark in every if name in (None, benchmark.mode)), None)
     if first is None:
-        raise unknown_name_error(
-            "--response", f'{label} has no "{name}"', name, dict.fromkeys(benchmark.mode for benchmark in every)
-        )
+        modes = dict.fromkeys(benchmark.mode for benchmark in every)
+        raise unknown_name_error("--response", f'{label} has no "{name}"', name, modes)
     return [benchmark for benchmark in every if (benchmark.mode, benchmark.unit) == (first.mode, first.unit)]
 
 
@@ -125,19 +118,16 @@ def _facts(every: Sequence[Benchmark]) -> dict[str, str]:
 
 def _attributes(every: Sequence[Benchmark]) -> Mapping[str, list[int]]:
     """Return what is no param but changes the values: threads, and calls per iteration."""
-    attributes = {
-        "threads": [benchmark.threads for benchmark in every],
-        "calls of a shot": [benchmark.batch for benchmark in every],
-    }
-    return {
-        name: values for name, values in attributes.items() if not any(name in benchmark.params for benchmark in every)
-    }
+    threads, batches = [benchmark.threads for benchmark in every], [benchmark.batch for benchmark in every]
+    params = {name for benchmark in every for name in benchmark.params}
+    attributes = {"threads": threads, "calls of a shot": batches}
+    return {name: values for name, values in attributes.items() if name not in params}
 
 
 def _differ_by_params(every: Sequence[Benchmark]) -> bool:
     """Return whether params alone identify command lines: the names only repeat them."""
     params = {tuple(sorted(benchmark.params.items())) for benchmark in every}
-    return every[0].mode == _COMMANDS and len(every) > 1 and len(params) == len(every)
+    return every[0].mode == "run" and len(every) > 1 and len(params) == len(every)
 
 
 def _level(text: str) -> Level:

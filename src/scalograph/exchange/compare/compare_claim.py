@@ -21,7 +21,7 @@ from scalograph.text.quantities import change, count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import is_counted, short_setting, shorten_titles, singular
 
-# Ratios that differ by more are told apart.
+# Ratios within this factor share a span.
 ALIKE = 1.25
 
 
@@ -42,19 +42,21 @@ class ResultSpan(NamedTuple):
         return ratios[0], ratios[-1]
 
 
-def spans(comparison: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
+def spans(result: ResultComparison, only: Sequence[ShownAs] = ()) -> list[ResultSpan]:
     """Group the configurations of one curve into spans.
 
     If `only` is not empty, other outcomes end a span.
     """
     groups: list[ResultSpan] = []
     is_next = False
-    for row in ordered(comparison):
+    for row in ordered(result):
         if not row.ratio.value or (only and row.shown not in only):
             is_next = False
             continue
         is_more = row.ratio.value > 1
-        if is_next and groups[-1].is_more == is_more and _is_alike(groups[-1], row):
+        value, ends = _log(row), groups[-1].ratios if groups else (1.0, 1.0)
+        is_alike = max(ends[1], value) <= ALIKE * min(ends[0], value)
+        if is_next and groups[-1].is_more == is_more and is_alike:
             groups[-1].configurations.append(row)
         else:
             groups.append(ResultSpan([row], is_more))
@@ -62,24 +64,17 @@ def spans(comparison: ResultComparison, only: Sequence[ShownAs] = ()) -> list[Re
     return groups
 
 
-def levels_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
+def levels_phrase(result: ResultComparison, span: ResultSpan) -> str:
     """Format the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty off the curve's factor."""
-    if comparison.along not in span.configurations[0].levels:
+    if result.along not in span.configurations[0].levels:
         return ""
-    levels = [row.levels[comparison.along] for row in span.configurations]
-    title, unit = comparison.titles.get(comparison.along, comparison.along), comparison.units.get(comparison.along, "")
+    levels = [row.levels[result.along] for row in span.configurations]
+    title, unit = result.titles.get(result.along, result.along), result.units.get(result.along, "")
     if len(levels) == 1:
         return f"with {_level(title, levels[0], unit)}"
     if _is_count(title, levels[-1], unit):
         return f"from {level_text(levels[0])} to {_level(title, levels[-1], unit)}"
     return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
-
-
-def _is_alike(span: ResultSpan, row: ConfigurationRatio) -> bool:
-    value = row.ratio.value or 1.0
-    value = value if span.is_more else 1 / value
-    low, high = span.ratios
-    return max(high, value) <= ALIKE * min(low, value)
 
 
 def _level(title: str, level: Level, unit: str) -> str:
@@ -96,7 +91,6 @@ def _is_count(title: str, level: Level, unit: str) -> bool:
 MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
 PROGRAM = "study or program"
 _NOTE = "all intervals hold at once"
-_LEFT_OUT = "Scaling laws are compared only of the primary response over whole curves."
 
 
 def compare_claim(comparisons: ResultComparisons) -> Claim:
@@ -114,20 +108,14 @@ def compare_trust(comparisons: ResultComparisons) -> Trust | None:
 
 def differences(comparisons: ResultComparisons) -> str:
     """List the differences of the environments in one line."""
-    every = (
-        (f"{r.other}: " * (len(comparisons.results) > 1), difference)
-        for r in comparisons.results
-        for difference in r.differences
-    )
-    # A digest tells a reader no more than that they are not the same.
-    texts = [
-        f"{whose}{difference.what}"
-        + f" {difference.reference} \N{RIGHTWARDS ARROW} {difference.other}" * (difference.what != PROGRAM)
-        for whose, difference in every
-    ]
-    return (
-        f"differs: {'; '.join(dict.fromkeys(texts))}" if texts else "no difference of machine, kernel or JVM is known"
-    )
+    several = len(comparisons.results) > 1
+    every = [(f"{result.other}: " * several, d) for result in comparisons.results for d in result.differences]
+    if not every:
+        return "no difference of machine, kernel or JVM is known"
+    # Of a digest only the difference is worth showing.
+    change_texts = (f" {d.reference} \N{RIGHTWARDS ARROW} {d.other}" * (d.what != PROGRAM) for _, d in every)
+    texts = [f"{whose}{d.what}{text}" for (whose, d), text in zip(every, change_texts, strict=True)]
+    return f"differs: {'; '.join(dict.fromkeys(texts))}"
 
 
 def margin_remarks(comparisons: ResultComparisons) -> Iterator[str]:
@@ -136,167 +124,152 @@ def margin_remarks(comparisons: ResultComparisons) -> Iterator[str]:
         yield f"margin {percent_at_most(first.margin)}, the noise floor of this machine"
 
 
-def noun(comparison: ResultComparison) -> str:
+def noun(result: ResultComparison) -> str:
     """Return the noun for the response in a sentence."""
-    title = comparison.response_title or comparison.response.replace("_", " ")
-    is_time = comparison.unit in SECONDS and comparison.better == "lower"
-    if comparison.per == "clock":
+    title = result.response_title or result.response.replace("_", " ")
+    is_time = result.unit in SECONDS and result.better == "lower"
+    if result.per == "clock":
         return "clock cycles" if is_time else f"{title} per clock cycle"
-    if comparison.per == "cpu":
+    if result.per == "cpu":
         return "CPU seconds" if is_time else f"{title} per CPU"
     return "time" if is_time and title in ("wall time", "time") else title
 
 
-def verb(comparison: ResultComparison) -> str:
+def verb(result: ResultComparison) -> str:
     """Return "takes" for times, "has" for anything else."""
-    return "takes" if comparison.unit in SECONDS and comparison.better == "lower" else "has"
+    return "takes" if result.unit in SECONDS and result.better == "lower" else "has"
 
 
-def _sentences(comparison: ResultComparison, several: bool) -> list[str]:
+def _sentences(result: ResultComparison, several: bool) -> list[str]:
     """Return up to three sentences; one per result where several are compared."""
-    lost = [text for text in (_missing_sentence(comparison),) if text]
-    if comparison.answer == "not measurable":
-        printed = _printed_sentence(comparison)
+    lost = [text for text in (_missing_sentence(result),) if text]
+    if result.answer == "not measurable":
+        printed = _printed_sentence(result)
         if not printed:
-            return [f"Cannot be said: {comparison.why}.", *lost]
-        return [printed, *lost, f"No verdict: {comparison.why}."][: 1 if several else 3]
-    first = _equivalence_sentence(comparison) if comparison.answer == "same" else _difference_sentence(comparison)
-    more = [
-        text
-        for text in (_opposite_sentence(comparison), _law_sentence(comparison), _excluded_sentence(comparison))
-        if text
-    ]
+            return [f"Cannot be said: {result.why}.", *lost]
+        return [printed, *lost, f"No verdict: {result.why}."][: 1 if several else 3]
+    first = _equivalence_sentence(result) if result.answer == "same" else _difference_sentence(result)
+    more = filter(None, (_opposite_sentence(result), _law_sentence(result), _excluded_sentence(result)))
     return [first, *lost, *([] if several else more)]
 
 
-def _missing_sentence(comparison: ResultComparison) -> str:
+def _missing_sentence(result: ResultComparison) -> str:
     """Report what failed or is missing, and how much of it is allowed."""
-    text, allowed = lost_text(comparison.lost, comparison.other), sum(row.allowed for row in comparison.lost)
-    parts = [f"{text[:1].upper()}{text[1:]}"] if text and text != comparison.why else []
-    parts += [f"{count_noun(allowed, 'configuration')} may be missing, and {'is' if allowed == 1 else 'are'}"] * (
-        allowed > 0
-    )
+    text, allowed = lost_text(result.lost, result.other), sum(row.allowed for row in result.lost)
+    parts = [f"{text[:1].upper()}{text[1:]}"] if text and text != result.why else []
+    if allowed:
+        parts.append(f"{count_noun(allowed, 'configuration')} may be missing, and {'is' if allowed == 1 else 'are'}")
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _printed_sentence(comparison: ResultComparison) -> str:
+def _printed_sentence(result: ResultComparison) -> str:
     """Report values without intervals; empty where there are intervals, many curves, or flagged configurations."""
-    lost = any(row.ratio.low is not None or row.doubt for row in comparison.configurations)
-    if lost or len(list(curves(comparison))) > 1:
+    lost = any(row.ratio.low is not None or row.doubt for row in result.configurations)
+    if lost or len(list(curves(result))) > 1:
         return ""
-    texts, every = [], spans(comparison)[:MOST_SPANS]
-    for who, whose, is_more in (
-        (comparison.reference, comparison.other, False),
-        (comparison.other, comparison.reference, True),
-    ):
-        if parts := [_factor_phrase(comparison, span) for span in every if span.is_more == is_more]:
-            texts.append(f"{who} {verb(comparison)} {', '.join(parts)} the {noun(comparison)} of {whose}")
+    texts, every = [], spans(result)[:MOST_SPANS]
+    for who, whose, is_more in ((result.reference, result.other, False), (result.other, result.reference, True)):
+        if parts := [_factor_phrase(result, span) for span in every if span.is_more == is_more]:
+            texts.append(f"{who} {verb(result)} {', '.join(parts)} the {noun(result)} of {whose}")
     return f"Without intervals: {'; '.join(texts)}." if texts else ""
 
 
-def _factor_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
+def _factor_phrase(result: ResultComparison, span: ResultSpan) -> str:
     low, high = (significant(x, 3) for x in span.ratios)
     factor = f"{low}x" if low == high else f"{low}x to {high}x"
-    return f"{levels_phrase(comparison, span)} {factor}".strip()
+    return f"{levels_phrase(result, span)} {factor}".strip()
 
 
-def _equivalence_sentence(comparison: ResultComparison) -> str:
-    n = len(comparison.configurations)
+def _equivalence_sentence(result: ResultComparison) -> str:
+    n = len(result.configurations)
     many = "" if n == 1 else f" with each of {n} configurations"
-    if comparison.n_blind:
-        many = f" with {n - comparison.n_blind} of {n} configurations; the others are too noisy to say"
-    within = percent_at_most(comparison.reach or 0.0)
-    return f"The same: {comparison.other} {verb(comparison)} the {noun(comparison)} of {comparison.reference} within {within}{many}."
+    if result.n_blind:
+        many = f" with {n - result.n_blind} of {n} configurations; the others are too noisy to say"
+    within = percent_at_most(result.reach or 0.0)
+    return f"The same: {result.other} {verb(result)} the {noun(result)} of {result.reference} within {within}{many}."
 
 
-def _difference_sentence(comparison: ResultComparison) -> str:
-    head = f"{comparison.other} is {comparison.answer}: "
-    deciding = [row for row in comparison.configurations if row.shown == comparison.answer]
-    if len(comparison.configurations) == 1:
-        return f"{head}it {verb(comparison)} {_change_phrase(comparison, comparison.configurations[0].ratio)}."
-    if comparison.shift and _is_common(comparison):
-        shape = f"the same shape at another level, alike within {percent_at_most(comparison.alike or 0.0)}"
-        return f"{head}it {verb(comparison)} {_change_phrase(comparison, comparison.shift)}; {shape}."
+def _difference_sentence(result: ResultComparison) -> str:
+    head = f"{result.other} is {result.answer}: "
+    deciding = [row for row in result.configurations if row.shown == result.answer]
+    if len(result.configurations) == 1:
+        return f"{head}it {verb(result)} {_change_phrase(result, result.configurations[0].ratio)}."
+    shift = result.shift.value if result.shift and result.shift.value else 1.0
+    if result.shift and (result.alike is not None and result.alike < max(shift, 1 / shift) - 1):
+        shape = f"the same shape at another level, alike within {percent_at_most(result.alike or 0.0)}"
+        return f"{head}it {verb(result)} {_change_phrase(result, result.shift)}; {shape}."
     if not deciding:
-        return f"{head}{_mean_phrase(comparison)}; no single configuration shows it."
-    parts = list(curves(comparison))
-    word: ShownAs = "slower" if comparison.answer == "slower" else "faster"
-    groups = spans(comparison, (word,)) if len(parts) == 1 else []
+        return f"{head}{_mean_phrase(result)}; no single configuration shows it."
+    parts = list(curves(result))
+    word: ShownAs = "slower" if result.answer == "slower" else "faster"
+    groups = spans(result, (word,)) if len(parts) == 1 else []
     if groups and len(groups) <= MOST_SPANS:
-        return f"{head}{'; '.join(_span_phrase(comparison, span) for span in groups)}."
+        return f"{head}{'; '.join(_span_phrase(result, span) for span in groups)}."
     worst = max(deciding, key=_log)
-    n = f"with {len(deciding)} of {count_noun(len(comparison.configurations), 'configuration')}"
-    return f"{head}{n}; most {_configuration_phrase(comparison, worst)}: {_change_phrase(comparison, worst.ratio)}."
+    n = f"with {len(deciding)} of {count_noun(len(result.configurations), 'configuration')}"
+    return f"{head}{n}; most {_configuration_phrase(result, worst)}: {_change_phrase(result, worst.ratio)}."
 
 
-def _mean_phrase(comparison: ResultComparison) -> str:
+def _mean_phrase(result: ResultComparison) -> str:
     """Format the mean ratio; that of the upper levels where only it differs."""
-    shift, upper = comparison.shift, comparison.upper
-    if upper and comparison.upper_from is not None and not (shift and not shift.contains(1.0)):
-        begin = level_text(comparison.upper_from, comparison.units.get(comparison.along, ""))
-        return f"from {begin} {comparison.titles.get(comparison.along, '')} on together it {verb(comparison)} {_change_phrase(comparison, upper)}"
-    return f"over all configurations it {verb(comparison)} {_change_phrase(comparison, shift)}" if shift else ""
+    shift, upper = result.shift, result.upper
+    if upper and result.upper_from is not None and not (shift and not shift.contains(1.0)):
+        begin = level_text(result.upper_from, result.units.get(result.along, ""))
+        levels = f"from {begin} {result.titles.get(result.along, '')} on together"
+        return f"{levels} it {verb(result)} {_change_phrase(result, upper)}"
+    return f"over all configurations it {verb(result)} {_change_phrase(result, shift)}" if shift else ""
 
 
-def _is_common(comparison: ResultComparison) -> bool:
-    """Return whether all configurations differ alike: by less among each other than the results differ."""
-    shift = comparison.shift.value if comparison.shift and comparison.shift.value else 1.0
-    return comparison.alike is not None and comparison.alike < max(shift, 1 / shift) - 1
-
-
-def _span_phrase(comparison: ResultComparison, span: ResultSpan) -> str:
+def _span_phrase(result: ResultComparison, span: ResultSpan) -> str:
+    head = f"{levels_phrase(result, span)} it {verb(result)}"
     if len(span.configurations) == 1:
-        return f"{levels_phrase(comparison, span)} it {verb(comparison)} {_change_phrase(comparison, span.configurations[0].ratio)}"
+        return f"{head} {_change_phrase(result, span.configurations[0].ratio)}"
     values = sorted(row.ratio.value or 1.0 for row in span.configurations)
     low, high = (significant(x, 3) for x in values[:: len(values) - 1])
-    return f"{levels_phrase(comparison, span)} it {verb(comparison)} {low}x to {high}x the {noun(comparison)} of {comparison.reference}"
+    return f"{head} {low}x to {high}x the {noun(result)} of {result.reference}"
 
 
-def _opposite_sentence(comparison: ResultComparison) -> str:
+def _opposite_sentence(result: ResultComparison) -> str:
     """Report where a slower result is faster; a faster one is slower nowhere."""
-    faster = (
-        [row for row in comparison.configurations if row.shown == "faster"] if comparison.answer == "slower" else []
-    )
-    if not faster:
+    faster = [row for row in result.configurations if row.shown == "faster"]
+    if not faster or result.answer != "slower":
         return ""
     most = max(faster, key=_log)
-    count = f"It is faster with {len(faster)} of {count_noun(len(comparison.configurations), 'configuration')}"
-    return f"{count}; most {_configuration_phrase(comparison, most)}: {_change_phrase(comparison, most.ratio)}."
+    count = f"It is faster with {len(faster)} of {count_noun(len(result.configurations), 'configuration')}"
+    return f"{count}; most {_configuration_phrase(result, most)}: {_change_phrase(result, most.ratio)}."
 
 
-def _law_sentence(comparison: ResultComparison) -> str:
+def _law_sentence(result: ResultComparison) -> str:
     """Report the changed coefficients of a single curve's scaling law, or why none were compared."""
-    if comparison.laws_left_out:
-        return _LEFT_OUT
-    if len(list(curves(comparison))) > 1 or not comparison.laws:
+    if result.laws_left_out:
+        return "Scaling laws are compared only of the primary response over whole curves."
+    if len(list(curves(result))) > 1 or not result.laws:
         return ""
-    changes = (
-        f"{law.coefficient} {estimate(law.reference)} \N{RIGHTWARDS ARROW} {estimate(law.other)}"
-        for law in comparison.laws
-    )
+    ends = ((law.coefficient, estimate(law.reference), estimate(law.other)) for law in result.laws)
+    changes = (f"{name} {before} \N{RIGHTWARDS ARROW} {after}" for name, before, after in ends)
     return f"Of the scaling law changed: {', '.join(changes)}."
 
 
-def _excluded_sentence(comparison: ResultComparison) -> str:
-    lost = sum(bool(row.doubt) for row in comparison.configurations)
-    others = comparison.unmatched - len(comparison.lost)
+def _excluded_sentence(result: ResultComparison) -> str:
+    lost = sum(bool(row.doubt) for row in result.configurations)
+    others = result.unmatched - len(result.lost)
     parts = [f"{count_noun(others, 'configuration')} only one of them has"] if others else []
     parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
     return f"Left out: {'; '.join(parts)}." if parts else ""
 
 
-def _change_phrase(comparison: ResultComparison, ratio: Estimate) -> str:
+def _change_phrase(result: ResultComparison, ratio: Estimate) -> str:
     """Format a change; only its direction where the interval spans more than a factor of 2."""
-    text = change(ratio, noun(comparison), comparison.reference)
+    text = change(ratio, noun(result), result.reference)
     if text != NOT_RESOLVED:
         return text
     more = "more" if (ratio.value or 1.0) > 1 else "less"
-    return f"{more} {noun(comparison)} than {comparison.reference}, by how much is {NOT_RESOLVED}"
+    return f"{more} {noun(result)} than {result.reference}, by how much is {NOT_RESOLVED}"
 
 
-def _configuration_phrase(comparison: ResultComparison, row: ConfigurationRatio) -> str:
-    varied = [n for n in row.levels if len({t.levels[n] for t in comparison.configurations}) > 1]
-    named = (short_setting(comparison.titles.get(n, n), row.levels[n], comparison.units.get(n, "")) for n in varied)
+def _configuration_phrase(result: ResultComparison, row: ConfigurationRatio) -> str:
+    varied = [n for n in row.levels if len({t.levels[n] for t in result.configurations}) > 1]
+    named = (short_setting(result.titles.get(n, n), row.levels[n], result.units.get(n, "")) for n in varied)
     return f"with {', '.join(named)}"
 
 
@@ -399,18 +372,14 @@ def _law_rows(comparisons: ResultComparisons) -> list[TableDoc]:
     return [TableDoc(id="laws", title=title, columns=columns, rows=rows)] if rows else []
 
 
-def _table(comparison: ResultComparison, name: str) -> TableDoc:
-    factors = list(comparison.configurations[0].levels)
-    columns = [
-        Column(name=comparison.titles.get(n, n), unit=comparison.units.get(n, ""), kind="label") for n in factors
-    ]
-    columns += [
-        Column(name=who, unit=comparison.unit, kind="estimate") for who in (comparison.reference, comparison.other)
-    ]
+def _table(result: ResultComparison, name: str) -> TableDoc:
+    factors = list(result.configurations[0].levels)
+    columns = [Column(name=result.titles.get(n, n), unit=result.units.get(n, ""), kind="label") for n in factors]
+    columns += [Column(name=who, unit=result.unit, kind="estimate") for who in (result.reference, result.other)]
     columns += [Column(name="ratio", kind="estimate"), Column(name="is", kind="text")]
     rows: list[list[Cell]] = [
         [*(row.levels[n] for n in factors), row.reference, row.other, row.ratio, row.doubt or row.shown]
-        for row in ordered(comparison)
+        for row in ordered(result)
     ]
-    title = f"{noun(comparison)}: {comparison.other} beside {comparison.reference}"
+    title = f"{noun(result)}: {result.other} beside {result.reference}"
     return TableDoc(id=name, title=title, note=_TABLES_NOTE, columns=columns, rows=rows)

@@ -1,7 +1,7 @@
 """Findings as a source: the scores behind each point of their curves."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.exchange.compare.measured_source import (
@@ -15,7 +15,7 @@ from scalograph.questions.registry import QUESTIONS, why_no_curves
 from scalograph.study.scalars import unknown_name_error
 from scalograph.text.quantities import count_noun
 
-# Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.
+# Disturbed or invalid verdicts, and the share of such runs above which a study allows no verdict.
 _DISTURBED, HALF = ("disturbed", "invalid"), 0.5
 _BLOCK = re.compile(r"b(\d+)-")
 
@@ -29,45 +29,28 @@ def findings_source(findings: Findings, label: str, name: str | None = None) -> 
         StudyError: it has no such response, or one without a better direction, or it is a search without curves.
         ProtocolError: a point lacks a level of a factor.
     """
-    _refuse_search(findings, label)
+    asked = findings.study.question
+    if not findings.curves and asked in QUESTIONS and (reason := why_no_curves(asked)):
+        fix = "read both answers side by side: scalograph report RESULTS"
+        raise StudyError.one(label, f'results of question "{asked}": {reason}', "results with curves", fix)
     response = _response(findings, label, name)
     # A law is of the primary response.
     is_primary = name in (None, findings.study.primary)
     failed = tuple(_failed_configurations(findings, response.name))
     configurations = tuple(_configurations(findings, response.name))
-    _refuse_partial(findings, label, [*configurations, *failed])
+    rows: list[SourceConfiguration | FailedConfiguration] = [*configurations, *failed]
+    names = [factor.name for factor in findings.study.factors]
+    if lost := next((name for row in rows for name in names if name not in row.levels), None):
+        raise ProtocolError(label, f'a point of a curve without a level of "{lost}"', "one of each factor")
     return MeasuredSource(
-        label=label,
-        name=findings.study.name,
-        title=findings.study.title,
+        label=label, name=findings.study.name, title=findings.study.title,
         factors={factor.name: factor for factor in findings.study.factors},
-        along=findings.curves[0].factor if findings.curves else "",
-        response=response,
-        configurations=configurations,
-        failed=failed,
-        machine=findings.machine,
-        facts={"study or program": findings.study.hash[:12]},
-        refused=_refusal(findings, response.name),
-        trust=findings.trust,
+        along=findings.curves[0].factor if findings.curves else "", response=response, configurations=configurations,
+        failed=failed, machine=findings.machine, facts={"study or program": findings.study.hash[:12]},
+        refused=_refusal(findings, response.name), trust=findings.trust,
         curves=tuple(findings.curves) if is_primary else (),
         laws_left_out=not is_primary and any(curve.law is not None for curve in findings.curves),
-    )
-
-
-def _refuse_search(findings: Findings, label: str) -> None:
-    asked = findings.study.question
-    if not findings.curves and asked in QUESTIONS and (reason := why_no_curves(asked)):
-        fix = "read both answers side by side: scalograph report RESULTS"
-        raise StudyError.one(label, f'results of question "{asked}": {reason}', "results with curves", fix)
-
-
-def _refuse_partial(
-    findings: Findings, label: str, configurations: Sequence[SourceConfiguration | FailedConfiguration]
-) -> None:
-    """Refuse points without a level of every factor: findings may come from anybody."""
-    names = [factor.name for factor in findings.study.factors]
-    if lost := next((name for row in configurations for name in names if name not in row.levels), None):
-        raise ProtocolError(label, f'a point of a curve without a level of "{lost}"', "one of each factor")
+    )  # fmt: skip
 
 
 def _response(findings: Findings, label: str, name: str | None) -> ResponseDoc:
@@ -90,11 +73,9 @@ def _configurations(findings: Findings, name: str) -> Iterator[SourceConfigurati
     by_cpu = counts_disturbed(findings, name)
     for curve in findings.curves:
         for point in curve.points:
-            response = point.responses.get(name)
-            if response is None or _is_failed(point, name):
-                continue
-            if (row := _configuration(curve, point, response, by_cpu)).scores:
-                yield row
+            if (response := point.responses.get(name)) and not _is_failed(point, name):
+                row = _configuration(curve, point, response, by_cpu)
+                yield from [row] if row.scores else []
 
 
 def _failed_configurations(findings: Findings, name: str) -> Iterator[FailedConfiguration]:
@@ -118,18 +99,15 @@ def _configuration(curve: Curve, point: Point, response: PointResponse, by_cpu: 
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
     kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
-    # Runs of a search are no blocks.
+    # Runs of a search have no blocks.
     named = [_BLOCK.match(run) for _, run in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
     return SourceConfiguration(
-        levels={**curve.group, curve.factor: point.level},
-        scores=tuple(score for score, _ in kept),
-        blocks=tuple(blocks),
-        estimate=response.estimate,
-        n_cpus=point.n_cpus,
+        levels={**curve.group, curve.factor: point.level}, scores=tuple(score for score, _ in kept),
+        blocks=tuple(blocks), estimate=response.estimate, n_cpus=point.n_cpus,
         doubt="rests on disturbed runs" if rests else "",
-    )
+    )  # fmt: skip
 
 
 def _refusal(findings: Findings, name: str) -> str:
@@ -139,11 +117,7 @@ def _refusal(findings: Findings, name: str) -> str:
     if "reject" in (findings.trust.level, findings.trust.responses.get(name)):
         sentence = findings.trust.sentence.rstrip(".")
         return f"{sentence[:1].lower()}{sentence[1:]}"
-    verdicts = [
-        v
-        for curve in findings.curves
-        for point in curve.points
-        for v in (point.responses[name].verdicts if name in point.responses else [])
-    ]
+    points = [point.responses.get(name) for curve in findings.curves for point in curve.points]
+    verdicts = [verdict for response in points if response for verdict in response.verdicts]
     n = sum(verdict in _DISTURBED for verdict in verdicts)
     return f"{n:,} of {count_noun(len(verdicts), 'run')} were disturbed" if n > HALF * len(verdicts) else ""

@@ -11,7 +11,7 @@ from scalograph.study.scalars import format_value
 from scalograph.text.format import level_text
 from scalograph.text.quantities import gibibytes
 
-# What a reader asks first, and what differs from one look to the next without meaning anything.
+# Facts whose difference matters, in the order readers ask for them.
 _FIRST = (
     "cpu_model", "architecture", "n_cpus", "hypervisor", "memory_bytes", "clock_mhz", "smt", "cpu_quota", "governor",
     "microcode", "distribution", "kernel", "clocksource", "compiler", "disk_rotational", "jvms_used",
@@ -20,13 +20,13 @@ _NAMES = {
     "cpu_model": "CPU", "n_cpus": "CPUs", "memory_bytes": "memory", "clock_mhz": "MHz", "smt": "SMT",
     "jvms_used": "JVM", "cpu_quota": "CPU quota", "disk_rotational": "rotating disk",
 }  # fmt: skip
-# The factor of another instrument's file that holds the names of its benchmarks; one level of it needs no name of it.
+# The factor that holds the names of another tool's benchmarks; its levels need no prefix.
 BENCHMARK = "benchmark"
 _ENDLESS = 1e300
-_CLOSE = 0.02  # clocks and sizes of memory that are nearer are the same
+_CLOSE = 0.02  # clocks and memory sizes within this share are equal
 
 
-# Levels that both have, the configuration of the reference, that of the other.
+# Common levels, the configuration of the reference, that of the other.
 MatchedPair = tuple[Mapping[str, Level], SourceConfiguration, SourceConfiguration]
 
 
@@ -53,14 +53,12 @@ def match_sources(reference: MeasuredSource, other: MeasuredSource) -> MatchedCo
     """
     _refuse_unlike(reference, other)
     names, changed = _keys(reference, other)
-    ours, theirs = _index_by_key(reference, names), _index_by_key(other, names)
-    pairs: list[MatchedPair] = [
-        (dict(zip(names, key, strict=True)), ours_row, theirs[key]) for key, ours_row in ours.items() if key in theirs
-    ]
+    ours, theirs = ({_key(row, names): row for row in source.configurations} for source in (reference, other))
+    both = [key for key in ours if key in theirs]
+    pairs: list[MatchedPair] = [(dict(zip(names, key, strict=True)), ours[key], theirs[key]) for key in both]
     lost = list(_lost(reference, other, names))
     if not any(row.why == "failed" for row in lost) and not pairs:
-        factors = ", ".join(names) or "no factor"
-        problem = f"no configuration that both have, by {factors}"
+        problem = f"no configuration that both have, by {', '.join(names) or 'no factor'}"
         raise StudyError.one(f"{reference.label} and {other.label}", problem, "results of the same configurations")
     differences = [*_machine(reference.machine, other.machine), *changed, *_facts(reference, other)]
     return MatchedConfigurations(pairs, differences, len(ours) + len(theirs) - 2 * len(pairs), lost)
@@ -113,10 +111,6 @@ def _keys(reference: MeasuredSource, other: MeasuredSource) -> tuple[list[str], 
             before, after = (level_text(levels[0]) for levels in (ours, theirs))
             changed.append(SourceDifference(what=title, reference=before, other=after))
     return names, changed
-
-
-def _index_by_key(source: MeasuredSource, names: Sequence[str]) -> dict[tuple[Level, ...], SourceConfiguration]:
-    return {_key(row, names): row for row in source.configurations}
 
 
 def _key(row: SourceConfiguration | FailedConfiguration, names: Sequence[str]) -> tuple[Level, ...]:

@@ -1,6 +1,6 @@
 """What can be compared: configurations with their scores, whatever they were read from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -104,22 +104,17 @@ def select_levels(sources: Sequence[MeasuredSource], where: Sequence[str]) -> li
 
 
 def _select_levels(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Sequence[str]) -> MeasuredSource:
-    def is_wanted(levels: Mapping[str, Level]) -> bool:
-        return all(name not in source.factors or format_value(levels[name]) in texts for name, texts in wanted.items())
+    def is_wanted(levels: Mapping[str, Level], names: Collection[str]) -> bool:
+        return all(name not in names or format_value(levels[name]) in texts for name, texts in wanted.items())
 
-    kept = [row for row in source.configurations if is_wanted(row.levels)]
-    failed = [row for row in source.failed if is_wanted(row.levels)]
+    kept = [row for row in source.configurations if is_wanted(row.levels, source.factors)]
+    failed = [row for row in source.failed if is_wanted(row.levels, source.factors)]
     if not kept and not failed:
         reason = f"no configuration with {', '.join(where)}" if where else "no configuration with a run that counts"
         raise StudyError.one(source.label, reason, "one or more")
     cut = [curve for curve in source.curves if curve.factor in wanted]
-    whole = tuple(
-        curve
-        for curve in source.curves
-        if curve.factor not in wanted
-        and all(format_value(level) in wanted.get(name, {format_value(level)}) for name, level in curve.group.items())
-    )
-    return replace(drop_laws(source, cut), configurations=tuple(kept), failed=tuple(failed), curves=whole)
+    whole = [curve for curve in source.curves if curve.factor not in wanted and is_wanted(curve.group, curve.group)]
+    return replace(drop_laws(source, cut), configurations=tuple(kept), failed=tuple(failed), curves=tuple(whole))
 
 
 def mostly_failed(n_failed: int, n_runs: int) -> bool:

@@ -14,12 +14,9 @@ from scalograph.protocol.plain import Level
 
 
 def paired_versions(
-    source: MeasuredSource,
-    factor: str,
-    names: Mapping[Level, str],
-    margin: float | None = None,
+    source: MeasuredSource, factor: str, names: Mapping[Level, str], margin: float | None = None,
     confidence: float = 0.95,
-) -> ResultComparisons:
+) -> ResultComparisons:  # fmt: skip
     """Compare the second level of a factor with the first, block by block.
 
     Args:
@@ -36,11 +33,12 @@ def paired_versions(
     ratios = [replace(_ratio(before, after, single), confidence=confidence) for _, before, after in pairs]
     configurations = [ratio_of_configuration(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [row.shown for row in configurations if not row.doubt]
-    lost = list(_lost(source, factor, names))
+    lost, others = list(_lost(source, factor, names)), [name for name in source.factors if name != factor]
     comparison = ResultComparison(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
         response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
-        along=_curve_factor(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
+        along=max(others, key=lambda name: len(source.levels_of(name)), default=""),
+        titles={name: doc.title or name for name, doc in source.factors.items()},
         units={name: doc.unit for name, doc in source.factors.items()}, margin=least, margin_from=origin,
         **answer_fields((source.refused,), configurations, words, margin, lost_text(lost, "this study")),
         configurations=configurations, lost=lost,
@@ -63,9 +61,8 @@ def _lost(source: MeasuredSource, factor: str, names: Mapping[Level, str]) -> It
     """Yield the configurations that one version has and the other lacks."""
     have = {_key(row.levels): row.levels for row in source.configurations if row.levels[factor] in names}
     failed = {_key(row.levels): row for row in source.failed}
-    wanted = {
-        _key({**levels, factor: version}): {**levels, factor: version} for levels in have.values() for version in names
-    }
+    both = [{**levels, factor: version} for levels in have.values() for version in names]
+    wanted = {_key(levels): levels for levels in both}
     for key, levels in {**wanted, **{key: row.levels for key, row in failed.items()}}.items():
         if key not in have:
             n, of = failed[key].runs if key in failed else (0, 0)
@@ -88,14 +85,6 @@ def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> 
 
 def _ratio(before: SourceConfiguration, after: SourceConfiguration, single: float) -> Estimate:
     """Return the ratio of the second to the first over the blocks that hold both."""
-    ours, theirs = (
-        dict(zip(before.blocks, before.scores, strict=True)),
-        dict(zip(after.blocks, after.scores, strict=True)),
-    )
+    ours, theirs = (dict(zip(row.blocks, row.scores, strict=True)) for row in (before, after))
     blocks = sorted(ours.keys() & theirs.keys())
     return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
-
-
-def _curve_factor(source: MeasuredSource, factor: str) -> str:
-    others = [name for name in source.factors if name != factor]
-    return max(others, key=lambda name: len(source.levels_of(name)), default="")

@@ -1,7 +1,6 @@
 """A published table as a source: `published:15`, or `published:parallel-build:smp=smp,tree=full`."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from scalograph.errors import StudyError
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceConfiguration
@@ -40,7 +39,10 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         StudyError: there is no such table, or its rows name a configuration twice.
     """
     study_name, _, rest = text.removeprefix(PREFIX).partition(":")
-    where = _where(text, rest)
+    parts = [part.partition("=") for part in rest.split(",") if part]
+    if any(not equals or not column for column, equals, _ in parts):
+        raise StudyError.one(text, f'"{rest}"', _FORM)
+    where = {column: wanted for column, _, wanted in parts}
     if study_name.isdecimal() and not rest:
         study_name, where = _find_study(text, study_name), {TABLE: study_name}
     declared, published = _load_published(text, study_name)
@@ -50,37 +52,32 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
     kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
     column, response = _response(declared.study, published, text, name)
     configurations = _configurations(text, published, kept, column)
+    known_factors = declared.study.factors
+    factors = {
+        name: FactorDoc(name=name, title=known_factors[name].title or name, unit=known_factors[name].unit, levels=[])
+        for name in published.match.values() if name in known_factors
+    }  # fmt: skip
+    ends = {end for pair in published.ranges.values() for end in pair}
+    others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]
+    common = {column: {row[column] for row in kept} for column in others if column != TABLE}
     return MeasuredSource(
-        label=text,
-        name=declared.study.name,
-        title=declared.study.title,
-        factors=_factors(declared.study, published),
-        along=_curve_factor(declared.study, published, configurations),
-        response=response,
+        label=text, name=declared.study.name, title=declared.study.title, factors=factors,
+        along=_curve_factor(declared.study, published, configurations), response=response,
         configurations=configurations,
-        facts=_facts(published, columns, kept),
-    )
-
-
-def _where(text: str, rest: str) -> dict[str, str]:
-    parts = [part.partition("=") for part in rest.split(",") if part]
-    if any(not equals or not column for column, equals, _ in parts):
-        raise StudyError.one(text, f'"{rest}"', _FORM)
-    return {column: wanted for column, _, wanted in parts}
+        facts={name: values.pop() or "" for name, values in common.items() if len(values) == 1},
+    )  # fmt: skip
 
 
 def _find_study(text: str, wanted: str) -> str:
     """Find the shipped study that has most rows of this table of a paper."""
     files = {name: shipped_study(name) / "published.csv" for name in shipped_studies()}
-    rows = {name: _count(file, wanted) for name, file in files.items() if file.is_file()}
+    rows: dict[str, int] = {}
+    for name, file in files.items():
+        columns, every = read_rows(Published(file=file.name), file) if file.is_file() else ((), ())
+        rows[name] = sum(row[TABLE] == wanted for row in every) if TABLE in columns else 0
     if not any(rows.values()):
         raise StudyError.one(text, f"no study that ships has a published table {wanted}", _FORM)
     return max(rows, key=lambda name: rows[name])
-
-
-def _count(file: Path, wanted: str) -> int:
-    columns, rows = read_rows(Published(file=file.name), file)
-    return sum(row[TABLE] == wanted for row in rows) if TABLE in columns else 0
 
 
 def _load_published(text: str, name: str) -> tuple[Declared, Published]:
@@ -127,25 +124,9 @@ def _configurations(
     return tuple(by_levels.values())
 
 
-def _factors(study: Study, published: Published) -> dict[str, FactorDoc]:
-    factors = {name: study.factors[name] for name in published.match.values() if name in study.factors}
-    return {
-        name: FactorDoc(name=name, title=factor.title or name, unit=factor.unit, levels=[])
-        for name, factor in factors.items()
-    }
-
-
 def _curve_factor(study: Study, published: Published, configurations: Sequence[SourceConfiguration]) -> str:
     """Choose the factor of the baseline, else the one with the most levels."""
     names = list(dict.fromkeys(published.match.values()))
     if baseline := [name for name in study.baseline if name in names]:
         return baseline[0]
     return max(names, key=lambda name: len({configuration.levels[name] for configuration in configurations}))
-
-
-def _facts(published: Published, columns: Sequence[str], rows: Sequence[PublishedRow]) -> Mapping[str, str]:
-    """Return columns that are constant and neither factor nor value, such as an operating system."""
-    ends = {end for pair in published.ranges.values() for end in pair}
-    others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]
-    common = {column: {row[column] for row in rows} for column in others if column != TABLE}
-    return {name: values.pop() or "" for name, values in common.items() if len(values) == 1}

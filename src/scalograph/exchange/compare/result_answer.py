@@ -80,8 +80,7 @@ def _are_apart(before: Estimate, after: Estimate) -> bool:
     return before.high < after.low or after.high < before.low
 
 
-# A noise floor above this measures nothing, and neither do results that have it in more than half of their
-# configurations.
+# A configuration with a larger noise floor is blind; so are results where more than half are.
 BLIND, HALF = 0.25, 0.5
 _ROUNDING = 1e-9
 MOST_NAMED = 4  # of what failed or is missing
@@ -145,18 +144,16 @@ def _compare_result(
     least, origin = margin_of(margin, floor)
     estimates = zip(pairs.pairs, _pair_ratios(pairs, ratios, confidence), strict=True)
     configurations = [ratio_of_configuration(pair, estimate, least, is_rate) for pair, estimate in estimates]
-    shift = (
-        _simultaneous_estimate(ratios.shift, ratios.single, confidence)
-        if ratios and len(ratios.configurations) > 1
-        else None
-    )
-    upper = _simultaneous_estimate(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
+    shift = _estimate(ratios.shift, ratios, confidence) if ratios and len(ratios.configurations) > 1 else None
+    upper = _estimate(ratios.upper, ratios, confidence) if ratios and ratios.upper else None
     words = [row.shown for row in configurations if not row.doubt]
     words += [classify_ratio(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
     if reference.is_printed or other.is_printed:
         refused.append("published figures have no runs, and so no intervals")
     fields = answer_fields(refused, configurations, words, margin, lost_text(lost, other.label))
+    has_floor = margin is not None or floor > 0 or not (reference.machine and other.machine)
+    flags = [_NO_FLOOR] if fields["answer"] in ("slower", "faster") and not has_floor else []
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
@@ -166,23 +163,20 @@ def _compare_result(
         margin=least, margin_from=origin, **fields, differences=pairs.differences, unmatched=pairs.unmatched, lost=lost,
         configurations=configurations, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_shape_distance(ratios, shift),
-        doubts=[*_doubts((reference, other)), *_floor_flags((reference, other), fields["answer"], margin, floor)],
+        doubts=[*_doubts((reference, other)), *flags],
         laws=[] if refused or not pairs.pairs else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
-        causes=[text for source in (reference, other) for text in ([f"{source.label}: {text}" for text in source.trust.causes[:MOST_CAUSES]] if source.trust else [])],
+        causes=[f"{s.label}: {text}" for s in (reference, other) if s.trust for text in s.trust.causes[:MOST_CAUSES]],
     )  # fmt: skip
 
 
 def lost_text(lost: Sequence[LostConfiguration], label: str) -> str:
     """List what failed or is missing in a result and was not allowed to; empty where nothing is."""
     unexpected = [row for row in lost if not row.allowed]
-    parts = [
-        f"{row.name} "
-        + (f"failed in {row.n_failed:,} of {count_noun(row.n_runs, 'run')}" if row.n_runs else "is missing")
-        for row in unexpected[:MOST_NAMED]
-    ]
-    more = [f"and {len(unexpected) - MOST_NAMED} more"] if len(unexpected) > MOST_NAMED else []
-    return f"in {label} {', '.join([*parts, *more])}" if unexpected else ""
+    parts = [f"{row.name} failed in {row.n_failed:,} of {count_noun(row.n_runs, 'run')}" if row.n_runs
+             else f"{row.name} is missing" for row in unexpected[:MOST_NAMED]]  # fmt: skip
+    parts += [f"and {len(unexpected) - MOST_NAMED} more"] if len(unexpected) > MOST_NAMED else []
+    return f"in {label} {', '.join(parts)}" if unexpected else ""
 
 
 def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
@@ -194,14 +188,6 @@ def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
     return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in by_sentence.items()]
 
 
-def _floor_flags(
-    sources: Sequence[MeasuredSource], answer: ComparisonAnswer, margin: float | None, floor: float
-) -> list[str]:
-    """Flag a difference between times for which no noise floor is known."""
-    is_known = margin is not None or floor > 0 or not all(source.machine for source in sources)
-    return [] if is_known or answer not in ("slower", "faster") else [_NO_FLOOR]
-
-
 def _ratios(
     reference: MeasuredSource, pairs: MatchedConfigurations, confidence: float, ranks: Mapping[Level, int]
 ) -> CurveRatios | None:
@@ -210,9 +196,8 @@ def _ratios(
     if not kept:
         return None
     upper = [ranks.get(levels[reference.along], 0) for levels, *_ in kept] if ranks else []
-    return curve_ratios(
-        [logs_of(before) for _, before, _ in kept], [logs_of(after) for *_, after in kept], confidence, upper
-    )
+    before, after = [logs_of(pair[1]) for pair in kept], [logs_of(pair[2]) for pair in kept]
+    return curve_ratios(before, after, confidence, upper)
 
 
 def _ranks(reference: MeasuredSource, pairs: MatchedConfigurations) -> dict[Level, int]:
@@ -237,26 +222,24 @@ def logs_of(configuration: SourceConfiguration) -> BlockedLogs:
     return BlockedLogs(np.log(np.asarray(configuration.scores, dtype=np.float64)), configuration.blocks)
 
 
-def _simultaneous_estimate(contrast: Contrast, single: float, confidence: float) -> Estimate:
+def _estimate(contrast: Contrast, ratios: CurveRatios, confidence: float) -> Estimate:
     """Return a ratio whose interval holds together with all others."""
-    return replace(contrast.estimate(single), confidence=confidence)
+    return replace(contrast.estimate(ratios.single), confidence=confidence)
 
 
 def _pair_ratios(pairs: MatchedConfigurations, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
     """Return the ratio of each pair; without an interval for pairs that do not decide."""
     deciding = iter(ratios.configurations if ratios else ())
-    return [
-        _simultaneous_estimate(next(deciding), ratios.single, confidence)
-        if ratios and _decides(before, after)
-        else _alone(before, after)
-        for _, before, after in pairs.pairs
-    ]
-
-
-def _alone(before: SourceConfiguration, after: SourceConfiguration) -> Estimate:
-    is_defined = have_logs((*before.scores, *after.scores))
-    value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
-    return Estimate(value, n=len(before.scores) + len(after.scores), method="ratio of typical runs")
+    estimates = []
+    for _, before, after in pairs.pairs:
+        if ratios and _decides(before, after):
+            estimates.append(_estimate(next(deciding), ratios, confidence))
+            continue
+        is_defined = have_logs((*before.scores, *after.scores))
+        value = float(np.exp(np.log(after.scores).mean() - np.log(before.scores).mean())) if is_defined else None
+        n = len(before.scores) + len(after.scores)
+        estimates.append(Estimate(value, n=n, method="ratio of typical runs"))
+    return estimates
 
 
 def ratio_of_configuration(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> ConfigurationRatio:
@@ -265,11 +248,10 @@ def ratio_of_configuration(pair: MatchedPair, ratio: Estimate, least: float, is_
     The ratio is the second over the first; `least` is the smallest difference that counts, as a share.
     """
     levels, before, after = pair
-    doubt = before.doubt or after.doubt
     figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (before, after)]
     return ConfigurationRatio(
         levels=dict(levels), reference=figures[0], other=figures[1], ratio=ratio,
-        shown=classify_ratio(ratio, least, is_rate), doubt=doubt,
+        shown=classify_ratio(ratio, least, is_rate), doubt=before.doubt or after.doubt,
     )  # fmt: skip
 
 
@@ -312,8 +294,8 @@ def _floor(ratio: Estimate) -> float:
 
 
 def answer_fields(
-    refused: Sequence[str], configurations: Sequence[ConfigurationRatio], words: Collection[ShownAs], margin: float | None,
-    lost: str = "",
+    refused: Sequence[str], configurations: Sequence[ConfigurationRatio], words: Collection[ShownAs],
+    margin: float | None, lost: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Return the answer, its reason, and the sensitivity of the intervals, as fields of the document.
 
@@ -327,7 +309,7 @@ def answer_fields(
     answer, reason = _answer([text for text in refused if text], configurations, words, margin)
     if lost and answer != "slower":
         answer, reason = "not measurable", lost
-    # Within a margin that was asked for lies every interval, however wide it is.
+    # If equivalence within the requested margin is shown, no interval is too wide.
     widest = math.inf if margin is not None and answer == "same" else BLIND
     seen = [row.ratio for row in configurations if not row.doubt and _floor(row.ratio) <= widest]
     return {

@@ -39,25 +39,26 @@ def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> Result
     ordered = sorted(every, key=lambda dated: (dated.started, dated.source.label))
     kept, reasons = _select_results(ordered)
     if not kept:
-        raise StudyError.one(
-            "history", "no result that can be compared", "one or more", "; ".join([*left_out, *reasons])
-        )
+        fix = "; ".join([*left_out, *reasons])
+        raise StudyError.one("history", "no result that can be compared", "one or more", fix)
     configurations = [[two for _, _, two in match_sources(kept[-1].source, dated.source).pairs] for dated in kept]
-    levels = [float(np.mean([logs_of(row).logs.mean() for row in rows])) for rows in configurations]
-    changes = change_points(levels)
-    first, newest = configurations[0], kept[-1].source
+    logs = [[logs_of(row) for row in rows] for rows in configurations]
+    levels = [float(np.mean([row.logs.mean() for row in rows])) for rows in logs]
+    changes, newest = change_points(levels), kept[-1].source
     results = [
         SeriesResult(
-            name=dated.source.label, started=dated.started, level=curve_ratios([*map(logs_of, first)], [*map(logs_of, rows)]).shift.estimate(0.95),
+            name=dated.source.label, started=dated.started,
+            level=curve_ratios(logs[0], logs[i]).shift.estimate(0.95),
             stretch=1 + sum(change.place <= i for change in changes),
             doubt=dated.source.trust.sentence if dated.source.trust and dated.source.trust.level == "doubt" else "",
         )
-        for i, (dated, rows) in enumerate(zip(kept, configurations, strict=True))
+        for i, dated in enumerate(kept)
     ]  # fmt: skip
     return ResultSeries(
         title=newest.title, response=newest.response.name, response_title=newest.response.title,
         unit=newest.response.unit, better=newest.response.better, results=results,
-        steps=list(_steps(kept, levels, changes)), newest=_newest(ordered, kept, reasons), left_out=[*left_out, *reasons],
+        steps=list(_steps(kept, levels, changes)), newest=_newest(ordered, kept, reasons),
+        left_out=[*left_out, *reasons],
     )  # fmt: skip
 
 
@@ -90,9 +91,8 @@ def _refusal(source: MeasuredSource) -> str:
     if n := sum(bool(row.doubt) for row in source.configurations):
         rest = f"{'rests' if n == 1 else 'rest'} on disturbed runs"
         return f"{n} of {count_noun(len(source.configurations), 'configuration')} {rest}"
-    return (
-        "" if all(have_logs(row.scores) for row in source.configurations) else "a score of 0 or less, or beyond 1e130"
-    )
+    are_valid = all(have_logs(row.scores) for row in source.configurations)
+    return "" if are_valid else "a score of 0 or less, or beyond 1e130"
 
 
 def _has_all(source: MeasuredSource, newest: MeasuredSource) -> bool:
@@ -155,15 +155,12 @@ def _step(history: ResultSeries, step: SeriesStep) -> str:
 
 
 def _matrix(history: ResultSeries) -> Matrix:
-    rows = [
-        MatrixRow(
-            label=f"{result.started[:10]} {result.name}"
-            if result.started and not result.name.startswith(result.started[:4])
-            else result.name,
-            cells=[MatrixCell(estimate=result.level, doubt=result.doubt), MatrixCell(text=f"{result.stretch}")],
-        )
-        for result in history.results[-MOST_ROWS:]
-    ]
+    rows = []
+    for result in history.results[-MOST_ROWS:]:
+        is_dated = not result.started or result.name.startswith(result.started[:4])
+        label = result.name if is_dated else f"{result.started[:10]} {result.name}"
+        cells = [MatrixCell(estimate=result.level, doubt=result.doubt), MatrixCell(text=f"{result.stretch}")]
+        rows.append(MatrixRow(label=label, cells=cells))
     title = f"{history.response_title or history.response}, over the first result"
     better = "higher" if history.better == "higher" else "lower"
     return Matrix.model_validate(
@@ -190,7 +187,6 @@ def series_tables(history: ResultSeries) -> list[TableDoc]:
         tables.append(TableDoc(id="steps", title="New levels", columns=columns, rows=steps))
     if history.left_out:
         lost: list[list[Level]] = [[text] for text in history.left_out]
-        tables.append(
-            TableDoc(id="left-out", title="Left out", columns=[Column(name="result", kind="text")], rows=lost)
-        )
+        columns = [Column(name="result", kind="text")]
+        tables.append(TableDoc(id="left-out", title="Left out", columns=columns, rows=lost))
     return tables

@@ -13,7 +13,7 @@ from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, ForeignPart
 
 _KIND = "a folder of Criterion (target/criterion)"
 _FIX = "make it anew with: cargo bench"
-# What the last run wrote; beside it are `base` and whatever was saved by name.
+# Written by the last run; `base` and saved baselines lie beside it.
 _NEW = "new"
 
 

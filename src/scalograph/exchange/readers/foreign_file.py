@@ -17,8 +17,7 @@ from scalograph.protocol.bounded import read_whole
 T = TypeVar("T")
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000
-# Of all files that are read together. A value takes one byte of these; without a limit, 64 MiB of "[],[]," would
-# become gigabytes.
+# Of all files that are read together: 64 MiB of "[],[]," would parse into gigabytes.
 MAX_TOGETHER, MAX_PARTS = 256 << 20, 4_000_000
 
 ReadValue = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -82,7 +81,10 @@ def document(file: Path, adapter: TypeAdapter[T], kind: str, fix: str) -> T:
     try:
         return adapter.validate_json(content(file, kind, (b",", b"[", b"{")))
     except ValidationError as error:
-        raise _study_error(file, error, kind, fix) from error
+        first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+        where = f"{file.name}: {steps[:200].lstrip('.')}" if steps else file.name
+        raise StudyError.one(where, first["msg"][:200], kind, fix) from error
 
 
 def text(file: Path, kind: str) -> str:
@@ -121,10 +123,3 @@ def content(file: Path, kind: str, signs: tuple[bytes, ...]) -> bytes:
     if left.n_parts < 0:
         raise StudyError.one(str(file), f"more than {MAX_PARTS} values", kind, "read fewer benchmarks at once")
     return data
-
-
-def _study_error(file: Path, error: ValidationError, kind: str, fix: str) -> StudyError:
-    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-    where = f"{file.name}: {steps[:200].lstrip('.')}" if steps else file.name
-    return StudyError.one(where, first["msg"][:200], kind, fix)

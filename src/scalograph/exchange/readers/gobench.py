@@ -12,12 +12,12 @@ from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
 _KIND = "the output of go test -bench"
 _FIX = "write it anew with: go test -bench . -count 5 > FILE"
 _LINE = re.compile(r"Benchmark(\S*)\s+([0-9]+)\s+(.*)")
-# Behind the name of a benchmark, or on a line of its own.
+# After the name of a benchmark, or on a line of its own.
 _FAILED = re.compile(r".*--- FAIL: Benchmark(\S+)")
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) ns/op")
-# Behind the last -: GOMAXPROCS, where it is not 1.
+# After the last -: GOMAXPROCS, unless it is 1.
 _PROCS = re.compile(r"(.+?)(?:-([0-9]{1,5}))?")
-# Found one after the other: a list of all could be many times as large as the file.
+# Lines are matched one by one: a list of all could be many times as large as the file.
 _LINES = re.compile(r".*\n?")
 _MAX_LINE = 1000
 

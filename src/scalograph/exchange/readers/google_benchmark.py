@@ -13,7 +13,7 @@ from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, Amount, For
 _KIND = "a result of Google Benchmark (--benchmark_format=json)"
 _FIX = "write it anew with: --benchmark_out=FILE --benchmark_out_format=json"
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-# Parts of a name that say how it was measured, and not what.
+# Parts of a name that say how it was measured, not what.
 _HOW = re.compile(r"(real_time|process_time|manual_time|(repeats|iterations|min_time|min_warmup_time):.*)")
 _NAMED = re.compile(r"([A-Za-z_]\w*):(.+)")
 
@@ -51,21 +51,12 @@ def read(file: Path) -> list[Benchmark]:
 
 def _repetitions(file: Path) -> Iterator[Benchmark]:
     for repetition in document(file, _DOCUMENT, _KIND, _FIX).benchmarks:
-        name, params = _parts(repetition.name)
+        first, *rest = repetition.name.split("/")
+        what = [part for part in rest if not _HOW.fullmatch(part)]
+        named = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
+        name, params = "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))]), named
         if repetition.error_occurred:
             yield failed_run(name, "iteration", params, "s", repetition.threads)
         elif not repetition.skipped:
             shot = fork([repetition.real_time], _SECONDS[repetition.time_unit])
             yield Benchmark(name, "iteration", params, "s", (shot,), repetition.threads)
-
-
-def _parts(text: str) -> tuple[str, dict[str, str]]:
-    """Return a name without its named arguments, and these.
-
-    >>> _parts("BM_Sort/64/n:8/threads:2/real_time")
-    ('BM_Sort/64', {'n': '8', 'threads': '2'})
-    """
-    first, *rest = text.split("/")
-    what = [part for part in rest if not _HOW.fullmatch(part)]
-    named = {match[1]: match[2] for part in what if (match := _NAMED.fullmatch(part))}
-    return "/".join([first, *(part for part in what if not _NAMED.fullmatch(part))]), named

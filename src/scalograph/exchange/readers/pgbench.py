@@ -9,13 +9,13 @@ from scalograph.exchange.readers.printed_runs import number, printed_runs
 _KIND = "the output of pgbench"
 _FIX = "write it anew with: pgbench ... > FILE"
 _START = re.compile(r"^transaction type: ?(.*)$", re.MULTILINE)
-# Since release 14 without the time that connecting takes; before that, both were printed.
+# Without connection time; before release 14 both were printed.
 _RATE = re.compile(
     r"^tps = ([0-9]+\.[0-9]+) \((?:without initial connection time|excluding connections establishing|"
     r"including reconnection times)\)$",
     re.MULTILINE,
 )
-# With -t: how many were done, of how many that were asked for. A client that is aborted leaves the rest undone.
+# With -t: transactions done, and requested; an aborted client leaves the rest undone.
 _DONE = re.compile(r"^number of transactions actually processed: ([0-9]{1,18})/([0-9]{1,18})$", re.MULTILINE)
 _UNDONE = re.compile(r"^number of (?:failed transactions|transactions skipped): ([0-9]{1,18}) ", re.MULTILINE)
 _PARAMS = {

@@ -6,7 +6,7 @@ every other column is a param. What `scalograph export` writes is such a table: 
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from scalograph.exchange.benchmark import MAX_PARAMS, Benchmark, Kind, fork
 from scalograph.exchange.export import DANGEROUS
 from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, content
 from scalograph.protocol.bounded import parse_csv
+from scalograph.protocol.old_names import VERDICTS
 from scalograph.text.units import unit_of
 from scalograph.verdict.cause import REPEATED
 
@@ -27,7 +28,7 @@ _FIX = "name the column of the figures `value`, and give each a unit such as s, 
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
 _OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup", "boot")
 _OWN = ("value", "unit", "run", "benchmark", "response", *_OF_RUNS)
-# What `scalograph export` sets before a factor that is called like one of these columns.
+# The prefix that `scalograph export` gives to factors named like one of these columns.
 _FACTOR = "factor."
 
 Row = Mapping[str, str | None]
@@ -50,7 +51,7 @@ class _Table:
     """Values by benchmark and run, disturbed runs, and units that are neither time nor rate."""
 
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
-    # A table of several benchmarks may number the runs of each anew.
+    # Run numbers may start over for each benchmark.
     disturbed: set[tuple[_Key, str]] = field(default_factory=set)
     # Runs that failed, each by its params and, where the row names one, its benchmark: it has no response.
     failed: dict[_Failed, set[str]] = field(default_factory=dict)
@@ -61,8 +62,9 @@ class _Table:
 def read(file: Path) -> list[Benchmark]:
     """Read the values of a table; values of one run share a fork; without a column `run` each row is one.
 
-    Excluded are rows without a value or of warm-up, responses that are neither times nor rates, and runs whose `verdict`
-    is disturbed, unless fewer than two others are left. A run whose `status` is not `ok` failed: it counts, without value.
+    Excluded are rows without a value or of warm-up, responses that are neither times nor rates, and runs whose
+    `verdict` is disturbed, unless fewer than two others are left. A run whose `status` is not `ok` failed: it counts,
+    without a value.
     """
     try:
         table = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
@@ -121,7 +123,7 @@ def _add_failed(file: Path, table: _Table) -> None:
         problem = f"{n_unnamed} configurations with failed runs, of {len(kinds)} benchmarks"
         raise StudyError.one(str(file), problem, f"at most {MAX_BENCHMARKS} in all", "import it in several files")
     for name, params in table.failed:
-        # A run that failed has no response of its own: each of the table lacks its configuration.
+        # A failed run has no response: its configuration is missing in each.
         for called, mode, unit in [by_name.get(name, (name, *kinds[0][1:]))] if name else kinds:
             if (called, params) not in seen:
                 table.values[_Key(called, mode, params, unit)] = {}
@@ -134,7 +136,8 @@ def _take(table: _Table, where: str, row: Row, run: str) -> None:
         return
     key = _key(where, row)
     table.values.setdefault(key, {}).setdefault(run, []).append(_value(where, row))
-    if row.get("verdict") in REPEATED:
+    verdict = row.get("verdict") or ""
+    if VERDICTS.get(verdict, verdict) in REPEATED:
         table.disturbed.add((key, run))
 
 
@@ -147,14 +150,10 @@ def _key(where: str, row: Row) -> _Key:
 
 
 def _params(row: Row) -> tuple[tuple[str, str], ...]:
-    named = ((name, _unquote(text or "")) for name, text in row.items() if name and name not in _OWN)
-    return tuple((_factor(name), text) for name, text in named)
-
-
-def _factor(column: str) -> str:
-    """Return the factor of a column: `factor.run` is one called `run`."""
-    name = column.removeprefix(_FACTOR)
-    return name if name in _OWN else column
+    """Return the level of each factor: the column `factor.run` is of one called `run`."""
+    named = [(name, _unquote(text or "")) for name, text in row.items() if name and name not in _OWN]
+    plain = ((name.removeprefix(_FACTOR), name, text) for name, text in named)
+    return tuple((short if short in _OWN else name, text) for short, name, text in plain)
 
 
 def _unquote(text: str) -> str:
@@ -179,15 +178,12 @@ def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Ben
     clean = {run: values for run, values in runs.items() if (key, run) not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
+    share = f"{len(runs) - len(clean)} of {len(runs)}"
+    note = f"{share} runs disturbed, left out" if kept is clean else f"rests on disturbed runs: {share}"
+    notes = (note,) if len(clean) < len(runs) else ()
     failed = {run for name in ("", key.name) for run in table.failed.get(_Failed(name, key.params), ())} - runs.keys()
     return Benchmark(
-        key.name, key.mode, dict(key.params), key.unit, forks, notes=tuple(_notes(runs, clean, kept)),
+        key.name, key.mode, dict(key.params), key.unit, forks, notes=notes,
         disturbed=(len(runs) - len(clean), len(runs)) if table.is_judged else None,
         failed=(len(failed), len(failed) + len(runs)),
     )  # fmt: skip
-
-
-def _notes(runs: Mapping[str, object], clean: Mapping[str, object], kept: Mapping[str, object]) -> Iterator[str]:
-    if n := len(runs) - len(clean):
-        share = f"{n} of {len(runs)}"
-        yield f"{share} runs disturbed, left out" if kept is clean else f"rests on disturbed runs: {share}"

@@ -12,7 +12,7 @@ _START = re.compile(r"^sysbench [0-9]\S*.*$", re.MULTILINE)
 _THREADS = re.compile(r"^Number of threads: ([0-9]{1,6})$", re.MULTILINE)
 _SECONDS = re.compile(r"^ +total time: +([0-9]+\.[0-9]+)s$", re.MULTILINE)
 _EVENTS = re.compile(r"^ +total number of events: +([0-9]{1,18})$", re.MULTILINE)
-# sysbench does not print which test it ran: a heading of its own tells it, where it has one.
+# sysbench does not print which test it ran, but some tests have a heading of their own.
 _HEADINGS = {"CPU speed:": "cpu", "SQL statistics:": "sql", "File operations:": "fileio", "Total operations:": "memory"}
 
 

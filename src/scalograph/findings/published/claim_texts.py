@@ -1,6 +1,6 @@
 """Texts about claims: what their values are, and why a claim is inconclusive or not testable."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -22,13 +22,14 @@ def describe_values(table: Table, claim: PublishedClaim, figures: Sequence[Measu
     """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none"."""
     response, along = title(table, claim.response or primary_response(table)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
-    free = {name: level for name, level in _common_levels(figures).items() if name not in named}
-    where = [
-        _level_names(table, {name: level}) for name, level in {**claim.where, **varying_levels(table, free)}.items()
-    ]
+    groups = [figure.group.items() for figure in figures if figure.group] or [{}.items()]
+    free = {name: level for name, level in groups[0] if name not in named and all((name, level) in g for g in groups)}
+    levels = {**claim.where, **varying_levels(table, free)}
+    where = [_level_names(table, {name: level}) for name, level in levels.items()]
     how, on_side = _describe_comparison(table, claim)
-    each = [_each(title(table, along))] if along and not on_side and claim.kind in ("ratio", "value") else []
-    return ", ".join([f"{response}{how}", *where, *each])
+    if along and not on_side and claim.kind in ("ratio", "value"):
+        where.append(f"each {'number of ' * is_counted(title(table, along))}{title(table, along)}")
+    return ", ".join([f"{response}{how}", *where])
 
 
 def describe_groups(claim: PublishedClaim) -> str:
@@ -49,24 +50,17 @@ def _describe_comparison(table: Table, claim: PublishedClaim) -> tuple[str, bool
         return (f" of {_level_names(table, claim.of)}" if claim.of else ""), False
     if claim.kind == "ratio":
         along = claim.along
-        sides = [_side(table, selection, along) for selection in (claim.of, claim.over)]
-        return f" of {sides[0]} over that of {sides[1]}", along in claim.of or along in claim.over
+        free = _any(table, along) if along else "the same"
+        top, bottom = (_level_names(table, side) if side else free for side in (claim.of, claim.over))
+        return f" of {top} over that of {bottom}", along in claim.of or along in claim.over
     assert claim.along is not None
     first = next((level for level in claim_levels(table, claim) if level is not None), None)
     base = "the one before" if claim.kind == "order" or first is None else _level_names(table, {claim.along: first})
     return f" of {_any(table, claim.along)} over that of {base}", True
 
 
-def _side(table: Table, selection: Mapping[str, Level], along: str | None) -> str:
-    return _level_names(table, selection) if selection else _any(table, along) if along else "the same"
-
-
 def _level_names(table: Table, levels: Mapping[str, Level]) -> str:
     return short_levels(table, {name: resolve_level(table, name, level) for name, level in levels.items()})
-
-
-def _each(named: str) -> str:
-    return f"each number of {named}" if is_counted(named) else f"each {named}"
 
 
 def _any(table: Table, factor: str) -> str:
@@ -74,14 +68,8 @@ def _any(table: Table, factor: str) -> str:
     return f"n {named}" if is_counted(named) else f"each {named}"
 
 
-def _common_levels(figures: Sequence[MeasuredValue]) -> dict[str, Level]:
-    groups = [dict(figure.group) for figure in figures if figure.group]
-    return {n: v for n, v in groups[0].items() if all(g.get(n) == v for g in groups)} if groups else {}
-
-
 Bounds = tuple[float | None, float | None]
-# Beyond that no number is told: the figure lies at the very end of the range.
-MAX_FACTOR = 100.0
+MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no number is reported
 
 
 def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
@@ -119,22 +107,15 @@ def _value_run_factor(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool]
         return None
     low, high = bounds
     if low is not None and here.value < low:
-        return _squared_ratio(here.high - here.value, low - here.value), False
+        return _square_ratio(here.high - here.value, low - here.value), False
     if high is not None and here.value > high:
-        return _squared_ratio(here.value - here.low, here.value - high), False
-    return max(_end_factors(here.value, here.low, here.high, bounds)), True
+        return _square_ratio(here.value - here.low, here.value - high), False
+    below = 1.0 if low is None else _square_ratio(here.value - here.low, here.value - low)
+    above = 1.0 if high is None else _square_ratio(here.high - here.value, high - here.value)
+    return max(below, above), True
 
 
-def _end_factors(value: float, here_low: float, here_high: float, bounds: Bounds) -> Iterator[float]:
-    yield 1.0
-    low, high = bounds
-    if low is not None:
-        yield _squared_ratio(value - here_low, value - low)
-    if high is not None:
-        yield _squared_ratio(here_high - value, high - value)
-
-
-def _squared_ratio(half: float, room: float) -> float:
+def _square_ratio(half: float, room: float) -> float:
     return max(1.0, (half / room) ** 2) if room > 0 else float("inf")
 
 
@@ -161,32 +142,23 @@ def why_inconclusive(
     table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
 ) -> str:
     """Say why a claim is inconclusive, and how many times as many runs may decide it."""
-    both = [
-        (value, figure) for value, figure in zip(figures, decided, strict=True) if figure.decision == "not resolved"
-    ]
+    both = [pair for pair in zip(figures, decided, strict=True) if pair[1].decision == "not resolved"]
     busy = [row for value, _ in both for row in value.disturbed]
     left = [figure for value, figure in both if not value.disturbed]
     bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
     crossing = [figure.label for figure in left if figure not in bare]
+    labels = [*crossing[:3], *([f"{len(crossing) - 3} more"] if crossing[3:] else [])]
+    interval = "the interval" if len(crossing) == 1 else "the intervals"
+    who = f" of {join_names(labels)}" if labels and len(decided) > 1 else ""
+    warned = dict.fromkeys(text for figure in bare if figure.here for text in figure.here.warnings)
     parts = [
         _disturbance_text(busy) if busy else "",
-        _crossing_text(crossing, len(decided)) if crossing else "",
-        _no_interval_text(bare) if bare else "",
+        f"{interval}{who} {'crosses' if len(crossing) == 1 else 'cross'} an end of the range" if crossing else "",
+        "; ".join(warned) or "no interval" if bare else "",
         # Of a search more runs are other runs, and what a question offers need not narrow with their number.
         "" if busy or claim.quantity or is_search(table.study.question) else runs_needed_text(decided, claim.bounds),
     ]
     return "; ".join(filter(None, parts))
-
-
-def _crossing_text(labels: Sequence[str], n_figures: int) -> str:
-    who = "" if n_figures == 1 else f" of {join_names(_first_three(labels))}"
-    is_single = len(labels) == 1
-    return f"the interval{'' if is_single else 's'}{who} {'crosses' if is_single else 'cross'} an end of the range"
-
-
-def _no_interval_text(figures: Sequence[ClaimFigure]) -> str:
-    warned = [text for figure in figures if figure.here for text in figure.here.warnings]
-    return "; ".join(dict.fromkeys(warned)) or "no interval"
 
 
 def _disturbance_text(runs: Iterable[Row]) -> str:
@@ -196,7 +168,3 @@ def _disturbance_text(runs: Iterable[Row]) -> str:
     did = "cannot be as recorded" if is_wrong else f"{'was' if n == 1 else 'were'} disturbed"
     text = f"{n:,} of {count_noun(len(each), 'run')} {did}"
     return f"{text}: {cause}" if cause and not is_wrong else text
-
-
-def _first_three(labels: Sequence[str]) -> list[str]:
-    return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]

@@ -77,9 +77,9 @@ def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[Publis
             continue
         response = claim.response or primary_response(table)
         for pair in claim_pairs(table, claim, claim_levels(table, claim)):
-            paired_samples = _compare_pair(table, samples, response, pair)
-            if isinstance(paired_samples, _PairedSamples) and paired_samples.contrast:
-                contrasts_of.setdefault(response, {}).setdefault(paired_samples.configurations, paired_samples.contrast)
+            item = _compare_pair(table, samples, response, pair)
+            if isinstance(item, _PairedSamples) and item.contrast:
+                contrasts_of.setdefault(response, {}).setdefault(item.configurations, item.contrast)
     return {response: [*contrasts.values()] for response, contrasts in contrasts_of.items()}
 
 
@@ -87,19 +87,21 @@ def measure_values(
     table: Table, samples: Samples, claim: PublishedClaim, lending: ModerationContrasts
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
-    levels = claim_levels(table, claim)
+    levels, response = claim_levels(table, claim), claim.response or primary_response(table)
     if claim.kind == "value":
         return [_single_value(table, samples, claim, level) for level in levels]
-    return _ratio_values(table, samples, claim, [*claim_pairs(table, claim, levels)], lending)
+    items = [_compare_pair(table, samples, response, pair) for pair in claim_pairs(table, claim, levels)]
+    paired = [item for item in items if isinstance(item, _PairedSamples) and item.contrast]
+    lent = moderate_variances([item.contrast for item in paired if item.contrast], lending.get(response, ()))
+    moderated = {id(item): replace(item, contrast=contrast) for item, contrast in zip(paired, lent, strict=True)}
+    return [item if isinstance(item, MeasuredValue) else moderated.get(id(item), item).value() for item in items]
 
 
 def claim_levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
     """Return the levels with one value each; [None] if the claim has a single value."""
     if claim.along is None:
         return [None]
-    planned = dict.fromkeys(
-        configuration[claim.along] for configuration in table.configurations if claim.along in configuration
-    )
+    planned = dict.fromkeys(levels[claim.along] for levels in table.configurations if claim.along in levels)
     return list(claim.levels) or list(planned) or [None]
 
 
@@ -128,31 +130,16 @@ def _single_value(table: Table, samples: Samples, claim: PublishedClaim, level: 
         return replace(why_missing(table, wanted, sample), label=label)
     scores = sample.scores(response)
     return MeasuredValue(
-        label,
-        partial(_center, scores, is_count=not table.study.responses[response].unit),
-        doubt=_fallback_text(response, sample),
-        group=sample.configuration,
+        label, partial(_center, scores, is_count=not table.study.responses[response].unit),
+        doubt=_fallback_text(response, sample), group=sample.configuration,
         disturbed=mostly_disturbed(table, response, [sample]),
-    )
+    )  # fmt: skip
 
 
 def _center(scores: Sequence[float], confidence: float, is_count: bool) -> Estimate:
     """Know a count exactly if it is the same in every run; a time on a coarse clock is not."""
     exact = exact_count(scores, confidence) if is_count else None
     return exact or widen_for_rounding(summarize(scores, confidence), scores)
-
-
-def _ratio_values(
-    table: Table, samples: Samples, claim: PublishedClaim, pairs: Sequence[_Pair], lending: ModerationContrasts
-) -> list[MeasuredValue]:
-    response = claim.response or primary_response(table)
-    pairs_or_reasons = [_compare_pair(table, samples, response, pair) for pair in pairs]
-    contrasts = [item for item in pairs_or_reasons if isinstance(item, _PairedSamples) and item.contrast]
-    lent = moderate_variances([item.contrast for item in contrasts if item.contrast], lending.get(response, ()))
-    moderated = {id(item): replace(item, contrast=contrast) for item, contrast in zip(contrasts, lent, strict=True)}
-    return [
-        item if isinstance(item, MeasuredValue) else moderated.get(id(item), item).value() for item in pairs_or_reasons
-    ]
 
 
 @dataclass(frozen=True)
@@ -169,7 +156,7 @@ class _PairedSamples:
     @property
     def configurations(self) -> frozenset[tuple[Level, ...]]:
         """Return the unordered pair: a ratio and its inverse have the same spread."""
-        return frozenset(tuple(side.configuration.values()) for side in (self.top, self.bottom))
+        return frozenset({self.top.key, self.bottom.key})
 
     def value(self) -> MeasuredValue:
         common = dict(self.top.configuration.items() & self.bottom.configuration.items())
@@ -202,9 +189,8 @@ def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contr
         first, second = (block_logs(0, s, {0: b}) for s, b in zip(scores, blocks, strict=True))
         shared = [block for block in first if block in second]
         if len(shared) >= NEEDED_PAIRS:
-            return paired_contrast(
-                np.array([first[block] for block in shared]), np.array([second[block] for block in shared])
-            )
+            top_logs, bottom_logs = (np.array([logs[block] for block in shared]) for logs in (first, second))
+            return paired_contrast(top_logs, bottom_logs)
     return welch_contrast(np.log(scores[0]), np.log(scores[1]))
 
 
@@ -226,13 +212,8 @@ def _fallback_text(response: str, *samples: Sample) -> str:
 
 def find_sample(table: Table, samples: Samples, wanted: WantedLevels) -> Sample | None:
     """Find the first configuration, in declared order, that has the levels."""
-    spelled = {name: resolve_level(table, name, level) for name, level in wanted.items()}
-    fitting = partial(_has_levels, spelled)
-    return next(filter(fitting, samples.values()), None)
-
-
-def _has_levels(wanted: WantedLevels, sample: Sample) -> bool:
-    return all(name in sample.configuration and sample.configuration[name] == level for name, level in wanted.items())
+    levels = {name: resolve_level(table, name, level) for name, level in wanted.items()}
+    return next((s for s in samples.values() if levels.items() <= s.configuration.items()), None)
 
 
 def resolve_level(table: Table, name: str, level: Level) -> Level:
@@ -245,10 +226,8 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
     """Explain why there is no value for these levels."""
     wanted = {name: resolve_level(table, name, level) for name, level in wanted.items()}
     if sample is not None:
-        named = short_levels(table, wanted)
-        return MeasuredValue(
-            "", missing=f"no run of {named} succeeded" if sample.n_failed else f"no run of {named} counts"
-        )
+        became = "succeeded" if sample.n_failed else "counts"
+        return MeasuredValue("", missing=f"no run of {short_levels(table, wanted)} {became}")
     for name, level in wanted.items():
         if any(configuration.get(name) == level for configuration in table.configurations):
             continue
@@ -258,15 +237,11 @@ def why_missing(table: Table, wanted: WantedLevels, sample: Sample | None) -> Me
             return MeasuredValue("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
         by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
         if level in table.study.factors[name].if_granted and not by_quick:
-            return MeasuredValue(
-                "", missing=f"this machine does not grant {short_levels(table, {name: level})}", lacks=True
-            )
+            reason = f"this machine does not grant {short_levels(table, {name: level})}"
+            return MeasuredValue("", missing=reason, lacks=True)
         return MeasuredValue("", missing=_why_not_planned(table, by_quick, {name: level}))
-    return MeasuredValue("", missing=_why_not_planned(table, _is_quick(table), wanted))
-
-
-def _is_quick(table: Table) -> bool:
-    return any(entry in table.study.exclude for entry in table.study.quick.exclude)
+    is_quick = any(entry in table.study.exclude for entry in table.study.quick.exclude)
+    return MeasuredValue("", missing=_why_not_planned(table, is_quick, wanted))
 
 
 def _why_not_planned(table: Table, by_quick: bool, levels: WantedLevels) -> str:

@@ -9,7 +9,7 @@ needs no correction), and does not hold if one fails at a confidence that is sha
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import exp, hypot, log
+from math import exp, hypot, inf, log
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
@@ -26,7 +26,6 @@ from scalograph.findings.published.claim_texts import (
 from scalograph.findings.published.measured_values import (
     MeasuredValue,
     ModerationContrasts,
-    WantedLevels,
     claim_levels,
     claim_pairs,
     measure_values,
@@ -46,8 +45,10 @@ from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import join_first
 
-# Factors that a reason names; of more, how many there are.
-MAX_IDLE = 3
+MAX_IDLE = 3  # factors that a reason names
+NO_PROFILE = "no profile of it: take one with `scalograph profile`"  # it is taken after the runs
+METHOD = "surface of all pairs"
+Bounds = tuple[float | None, float | None]
 
 
 class OfferedQuantity(NamedTuple):
@@ -72,15 +73,13 @@ def select_values(table: Table, samples: Samples, offer: OfferedQuantity, claim:
     if offer.silent:
         return [MeasuredValue("", missing=offer.silent)]
     where = {name: resolve_level(table, name, level) for name, level in claim.where.items()}
-    if absent := {
-        name: level for name, level in where.items() if all(t.get(name) != level for t in table.configurations)
-    }:
+    absent = {k: level for k, level in where.items() if all(t.get(k) != level for t in table.configurations)}
+    if absent:
         return [why_missing(table, absent, None)]
     if not offer.figures:
         return [MeasuredValue("", none="none", disturbed=_mostly_disturbed_rows(table, samples, where))]
-    fitting = [figure for figure in offer.figures if where.items() <= {**where, **figure.group}.items()]
     values = []
-    for figure in fitting:
+    for figure in (figure for figure in offer.figures if where.items() <= {**where, **figure.group}.items()):
         rest = {name: level for name, level in figure.group.items() if name not in claim.where}
         label = short_levels(table, varying_levels(table, rest))
         if figure.unseen:
@@ -113,26 +112,22 @@ def _mostly_disturbed_rows(table: Table, samples: Samples, levels: Mapping[str, 
     return mostly_disturbed(table, primary_response(table), fitting)
 
 
-METHOD = "surface of all pairs"
-
-
 def surface_values(table: Table, at_levels: Lookup, claim: PublishedClaim) -> list[MeasuredValue]:
     """Estimate the values of a ratio claim from a fitted surface; its levels need not have been measured."""
     values = []
     for pair in claim_pairs(table, claim, claim_levels(table, claim)):
-        top, bottom = (_surface_speedup(table, at_levels, side) for side in (pair.top, pair.bottom))
-        lost = next((side for side, estimate in ((pair.top, top), (pair.bottom, bottom)) if estimate is None), None)
-        if top is None or bottom is None:
-            values.append(MeasuredValue(pair.label, missing=f"nothing is known of {short_levels(table, lost or {})}"))
+        speedups = []
+        for side in (pair.top, pair.bottom):
+            levels = {name: resolve_level(table, name, level) for name, level in side.items()}
+            if (speedup := at_levels(levels).get("speedup")) is None or not speedup.value:
+                reason = f"nothing is known of {short_levels(table, side)}"
+                values.append(MeasuredValue(pair.label, missing=reason))
+                break
+            speedups.append(speedup)
         else:
+            top, bottom = speedups
             values.append(MeasuredValue(pair.label, partial(_surface_ratio, top, bottom)))
     return values
-
-
-def _surface_speedup(table: Table, at_levels: Lookup, side: WantedLevels) -> Estimate | None:
-    spelled = {name: resolve_level(table, name, level) for name, level in side.items()}
-    speedup = at_levels(spelled).get("speedup")
-    return speedup if speedup is not None and speedup.value else None
 
 
 def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estimate:
@@ -147,11 +142,6 @@ def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estima
     below = hypot(log((top.high or 1) / (top.value or 1)), log((bottom.value or 1) / (bottom.low or 1)))
     above = hypot(log((top.value or 1) / (top.low or 1)), log((bottom.high or 1) / (bottom.value or 1)))
     return Estimate(exp(value), exp(value - below), exp(value + above), 0.95, max(top.n, bottom.n), METHOD)
-
-
-# A profile is taken after the runs, and lies beside their journal.
-NO_PROFILE = "no profile of it: take one with `scalograph profile`"
-Bounds = tuple[float | None, float | None]
 
 
 def decide_claims(
@@ -214,9 +204,8 @@ def _decide_whole(
         return "cannot be seen here", reason
     if "does not hold" in decisions:
         return "does not hold", ""
-    missing = [
-        figure.missing for figure, outcome in zip(figures, decided, strict=True) if outcome.decision == "not measured"
-    ]
+    pairs = zip(figures, decisions, strict=True)
+    missing = [figure.missing for figure, decision in pairs if decision == "not measured"]
     if missing:
         if hidden := next((figure for figure in figures if figure.unseen), None):
             return "cannot be seen here", hidden.missing
@@ -259,17 +248,12 @@ def _decide_interval(here: Estimate | None, shared: Estimate | None, bounds: Bou
     """Inside by its own interval, outside by the one that is shared among all values of the claim."""
     if here is None or shared is None or here.value is None:
         return "not measured"
-    low = float("-inf") if bounds[0] is None else bounds[0]
-    high = float("inf") if bounds[1] is None else bounds[1]
-    if _inside(here, low, high):
+    # An open end of the interval is inside an open end of the range.
+    low, high = bounds
+    above = low is None or (here.low is not None and low <= here.low)
+    if above and (high is None or (here.high is not None and here.high <= high)):
         return "holds"
+    low, high = -inf if low is None else low, inf if high is None else high
     if (shared.low is not None and shared.low > high) or (shared.high is not None and shared.high < low):
         return "does not hold"
     return "not resolved"
-
-
-def _inside(here: Estimate, low: float, high: float) -> bool:
-    """An open end of the interval is inside an open end of the range."""
-    above = low == float("-inf") or (here.low is not None and low <= here.low)
-    below = high == float("inf") or (here.high is not None and here.high <= high)
-    return above and below

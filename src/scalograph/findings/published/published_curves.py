@@ -1,6 +1,6 @@
 """Curves and claims of a paper beside the measured ones."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings.names import shorten
 from scalograph.findings.published.published_quantities import (
-    PublishedRow,
     locate,
     parse_level,
     parse_number,
@@ -40,9 +39,9 @@ def make_published_curves(table: Table, curves: Sequence[Curve], folder: Path | 
         names, rows = read_rows(published, locate(published, folder))
     except StudyError:
         return []
-    others = _text_columns(
-        rows, [name for name in names if name not in published.match and name not in published.values]
-    )
+    # Numbers are errors and remarks: they tell no curves apart.
+    others = [name for name in names if name not in published.match and name not in published.values]
+    others = [name for name in others if all(row[name] and parse_number(row[name]) is None for row in rows)]
     lines: dict[tuple[str, int], dict[Level, dict[str, float]]] = {}
     for row in rows:
         values = {name: value for column, name in drawn.items() if (value := parse_number(row[column])) is not None}
@@ -51,22 +50,18 @@ def make_published_curves(table: Table, curves: Sequence[Curve], folder: Path | 
         if values and position is not None:
             label = ", ".join(shorten(row[name]) for name in others if row[name])
             lines.setdefault((label, position[0]), {}).setdefault(position[1], values)
-    return [_curve(curves[i], label, points) for (label, i), points in lines.items()][:MAX_CURVES]
-
-
-def _curve(beside: Curve, label: str, points: Mapping[Level, dict[str, float]]) -> PublishedCurve:
-    shown = [PublishedPoint(level=at, values=values) for at, values in points.items()][:MAX_POINTS]
-    return PublishedCurve(label=label, group=beside.group, factor=beside.factor, points=shown)
+    published_curves = []
+    for (label, i), points in [*lines.items()][:MAX_CURVES]:
+        shown = [PublishedPoint(level=at, values=values) for at, values in points.items()][:MAX_POINTS]
+        published_curves.append(
+            PublishedCurve(label=label, group=curves[i].group, factor=curves[i].factor, points=shown)
+        )
+    return published_curves
 
 
 def _is_comparable(table: Table, name: str) -> bool:
     response = table.study.responses.get(name)
     return name == "speedup" or (response is not None and (response.unit in SILENT or response.unit == "percent"))
-
-
-def _text_columns(rows: Sequence[PublishedRow], names: Iterable[str]) -> list[str]:
-    """Return columns of texts: numbers are errors and remarks, and tell no curves apart."""
-    return [name for name in names if all(row[name] and parse_number(row[name]) is None for row in rows)]
 
 
 def _find_curve(curves: Sequence[Curve], wanted: Mapping[str, Level | None]) -> tuple[int, Level] | None:
@@ -82,15 +77,11 @@ def _find_curve(curves: Sequence[Curve], wanted: Mapping[str, Level | None]) -> 
 CLAIMS = "published-claims"
 MAX_VALUES = 64  # of one claim
 COLUMNS = [
-    Column(name="claim", kind="label"),
-    Column(name="figure", kind="label"),
-    Column(name="published"),
-    Column(name="here", kind="estimate"),
-    Column(name="decision", kind="text"),
-    Column(name="bears it out", kind="text"),
-    Column(name="what is claimed", kind="text"),
+    Column(name="claim", kind="label"), Column(name="figure", kind="label"), Column(name="published"),
+    Column(name="here", kind="estimate"), Column(name="decision", kind="text"),
+    Column(name="bears it out", kind="text"), Column(name="what is claimed", kind="text"),
     Column(name="why", kind="text"),
-]
+]  # fmt: skip
 NOTE = (
     "A figure holds where its whole interval lies in the range that bears the claim out, and does not hold where the "
     "interval lies outside; a claim of several figures holds where each does."
@@ -121,14 +112,8 @@ def _claim_rows(claim: DecidedClaim) -> Iterator[list[Any]]:
         return
     yield [claim.id, "", None, None, *whole]
     for figure in select_values(claim.figures, MAX_VALUES):
-        yield [
-            claim.id,
-            *_value_cells(claim, figure),
-            figure.decision if is_conclusive(claim) else "",
-            "",
-            "",
-            figure.doubt,
-        ]
+        decision = figure.decision if is_conclusive(claim) else ""
+        yield [claim.id, *_value_cells(claim, figure), decision, "", "", figure.doubt]
     if len(claim.figures) > MAX_VALUES:
         yield [claim.id, f"{len(claim.figures) - MAX_VALUES} more", None, None, "", "", "", ""]
 
@@ -140,9 +125,7 @@ def _value_cells(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list
     label = f"{figure.label} ({scale.unit})" if scale.unit else figure.label
     published = None if figure.published is None else figure.published * scale.factor
     here = Estimate(warnings=(figure.none,)) if figure.none and figure.here is None else figure.here
-    return [label.strip(), published, here and _scale(here, scale.factor)]
-
-
-def _scale(here: Estimate, factor: float) -> Estimate:
-    value, low, high = (None if x is None else x * factor for x in (here.value, here.low, here.high))
-    return replace(here, value=value, low=low, high=high)
+    if here is not None:
+        value, low, high = (None if x is None else x * scale.factor for x in (here.value, here.low, here.high))
+        here = replace(here, value=value, low=low, high=high)
+    return [label.strip(), published, here]

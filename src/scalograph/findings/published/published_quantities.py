@@ -9,7 +9,7 @@ from typing import Any, Literal
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import ObservedLevel, physics_flags
 from scalograph.errors import StudyError
-from scalograph.findings.names import shorten, title
+from scalograph.findings.names import find_cpu_factor, find_response, shorten, title
 from scalograph.findings.table import Table
 from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.findings import Column, Curve, TableDoc
@@ -20,7 +20,6 @@ from scalograph.study.shipped import inside
 from scalograph.text.reproduced import HIGHER, IMPOSSIBLE, LOWER, NOT_RESOLVED, OTHER_CPUS, REPRODUCES, UNLIKE, YES
 
 MAX_ROWS = 10_000
-
 PublishedRow = Mapping[str, str | None]
 
 
@@ -50,9 +49,8 @@ def read_rows(published: Published, file: Path) -> tuple[list[str], list[Publish
         raise StudyError.one("published.file", f"{published.file} cannot be read: {reason}", "a CSV file") from error
     named = [*published.match, *published.values, *(end for ends in published.ranges.values() for end in ends)]
     if missing := [column for column in named if column not in names]:
-        raise StudyError.one(
-            "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(names)}"
-        )
+        problem = f"no column {', '.join(missing)} in {published.file}"
+        raise StudyError.one("published", problem, f"one of {', '.join(names)}")
     return names, [{name: row.get(name) for name in names} for row in rows]
 
 
@@ -77,9 +75,8 @@ def parse_number(text: str | None) -> float | None:
 
 
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
-TOLERANCE = 0.05
-WIDEST = 0.25
-
+TOLERANCE, WIDEST = 0.05, 0.25
+HEADING = "physics"
 Span = tuple[float | None, float | None]
 
 
@@ -90,9 +87,8 @@ def answer_row(
     wanted = {name: parse_level(published, key, row[key]) for key, name in published.match.items()}
     if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
-    outcome = judge_reproduction(
-        parse_number(row[column]), figures.get("speedup"), published_range(published, row, column)
-    )
+    ends = read_range(published, row, column)
+    outcome = judge_reproduction(parse_number(row[column]), figures.get("speedup"), ends)
     if outcome == "not measured":
         return outcome
     if why_unlike(published, row):
@@ -105,15 +101,14 @@ def answer_row(
 
 def why_unlike(published: Published, row: PublishedRow) -> str:
     """Return why a published row is not comparable with what is measured here; else empty."""
-    fitting = (u.why for u in published.unlike if all(row.get(name) == _cell(value) for name, value in u.where.items()))
-    return next(fitting, "")
+    for unlike in published.unlike:
+        cells = {name: str(v).lower() if isinstance(v, bool) else str(v) for name, v in unlike.where.items()}
+        if all(row.get(name) == cell for name, cell in cells.items()):
+            return unlike.why
+    return ""
 
 
-def _cell(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def published_range(published: Published, row: PublishedRow, column: str) -> Span:
+def read_range(published: Published, row: PublishedRow, column: str) -> Span:
     """Return the published range of a value; open where there are no columns for it."""
     ends = published.ranges.get(column)
     return (parse_number(row.get(ends[0])), parse_number(row.get(ends[1]))) if ends else (None, None)
@@ -140,9 +135,6 @@ def judge_reproduction(published: float | None, here: Estimate | None, within: S
     if least <= high and most >= low:
         return NOT_RESOLVED
     return LOWER if published < low else HIGHER
-
-
-HEADING = "physics"
 
 
 def list_objections(
@@ -175,23 +167,21 @@ def _column_of(meanings: Mapping[str, str], wanted: str | None) -> str | None:
 
 def _observe(study: Study, published: Published, row: PublishedRow, n: int) -> ObservedLevel | None:
     """Return None for a row without a CPU count."""
-    control = next((name for name, factor in study.factors.items() if factor.control == "cpus"), None)
-    column = _column_of(published.match, control)
+    column = _column_of(published.match, find_cpu_factor(study))
     n_cpus = parse_level(published, column, row[column]) if column else None
     if type(n_cpus) is not int or n_cpus < 1:
         return None
     wall, cpu = (_read_printed(study, published, row, source) for source in ("window.wall", "window.cpu"))
     factor = _column_of(published.values, "speedup")
-    return ObservedLevel(n, n_cpus, wall, cpu, _printed_interval(row[factor]) if factor else None)
+    return ObservedLevel(n, n_cpus, wall, cpu, _rounding_interval(row[factor]) if factor else None)
 
 
 def _read_printed(study: Study, published: Published, row: PublishedRow, source: str) -> Estimate | None:
-    named = next((name for name, response in study.responses.items() if response.source == source), None)
-    column = _column_of(published.values, named)
-    return _printed_interval(row[column]) if column else None
+    column = _column_of(published.values, find_response(study, source) or None)
+    return _rounding_interval(row[column]) if column else None
 
 
-def _printed_interval(text: str | None) -> Estimate | None:
+def _rounding_interval(text: str | None) -> Estimate | None:
     """Give a printed number half of its last digit to either side."""
     value = parse_number(text)
     if value is None or text is None:
@@ -232,29 +222,36 @@ def _table(
     for column, response in published.values.items():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         kind: Literal["estimate", "number"] = "estimate" if column in published.ranges else "number"
-        columns.append(Column(name=f"{_quantity_title(table, response)} published", unit=unit, kind=kind))
-        columns.append(Column(name=f"{_quantity_title(table, response)} here", unit=unit, kind="estimate"))
-    cells = [_row(published, row, others, _look_up(published, row, lookup)) for row in rows]
+        name = "scaling factor" if response == "speedup" else title(table, response)
+        columns.append(Column(name=f"{name} published", unit=unit, kind=kind))
+        columns.append(Column(name=f"{name} here", unit=unit, kind="estimate"))
+    values = [lookup({f: parse_level(published, c, row[c]) for c, f in published.match.items()}) for row in rows]
+    cells = [_cells(published, row, others, figures) for row, figures in zip(rows, values, strict=True)]
     if any(against := list_objections(table.study, published, others, rows)):
         columns.append(Column(name=HEADING, kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
-    if factor := _factor_column(published):
+    if factor := _column_of(published.values, "speedup"):
         columns.append(Column(name=REPRODUCES, kind="text"))
-        answers = [
-            answer_row(table, published, row, _look_up(published, row, lookup), factor, objection)
-            for row, objection in zip(rows, against, strict=True)
-        ]
-        cells = [[*row, text] for row, text in zip(cells, answers, strict=True)]
+        for row, figures, objection, line in zip(rows, values, against, cells, strict=True):
+            line.append(answer_row(table, published, row, figures, factor, objection))
         unlike = dict.fromkeys(f"Not comparable: {reason}." for row in rows if (reason := why_unlike(published, row)))
         note = " ".join(part for part in (note, _lowest_sentence(rows, others, factor), *unlike) if part)
-    return TableDoc(
-        id="published", title="Published figures beside the measured ones", note=note, columns=columns, rows=cells
-    )
+    heading = "Published figures beside the measured ones"
+    return TableDoc(id="published", title=heading, note=note, columns=columns, rows=cells)
 
 
-def _factor_column(published: Published) -> str | None:
-    return next((column for column, response in published.values.items() if response == "speedup"), None)
+def _cells(
+    published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]
+) -> list[Any]:
+    texts = [row[name] for name in others]
+    # Counts as numbers, so that they align and sort.
+    cells: list[Any] = [int(t) if t and t.isascii() and t.isdigit() and len(t) < 19 else t for t in texts]
+    for column, response in published.values.items():
+        value, (low, high) = parse_number(row[column]), read_range(published, row, column)
+        printed = Estimate(value, low, high, method="as published") if column in published.ranges else value
+        cells += [printed, figures.get(response, Estimate(warnings=("this configuration was not run here",)))]
+    return cells
 
 
 def _lowest_sentence(rows: Sequence[PublishedRow], others: Sequence[str], factor: str) -> str:
@@ -265,10 +262,6 @@ def _lowest_sentence(rows: Sequence[PublishedRow], others: Sequence[str], factor
     value, row = min(factors, key=lambda item: item[0])
     under = ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in others if row[name])
     return f"The lowest published scaling factor, {value:g}, is that of {shorten(under)}."
-
-
-def _quantity_title(table: Table, response: str) -> str:
-    return "scaling factor" if response == "speedup" else title(table, response)
 
 
 def curve_lookup(curves: Sequence[Curve]) -> Lookup:
@@ -288,25 +281,3 @@ def curve_lookup(curves: Sequence[Curve]) -> Lookup:
         return {}
 
     return lookup
-
-
-def _look_up(published: Published, row: PublishedRow, lookup: Lookup) -> Mapping[str, Estimate]:
-    return lookup({factor: parse_level(published, column, row[column]) for column, factor in published.match.items()})
-
-
-def _row(published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
-    cells: list[Any] = [_label(row[name]) for name in others]
-    for column, response in published.values.items():
-        missing = Estimate(warnings=("this configuration was not run here",))
-        cells += [_value_cell(published, row, column), figures.get(response, missing)]
-    return cells
-
-
-def _value_cell(published: Published, row: PublishedRow, column: str) -> float | Estimate | None:
-    value, (low, high) = parse_number(row[column]), published_range(published, row, column)
-    return Estimate(value, low, high, method="as published") if column in published.ranges else value
-
-
-def _label(text: str | None) -> Level | None:
-    """Show counts as numbers, so that they align and sort."""
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text

@@ -1,6 +1,6 @@
 """Outcomes of the claims of published studies, of measured parts and of what no study tests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from scalograph.findings.published.claim_texts import missing_capability
@@ -9,8 +9,7 @@ from scalograph.protocol.reproduction import Outcome, ReproducedClaim, Reproduce
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number, claims_of
 from scalograph.study.published_claim import PublishedClaim
 
-# Why a claim of a part that has no findings was not measured.
-NOT_RUN = "has not run"
+NOT_RUN = "has not run"  # why a claim of a part without findings was not measured
 
 
 def collect_reproduced_studies(
@@ -39,7 +38,13 @@ def _study(
         for claim in claims_of(declared)
         if claim_number(claim.id) in study.claims
     ]
-    claims += _open_claims(study)
+    claims += [
+        ReproducedClaim(
+            id=claim.id, number=claim.id, sentence=claim.sentence, place=study.claims.get(claim.id, ""),
+            outcome=claim.decision, why=claim.why,
+        )
+        for claim in study.open
+    ]  # fmt: skip
     outcomes: dict[str, list[Outcome]] = {name: [] for name in order}
     for claim in claims:
         outcomes[claim.number].append(claim.outcome)
@@ -68,11 +73,3 @@ def _missing_claim(claim: PublishedClaim, part: str, reason: str | None, machine
         id=claim.id, number=claim_number(claim.id), sentence=claim.sentence, place=claim.place, outcome=outcome,
         why=lacking or f"study {part} {reason or NOT_RUN}", part=part,
     )  # fmt: skip
-
-
-def _open_claims(study: PublishedStudy) -> Iterator[ReproducedClaim]:
-    for claim in study.open:
-        yield ReproducedClaim(
-            id=claim.id, number=claim.id, sentence=claim.sentence, place=study.claims.get(claim.id, ""),
-            outcome=claim.decision, why=claim.why,
-        )  # fmt: skip

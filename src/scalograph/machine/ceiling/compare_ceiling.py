@@ -1,4 +1,4 @@
-"""A machine's ceiling beside the findings of a study: sentences, a table, and the document."""
+"""Compare the curves of a study with a machine's ceiling: sentences, tables, and the document."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,26 +31,23 @@ class CeilingRatio:
 
 
 def compare_speedup(program: Estimate, ceilings: Mapping[str, Estimate], margin: float = MARGIN) -> list[CeilingRatio]:
-    """Hold a speedup against each kind of work, highest ceiling first.
+    """Compare a speedup with each kind of work on as many CPUs and over the same baseline, highest ceiling first.
 
-    Args:
-        program: its speedup on n CPUs, over the same baseline as the ceilings.
-        ceilings: kind -> speedup on as many CPUs.
-        margin: relative difference that does not matter, 0 or more.
+    `margin` is the relative difference that does not matter, 0 or more.
     """
     ratios = [CeilingRatio(kind, it, r := ratio(program, it), label(r, margin)) for kind, it in ceilings.items()]
     return sorted(ratios, key=lambda each: -(each.ceiling.value or 0.0))
 
 
 def ratio(a: Estimate, b: Estimate) -> Estimate:
-    """A over b, of independent runs, with the interval that their own intervals give.
+    """Return A over B, of independent runs, with the interval that their own intervals give.
 
     Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,
     Statist. Med. 27 (2008), equations 6 and 7, on logs.
 
-    >>> one = Estimate(2.0, 2.0, 2.0, 0.95, 5, "t")
-    >>> found = ratio(one, Estimate(1.0, 0.9, 1 / 0.9, 0.95, 5, "t"))
-    >>> found.value, round(found.low, 3), round(found.high, 3)
+    >>> two = Estimate(2.0, 2.0, 2.0, 0.95, 5, "t")
+    >>> half = ratio(two, Estimate(1.0, 0.9, 1 / 0.9, 0.95, 5, "t"))
+    >>> half.value, round(half.low, 3), round(half.high, 3)
     (2.0, 1.8, 2.222)
     """
     of_a, of_b = _logs(a), _logs(b)
@@ -63,7 +60,7 @@ def ratio(a: Estimate, b: Estimate) -> Estimate:
 
 
 def _logs(estimate: Estimate) -> tuple[float, float, float] | None:
-    """Logs of value, low and high; None where one is missing."""
+    """Return logs of value, low and high; None where one is missing."""
     ends = (estimate.value, estimate.low, estimate.high)
     if any(end is None or end <= 0 for end in ends):
         return None
@@ -72,7 +69,7 @@ def _logs(estimate: Estimate) -> tuple[float, float, float] | None:
 
 
 def label(ratio: Estimate, margin: float = MARGIN) -> Label:
-    """The word for a ratio with its interval.
+    """Return the label of a ratio by its interval.
 
     Below and above need the whole interval beyond the margin. Alike needs an interval that is not too wide and holds 1,
     or a ratio within the margin: it is no proof that both are the same. Between them nobody can tell if it matters.
@@ -89,14 +86,7 @@ def label(ratio: Estimate, margin: float = MARGIN) -> Label:
 
 
 def sentence(name: str, program: Estimate, n_cpus: int, ratios: Sequence[CeilingRatio]) -> str:
-    """One sentence for one curve at one number of CPUs.
-
-    Args:
-        name: of the curve, as a sentence may begin with it.
-        program: its speedup.
-        n_cpus: on so many CPUs.
-        ratios: what it was held against.
-    """
+    """Return one sentence for one curve at one number of CPUs, compared with its ceilings."""
     resources = [each for each in ratios if each.kind in RESOURCES]
     text = f"{name}: {times(program)} on {n_cpus} CPU{'s' * (n_cpus > 1)}"
     if all(each.label == "unknown" for each in resources):
@@ -105,8 +95,9 @@ def sentence(name: str, program: Estimate, n_cpus: int, ratios: Sequence[Ceiling
 
 
 def _verdict(resources: Sequence[CeilingRatio]) -> str:
-    """The highest ceiling comes first: what scales as far as that has all that the box gives."""
-    top, of = resources[0], _group_by_label(resources)
+    """Return what limits the curve. The highest ceiling comes first: what scales as far has all that the box gives."""
+    top = resources[0]
+    of = {label: [each for each in resources if each.label == label] for label in get_args(Label)}
     if top.label == "above":
         return f"more than any ceiling of this box ({_list_kinds([top])}): look at its baseline"
     if top.label == "alike":
@@ -119,12 +110,8 @@ def _verdict(resources: Sequence[CeilingRatio]) -> str:
     return "; ".join(f"{word} {_list_kinds(of[label])}" for label, word in words.items() if of[label])
 
 
-def _group_by_label(ratios: Sequence[CeilingRatio]) -> dict[str, list[CeilingRatio]]:
-    return {label: [each for each in ratios if each.label == label] for label in get_args(Label)}
-
-
 def _pattern(ratios: Sequence[CeilingRatio], resources: Sequence[CeilingRatio]) -> str:
-    """What else scales as badly; said only of a curve that is below what the box gives."""
+    """Name what else scales as badly; only for a curve that is below what the box gives."""
     if not any(each.label == "below" for each in resources):
         return ""
     alike = [each for each in ratios if each.kind in PATTERNS and each.label == "alike"]
@@ -136,7 +123,7 @@ def _list_kinds(ratios: Sequence[CeilingRatio]) -> str:
 
 
 def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
-    """What the box itself scales to on so many CPUs: at best and at worst."""
+    """Summarize what the box itself scales to on so many CPUs: at best and at worst."""
     best, *others = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0)) or [("", Estimate())]
     if not best[0]:
         return ""
@@ -156,7 +143,7 @@ class CurveReach(NamedTuple):
 
 
 def reach(findings: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | None:
-    """The curve's point at the most CPUs that the ceiling has too; None where there is none beyond its baseline."""
+    """Return the curve's point at the most CPUs that the ceiling has too; None without one beyond its baseline."""
     sizes = speedups_by_cpus(findings, curve)
     baseline = _baseline(findings, curve)
     if baseline is None:
@@ -164,18 +151,19 @@ def reach(findings: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | No
     for n in sorted(sizes, reverse=True):
         ceilings = speedups(ceiling, baseline, n)
         if n > baseline and ceilings:
-            return CurveReach(_name(curve), baseline, n, sizes[n], compare_speedup(sizes[n], ceilings))
+            name = ", ".join(f"{name} {level}" for name, level in curve.group.items()) or "Your program"
+            return CurveReach(name, baseline, n, sizes[n], compare_speedup(sizes[n], ceilings))
     return None
 
 
 def speedups(ceiling: Ceiling, baseline: int, n_cpus: int) -> dict[str, Estimate]:
-    """Kind -> its speedup on so many CPUs."""
+    """Return the speedup of each kind of work on so many CPUs."""
     points = {kind: ceiling.speedups(kind, baseline).get(n_cpus) for kind in ceiling.kinds}
     return {kind: point.speedup for kind, point in points.items() if point is not None}
 
 
 def speedups_by_cpus(findings: Findings, curve: Curve) -> dict[int, Estimate]:
-    """CPUs in use -> speedup. Of workers beyond the CPUs the fewest count: the ceiling has one for each CPU."""
+    """Return speedups by CPUs in use. Of workers beyond the CPUs the fewest count: the ceiling has one per CPU."""
     sizes: dict[int, Estimate] = {}
     counted = [point for point in curve.points if _is_count(point.level)]
     for point in sorted(counted, key=lambda point: int(point.level)):
@@ -186,7 +174,7 @@ def speedups_by_cpus(findings: Findings, curve: Curve) -> dict[int, Estimate]:
 
 
 def _cpus(findings: Findings, curve: Curve, point: Point) -> int | None:
-    """CPUs that a point can use: its level where that counts CPUs, else no more than it was given."""
+    """Return the CPUs that a point can use: its level where that counts CPUs, else no more than it was given."""
     if any(factor.name == curve.factor and factor.control == "cpus" for factor in findings.study.factors):
         return int(point.level)
     return None if point.n_cpus is None else min(int(point.level), point.n_cpus)
@@ -202,10 +190,6 @@ def _baseline(findings: Findings, curve: Curve) -> int | None:
 
 def _is_count(level: object) -> bool:
     return isinstance(level, int) and not isinstance(level, bool) and level >= 1
-
-
-def _name(curve: Curve) -> str:
-    return ", ".join(f"{name} {level}" for name, level in curve.group.items()) or "Your program"
 
 
 # A study may have hundreds of curves; the table has a row for each of these many.
@@ -227,24 +211,20 @@ class CeilingComparison(NamedTuple):
 
 
 def compare_ceiling(findings: Findings, ceiling: Ceiling) -> CeilingComparison:
-    """Hold every curve of a study against the machine's ceiling. Executes nothing."""
+    """Compare every curve of a study with the machine's ceiling. Executes nothing."""
     reached = [it for curve in findings.curves[:MAX_CURVES] if (it := reach(findings, curve, ceiling))]
     largest = max((n for kind in ceiling.kinds for n in ceiling.speedups(kind)), default=1)
     answer = [text for text in [summary(largest, speedups(ceiling, 1, largest))] if largest > 1 and text]
-    answer += [sentence(it.name, it.speedup, it.n_cpus, it.found) for it in _worst(reached)]
+    # Those that fall furthest behind the best ceiling: of many curves they are what one would look at.
+    worst = sorted(reached, key=lambda it: it.found[0].ratio.value or 0.0)[:MAX_SENTENCES]
+    answer += [sentence(it.name, it.speedup, it.n_cpus, it.found) for it in worst]
     if findings.curves and not reached:
         answer.append("No curve of this study can be held against it: none has a speedup over CPUs that it has too.")
     return CeilingComparison([*answer, *ceiling.warnings], _tables(ceiling, reached), document(ceiling))
 
 
-def _worst(reached: Sequence[CurveReach]) -> list[CurveReach]:
-    """Those that fall furthest behind the best ceiling: of many curves they are what one would look at."""
-    behind = sorted(reached, key=lambda it: it.found[0].ratio.value or 0.0)
-    return behind[:MAX_SENTENCES]
-
-
 def add_ceiling(findings: Findings, ceiling: Ceiling) -> Findings:
-    """The findings with the ceiling's sentences after their own, and its tables after theirs."""
+    """Return the findings with the ceiling's sentences after their own, and its tables after theirs."""
     more = compare_ceiling(findings, ceiling)
     update: dict[str, Any] = {"answer": [*findings.answer, *more.answer], "tables": [*findings.tables, *more.tables]}
     if findings.claim and more.answer:
@@ -255,7 +235,7 @@ def add_ceiling(findings: Findings, ceiling: Ceiling) -> Findings:
 
 
 def document(ceiling: Ceiling) -> dict[str, list[CeilingPoint]]:
-    """`ceilings` of the findings: kind -> points over one CPU, fewest CPUs first."""
+    """Return `ceilings` of the findings: kind -> points over one CPU, fewest CPUs first."""
     return {kind: [_point(ceiling, kind, part) for part in parts] for kind, parts in ceiling.kinds.items()}
 
 
@@ -283,7 +263,7 @@ def _tables(ceiling: Ceiling, reached: Sequence[CurveReach]) -> list[TableDoc]:
 
 
 def _against_table(reached: Sequence[CurveReach]) -> TableDoc:
-    """A row for each curve: its speedup, and what it is to each kind of work."""
+    """Build a table with a row for each curve: its speedup, and its label for each kind of work."""
     kinds = sorted({each.kind for it in reached for each in it.found})
     columns = [Column(name="curve", kind="label"), Column(name="CPUs"), Column(name="speedup", kind="estimate")]
     columns += [Column(name=WORDS.get(kind, kind), kind="text") for kind in kinds]

@@ -1,4 +1,4 @@
-"""The ceiling as it was measured last: kept, and measured anew for another machine, probe or workload."""
+"""The saved ceiling of this machine, measured anew for another machine, probe or workload."""
 
 import hashlib
 import os
@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from scalograph.errors import HostError
-from scalograph.machine.floor.saved_noise import noise_file
+from scalograph.machine.floor.saved_noise import noise_file, read_saved, write_saved
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
 from scalograph.protocol.record import Record
-from scalograph.protocol.written_file import replaced
 from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan
@@ -37,11 +36,7 @@ def measure_ceiling(
 ) -> Ceiling:
     """Run what uses one resource of the machine each, on more and more CPUs (20 s on two CPUs).
 
-    Args:
-        host: to measure.
-        levels: numbers of CPUs; None: 1, 2, 4, 8 and so on, and all.
-        runs: of each kind on each number of CPUs.
-        progress: who is told how far it is.
+    `levels` are numbers of CPUs; None: 1, 2, 4, 8 and so on, and all. `runs` are of each kind on each number of CPUs.
 
     Raises:
         StudyError: a level is beyond the host.
@@ -53,10 +48,9 @@ def measure_ceiling(
 
 
 def plan_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: int = RUNS) -> Plan:
-    """The study that ships, with these numbers of CPUs; one CPU, which speedup is taken over, is always among them.
+    """Plan the shipped study on these numbers of CPUs, and always on one, which speedup is taken over.
 
-    Raises:
-        StudyError: a level is beyond the host.
+    Raises StudyError if a level is beyond the host.
     """
     declared = declare_shipped(STUDY)
     study = declared.study
@@ -69,7 +63,7 @@ def plan_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: in
 
 
 class _Run(NamedTuple):
-    """What came of a run; `seconds` None where it failed."""
+    """The outcome of a run; `seconds` None where it failed."""
 
     kind: str
     n_cpus: int
@@ -79,7 +73,7 @@ class _Run(NamedTuple):
 
 
 def build_ceiling(runs: Sequence[FinishedRun]) -> Ceiling:
-    """Return the ceiling that the runs of such a plan show."""
+    """Build the ceiling from the runs of such a plan."""
     outcomes = [
         _Run(str(run.configuration["kind"]), int(run.configuration["cpus"]), run.block, _seconds(record, verdict),
              verdict in COUNTED)
@@ -101,7 +95,7 @@ def _kinds(outcomes: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:
 
 
 def _combine_runs(n_cpus: int, runs: Sequence[_Run]) -> Timed:
-    """Disturbed runs are left out where two others are left, as in every study (answer.sample)."""
+    """Combine runs; disturbed ones are excluded where two others are left, as in every study (answer.sample)."""
     done = [(run.block, run.seconds, run.counts) for run in runs if run.seconds is not None]
     clean = [each for each in done if each[2]]
     taken = clean if len(clean) >= 2 else done
@@ -124,15 +118,9 @@ class SavedCeiling(BaseModel):
 
 
 def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, str] = os.environ) -> Ceiling:
-    """The ceiling of a host: the kept one where it is of this machine, kernel, probe and workload, else measured.
+    """Return the saved ceiling of this machine, kernel, probe and workload; measure it without one, or if `fresh`.
 
-    Args:
-        host: to know or to measure.
-        fresh: measure in any case.
-        environ: says where it is kept.
-
-    Returns:
-        With a warning where it is not kept: disturbed, or the folder cannot be written.
+    A warning says where it is not saved: disturbed, or the folder cannot be written.
 
     Raises:
         HostError: there is no compiler. Whoever calls it has the machine to itself.
@@ -148,7 +136,7 @@ def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, st
 
 
 def _save(kept: SavedCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What stands against keeping it."""
+    """Save a ceiling, and return the reason where that is not possible."""
     if not kept.ceiling.is_sound:
         return ("the ceiling is not kept: too few of its runs were undisturbed; stop what else runs here",)
     try:
@@ -159,48 +147,29 @@ def _save(kept: SavedCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def ceiling_key(facts: HostFacts, probe: Sequence[str]) -> str:
-    """What a ceiling is of. A process is made and a page given by the kernel, so another one is another machine."""
+    """Hash what a ceiling is of. The kernel makes processes and gives pages, so another one is another machine."""
     here = [facts.cpu_model, facts.kernel, [cpu.model_dump() for cpu in facts.cpus], list(probe[1:])]
     digest = hashlib.sha256(repr(here).encode())
-    digest.update(_digest(Path(probe[0])))
+    try:
+        with Path(probe[0]).open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    except OSError:
+        digest.update(str(Path(probe[0])).encode())  # found on PATH: its name has to do
     declared = declare_shipped(STUDY)
     digest.update(program(declared.study.workload, declared.folder).sources)
     return digest.hexdigest()
 
 
-def _digest(file: Path) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").digest()
-    except OSError:
-        return str(file).encode()  # found on PATH: its name has to do
-
-
 def ceiling_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where it is kept."""
+    """Return the file of the saved ceiling."""
     return noise_file(environ).with_name("ceiling.json")
 
 
 def read_ceiling(environ: Mapping[str, str] = os.environ) -> SavedCeiling | None:
-    """What was kept last; None where nothing was, or nothing that can be read."""
-    try:
-        with ceiling_file(environ).open("rb") as file:
-            return SavedCeiling.model_validate_json(file.read(_MAX_BYTES))
-    except (OSError, ValidationError):
-        return None
+    """Read the saved ceiling; None where there is none, or none that can be read."""
+    return read_saved(ceiling_file(environ), SavedCeiling, _MAX_BYTES)
 
 
 def save_ceiling(kept: SavedCeiling, environ: Mapping[str, str] = os.environ) -> None:
-    """Keep it instead of what was kept before.
-
-    Raises:
-        HostError: the folder cannot be written.
-    """
-    file = ceiling_file(environ)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(file) as stream:
-            stream.write((kept.model_dump_json() + "\n").encode())
-    except OSError as error:
-        fix = "set XDG_STATE_HOME to a folder that can be written"
-        raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable folder", fix) from error
+    """Save a ceiling in place of an earlier one. Raises HostError if the folder cannot be written."""
+    write_saved(ceiling_file(environ), kept)

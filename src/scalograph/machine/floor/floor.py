@@ -1,4 +1,4 @@
-"""From the runs of an A/A study to the noise floor: how much they differ, and why some were left out."""
+"""Compute the noise floor from the runs of an A/A study: how much they differ, and why some were excluded."""
 
 import math
 from collections import Counter
@@ -12,13 +12,7 @@ from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.ratios import paired_ratio
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
-from scalograph.protocol.noise_floor import (
-    Floor,
-    FloorDifference,
-    FloorPart,
-    FloorSpread,
-    Reference,
-)
+from scalograph.protocol.noise_floor import Floor, FloorDifference, FloorPart, FloorSpread, Reference
 from scalograph.text.quantities import two_digits
 from scalograph.verdict.cause import COUNTED
 
@@ -27,19 +21,14 @@ MIN_SPREAD_RUNS = 5
 
 
 def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> FloorSpread | None:
-    """Standard deviation of log scores within groups, pooled, with its chi-square interval.
+    """Compute the standard deviation of log scores within groups, pooled, with its chi-square interval.
 
-    A few slow runs make a variance less sure than normal theory says: the interval and `df` allow for it.
+    A few slow runs make a variance less sure than normal theory says: the interval and `df` allow for it. Scores are
+    above zero; a group of one says nothing. None where fewer than five runs are left, or all are identical (the clock
+    is too coarse).
 
-    Args:
-        groups: scores above zero, any unit; a group of one says nothing.
-        confidence: of the interval.
-
-    Returns:
-        None where fewer than five runs are left, or all are identical (the clock is too coarse).
-
-    >>> found = spread([[1.00, 1.02, 0.98, 1.01, 0.99], [2.0, 2.02, 1.98, 2.04, 1.96]])
-    >>> round(found.sd_log_percent, 2), round(found.df, 1)
+    >>> pooled = spread([[1.00, 1.02, 0.98, 1.01, 0.99], [2.0, 2.02, 1.98, 2.04, 1.96]])
+    >>> round(pooled.sd_log_percent, 2), round(pooled.df, 1)
     (1.58, 8.0)
     """
     logs = [np.log(group) for group in groups if len(group) > 1]
@@ -59,7 +48,7 @@ def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> Floor
 
 
 def effective_df(n: int, kurtosis: float) -> float:
-    """Degrees of freedom that the variance of n scores is worth; n - 1 for normal ones, and never more.
+    """Return the degrees of freedom that the variance of n scores is worth; n - 1 for normal ones, and never more.
 
     2n / (kurtosis - (n - 3)/(n - 1)): the chi-square that varies as much as such a sample variance does.
 
@@ -75,7 +64,7 @@ def effective_df(n: int, kurtosis: float) -> float:
 
 
 def detectable_effects(sd_log_percent: float, counts: Sequence[int] = (3, 5, 10, 20)) -> dict[int, float]:
-    """Smallest effect that so many runs of each configuration detect at 80 % power, in percent.
+    """Return the smallest effect that so many runs of each configuration detect at 80 % power, in percent.
 
     >>> {n: round(effect, 1) for n, effect in detectable_effects(3.0).items()}
     {3: 9.5, 5: 6.2, 10: 4.1, 20: 2.8}
@@ -96,9 +85,9 @@ MIN_RUNS = 20
 
 
 def noise_floor(table: Table) -> Floor:
-    """The noise floor that the runs of the study `noise-floor` show.
+    """Compute the noise floor from the runs of the study `noise-floor`.
 
-    Only runs count that succeeded and were not disturbed by a measured cause; none is left out for its value.
+    Only runs count that succeeded and were not disturbed by a measured cause; none is excluded for its value.
     """
     rows = [row for row in table.rows if not row.warmup]
     levels = sorted({int(row.configuration["cpus"]) for row in rows})
@@ -107,12 +96,15 @@ def noise_floor(table: Table) -> Floor:
 
 
 def floor_part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
-    """The floor on so many CPUs, from its runs in the order in which they were made."""
+    """Compute the floor on so many CPUs, from its runs in the order in which they were made."""
     counted = [row for row in rows if row.status == "ok" and row.verdict in COUNTED and RESPONSE in row.scores]
     failed = [row for row in rows if row.status != "ok"]
     causes, worst = _count_causes([row for row in rows if row.status == "ok" and row.verdict not in COUNTED])
     scores = [row.scores[RESPONSE] for row in counted]
-    pooled = spread(list(_group_by_label(counted).values()))
+    groups: dict[str, list[float]] = {}
+    for row in counted:
+        groups.setdefault(str(row.configuration["label"]), []).append(row.scores[RESPONSE])
+    pooled = spread(list(groups.values()))
     return FloorPart(
         n_cpus=n_cpus, n=len(counted), n_failed=len(failed), n_disturbed=len(rows) - len(counted) - len(failed),
         causes=causes, worst=worst, median_s=median(scores) if scores else None, spread=pooled,
@@ -122,19 +114,12 @@ def floor_part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
 
 
 def is_reliable(part: FloorPart) -> bool:
-    """Whether the floor of a part is one: most of its runs count, and enough of them."""
+    """Return whether most runs of a part count, and enough of them."""
     return part.n >= MIN_RUNS and 2 * part.n >= part.n_runs and part.spread is not None
 
 
-def _group_by_label(rows: Sequence[Row]) -> dict[str, list[float]]:
-    groups: dict[str, list[float]] = {}
-    for row in rows:
-        groups.setdefault(str(row.configuration["label"]), []).append(row.scores[RESPONSE])
-    return groups
-
-
 def aa_difference(rows: Sequence[Row]) -> FloorDifference | None:
-    """A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
+    """Compute A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
     blocks: dict[int, dict[str, float]] = {}
     for row in rows:
         blocks.setdefault(row.block, {})[str(row.configuration["label"])] = row.scores[RESPONSE]
@@ -142,17 +127,14 @@ def aa_difference(rows: Sequence[Row]) -> FloorDifference | None:
     if len(pairs) < 2:
         return None
     ratio = paired_ratio([pair["A"] for pair in pairs], [pair["B"] for pair in pairs], AA_CONFIDENCE)
-    ends = (None if x is None else 100 * (x - 1) for x in (ratio.value, ratio.low, ratio.high))
-    percent, low, high = ends
+    percent, low, high = (None if x is None else 100 * (x - 1) for x in (ratio.value, ratio.low, ratio.high))
     return FloorDifference(percent=percent, low=low, high=high, confidence=AA_CONFIDENCE, n=ratio.n)
 
 
 def consecutive_reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
-    """What so many runs on end show; None where there are too few stretches, or nothing varies.
+    """Compute what `runs` consecutive runs show; None where there are too few stretches, or nothing varies.
 
-    Args:
-        scores: seconds, in the order in which the runs were made.
-        runs: in a stretch.
+    `scores` are seconds, in the order in which the runs were made.
     """
     stretches = [scores[i : i + runs] for i in range(0, len(scores) - runs + 1, runs)]
     within = spread(stretches) if len(stretches) >= MIN_STRETCHES else None
@@ -166,7 +148,7 @@ def consecutive_reference(scores: Sequence[float], runs: int = STRETCH) -> Refer
 
 
 def _count_causes(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
-    """Causes with the runs that each disturbed, most first, and the largest in words."""
+    """Return the causes with the runs that each disturbed, most first, and the largest in words."""
     causes = [cause for row in rows for cause in row.causes]
     counts = Counter(name for row in rows for name in {cause.cause for cause in row.causes})
     worst = max(causes, key=lambda cause: cause.amount or 0.0, default=None)
@@ -193,26 +175,18 @@ UNKNOWN = "not known"
 
 
 def floor_rows(floor: Floor) -> Iterator[list[str]]:
-    """A heading, then a row for each figure: what it is, and its value for each number of CPUs."""
+    """Yield a heading, then a row for each value: its title, and the value for each number of CPUs."""
     yield ["the same work", *(f"on {part.n_cpus} CPU{'s' * (part.n_cpus > 1)}" for part in floor.parts)]
     for title, cell in _ROWS:
         yield [title, *(cell(part) for part in floor.parts)]
     for n in sorted({n for part in floor.parts for n in part.detectable_percent}):
-        yield [f"smallest effect, {n} runs each", *(_effect(part, n) for part in floor.parts)]
-
-
-def _count(part: FloorPart) -> str:
-    return f"{part.n} of {part.n_runs}"
+        yield [f"smallest effect, {n} runs each", *(_percent(part.detectable_percent.get(n)) for part in floor.parts)]
 
 
 def _disturbed_rows(part: FloorPart) -> str:
     share = 100 * (part.n_runs - part.n) / part.n_runs if part.n_runs else 0
     causes = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
     return f"{share:.0f} %" + (f" ({', '.join(causes)})" if causes else "")
-
-
-def _median(part: FloorPart) -> str:
-    return UNKNOWN if part.median_s is None else f"{part.median_s:.4g} s"
 
 
 def _spread(part: FloorPart) -> str:
@@ -223,10 +197,6 @@ def _spread(part: FloorPart) -> str:
     return f"{two_digits(spread.sd_log_percent)} % [{low} .. {high}]"
 
 
-def _consecutive_spread(part: FloorPart) -> str:
-    return UNKNOWN if part.reference is None else f"{two_digits(part.reference.spread.sd_log_percent)} %"
-
-
 def _difference(part: FloorPart) -> str:
     d = part.difference
     if d is None or d.percent is None or d.low is None or d.high is None:
@@ -234,15 +204,18 @@ def _difference(part: FloorPart) -> str:
     return f"{d.percent:+.2g} % [{d.low:+.2g} .. {d.high:+.2g}]" + (", not 0" if d.is_false else "")
 
 
-def _effect(part: FloorPart, n: int) -> str:
-    return f"{two_digits(part.detectable_percent[n])} %" if n in part.detectable_percent else UNKNOWN
+def _percent(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{two_digits(value)} %"
 
 
 _ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
-    ("runs that count", _count),
+    ("runs that count", lambda part: f"{part.n} of {part.n_runs}"),
     ("disturbed or failed", _disturbed_rows),
-    ("median time", _median),
+    ("median time", lambda part: UNKNOWN if part.median_s is None else f"{part.median_s:.4g} s"),
     ("runs differ by (sd of logs)", _spread),
-    ("ten runs on end differ by", _consecutive_spread),
+    (
+        "ten runs on end differ by",
+        lambda part: _percent(part.reference.spread.sd_log_percent if part.reference else None),
+    ),
     ("A over B (99 %)", _difference),
 )

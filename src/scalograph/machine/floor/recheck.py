@@ -1,4 +1,4 @@
-"""The quick look before a study: the same work a few times again on one CPU, held against the noise that was kept."""
+"""The quick check before a study: the same work a few times again on one CPU, compared with the saved noise."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,7 @@ from scalograph.analysis.quantiles import student_t
 from scalograph.machine.floor.floor import STRETCH, STUDY, effective_df, spread
 from scalograph.machine.floor.saved_noise import SavedNoise
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.noise_floor import (
-    Move,
-    Recheck,
-    Reference,
-    SpreadChange,
-)
+from scalograph.protocol.noise_floor import Move, Recheck, Reference, SpreadChange
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
@@ -32,24 +27,14 @@ ALPHA = 0.01
 
 
 def compare_spread(kept_sd: float, kept_df: float, now_sd: float, now_df: float, alpha: float = ALPHA) -> SpreadChange:
-    """Two-sided F test on two variances of log times: is the noise now higher, lower, or not known to differ?
+    """Compare two variances of log times, two-sided F test: is the noise now higher, lower, or not known to differ?
 
     It assumes independent runs of the same work, under the same conditions of measurement, whose log times are normal.
     Where they are not, the nominal degrees of freedom call ordinary changes significant: give those that the
-    variances are worth (`spread.effective_df`). Runs that were disturbed by a measured cause are left out before.
+    variances are worth (`effective_df`). Runs that were disturbed by a measured cause are excluded before.
+    `alpha` is the chance of a false "higher" or "lower", both together; ValueError if it is no probability.
 
-    Args:
-        kept_sd: standard deviation of log times then; in the unit of `now_sd`.
-        kept_df: its degrees of freedom.
-        now_sd: that of now.
-        now_df: its degrees of freedom.
-        alpha: chance of a false "higher" or "lower", both together.
-
-    Returns:
-        "unknown" where one of the two has no spread or less than one degree of freedom.
-
-    Raises:
-        ValueError: `alpha` is no probability.
+    Returns "unknown" where one of the two has no spread or less than one degree of freedom.
 
     Source: G. W. Snedecor and W. G. Cochran, Statistical methods, 1989, 6.12 (the test); Shoemaker 2003 (the degrees).
 
@@ -68,15 +53,10 @@ def compare_spread(kept_sd: float, kept_df: float, now_sd: float, now_df: float,
 
 
 def compare_median(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
-    """Whether the same work takes longer now than the stretches that were kept let expect: a prediction interval.
+    """Compare a median of n runs, in seconds, with a prediction interval from the saved stretches.
 
-    Fewer runs than a stretch has make the median less sure; as if all of its variation came from them.
-
-    Args:
-        kept: medians of stretches of runs.
-        now_s: median of n runs, in seconds.
-        n: runs behind it.
-        alpha: chance of a false answer, both ends together.
+    Fewer runs than a stretch has make the median less sure; as if all of its variation came from them. `alpha` is the
+    chance of a false answer, both ends together.
 
     Source: G. J. Hahn, Factors for calculating two-sided prediction intervals, J. Am. Stat. Assoc. 64 (1969), m = 1.
     """
@@ -91,14 +71,10 @@ def compare_median(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) 
 def compare_with_floor(
     kept: Reference, kept_at: str, scores: Sequence[float], n_disturbed: int = 0, alpha: float = ALPHA
 ) -> Recheck:
-    """Hold runs of now against the stretches that were kept.
+    """Compare runs of now with the saved stretches, which as many consecutive runs showed at `kept_at`.
 
-    Args:
-        kept: what as many runs on end showed.
-        kept_at: when, for the sentence.
-        scores: seconds of the runs of now that count.
-        n_disturbed: runs of now that do not.
-        alpha: chance of a false answer, of each of the two questions.
+    `scores` are seconds of the runs that count, and `n_disturbed` those that do not; `alpha` is the chance of a false
+    answer, of each of the two questions.
     """
     current = spread([scores])
     # Ten runs cannot tell how heavy their tails are; the many that were kept can.
@@ -145,15 +121,10 @@ _LEVELS: Mapping[str, list[Any]] = {"label": ["A"], "cpus": [1]}
 
 
 def recheck(host: Host, kept: SavedNoise, alpha: float = ALPHA) -> Recheck | None:
-    """Run the work of the noise floor ten times on one CPU (about 3 s) and hold it against what was kept.
+    """Run the work of the noise floor ten times on one CPU (about 3 s) and compare it with the saved noise.
 
-    Args:
-        host: to look at.
-        kept: what `read_noise` found; its machine must be this one (`KeptNoise.is_of`).
-        alpha: chance of a false "higher" or "lower", and of a false "slower" or "faster".
-
-    Returns:
-        None where `kept` holds nothing that could be held against: an earlier form, or too few runs.
+    `kept` must be of this machine (`SavedNoise.is_of`); `alpha` is the chance of a false "higher" or "lower", and of a
+    false "slower" or "faster". None where `kept` has nothing to compare with: an earlier form, or too few runs.
 
     Raises:
         HostError: there is no compiler. Whoever calls it has the machine to itself.

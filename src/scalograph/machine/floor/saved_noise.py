@@ -1,9 +1,9 @@
-"""The noise floor of this machine as it was measured last: kept for `doctor`, and for a second look before a study."""
+"""The saved noise floor of this machine: for `doctor`, and for a second look before a study."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,43 +35,51 @@ class SavedNoise(BaseModel):
     floor: Floor | None = None
 
     def is_of(self, facts: HostFacts) -> bool:
-        """Whether it was measured on such a machine; another kernel does not make another machine."""
+        """Return whether it was measured on such a machine; another kernel does not make another machine."""
         return self.is_of_machine(facts.machine())
 
     def is_of_machine(self, machine: Mapping[str, Any]) -> bool:
-        """Whether it was measured on such a machine as a journal tells of; guests and far ones are others."""
+        """Return whether it was measured on such a machine of a journal; guests and remote ones are others."""
         if machine.get("accelerator") or machine.get("reached"):
             return False
         return (self.cpu_model, self.n_cpus) == (machine.get("cpu_model"), machine.get("n_cpus"))
 
 
 def noise_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where it is kept."""
+    """Return the file of the saved noise floor."""
     base = environ.get("XDG_STATE_HOME", "")
     home = Path(base) if base.startswith("/") else Path(environ.get("HOME") or "/") / ".local/state"
     return home / "scalograph/noise.json"
 
 
 def read_noise(environ: Mapping[str, str] = os.environ) -> SavedNoise | None:
-    """What was kept last; None where nothing was, or nothing that can be read."""
+    """Read the saved noise; None where there is none, or none that can be read."""
+    return read_saved(noise_file(environ), SavedNoise, _MAX_BYTES)
+
+
+def save_noise(noise: SavedNoise, environ: Mapping[str, str] = os.environ) -> None:
+    """Save noise in place of an earlier one. Raises HostError if the folder cannot be written."""
+    write_saved(noise_file(environ), noise)
+
+
+Saved = TypeVar("Saved", bound=BaseModel)
+
+
+def read_saved(file: Path, model: type[Saved], max_bytes: int) -> Saved | None:
+    """Read what was saved of this machine; None where there is nothing that can be read."""
     try:
-        with noise_file(environ).open("rb") as file:
-            return SavedNoise.model_validate_json(file.read(_MAX_BYTES))
+        with file.open("rb") as stream:
+            return model.model_validate_json(stream.read(max_bytes))
     except (OSError, ValidationError):
         return None
 
 
-def save_noise(noise: SavedNoise, environ: Mapping[str, str] = os.environ) -> None:
-    """Keep it instead of what was kept before.
-
-    Raises:
-        HostError: the folder cannot be written.
-    """
-    file = noise_file(environ)
+def write_saved(file: Path, saved: BaseModel) -> None:
+    """Write what is saved of this machine in place of an earlier file. Raises HostError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replaced(file) as stream:
-            stream.write((noise.model_dump_json() + "\n").encode())
+            stream.write((saved.model_dump_json() + "\n").encode())
     except OSError as error:
         fix = "set XDG_STATE_HOME to a folder that can be written"
         raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable folder", fix) from error

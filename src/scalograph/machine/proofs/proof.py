@@ -1,4 +1,4 @@
-"""What several proofs ask of a run."""
+"""A proof, and what several checks expect of a run."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,8 +17,8 @@ class Proof:
         name: short, unique.
         what: the property, one sentence.
         status: `not provable`: this host does not grant what it takes to tell; neither passed nor failed.
-        found: what the runs showed, or why it cannot be told here.
-        expected: instead; empty unless failed.
+        found: what the runs showed, or why it cannot be shown here.
+        expected: empty unless failed.
         fix: what to do, or what would help; empty when proved.
     """
 
@@ -39,7 +39,7 @@ class DisprovedError(Exception):
 
 
 class NotProvableError(Exception):
-    """This host does not grant what it takes to tell: why, and what would help."""
+    """This host does not grant what a proof needs: why, and what would help."""
 
     def __init__(self, reason: str, fix: str) -> None:
         super().__init__(f"{reason}; {fix}")
@@ -47,11 +47,7 @@ class NotProvableError(Exception):
 
 
 def expect(holds: bool, observed: object, expected: object) -> None:
-    """Go on only where this holds.
-
-    Raises:
-        DisprovedError: it does not.
-    """
+    """Raise DisprovedError unless this holds."""
     if not holds:
         raise DisprovedError(str(observed), str(expected))
 
@@ -61,11 +57,7 @@ USABLE = ("clean", "disturbed", "unverified")
 
 
 def expect_success(ran: ProofRun) -> None:
-    """The run succeeded, and its verdict is none that denies it.
-
-    Raises:
-        DisprovedError: it did not.
-    """
+    """Expect a run that succeeded, and whose verdict does not deny it. Raises DisprovedError."""
     run = ran.record.run
     expect(run.status == "ok", f"{_describe_run(ran)}status {run.status} ({run.reason})", "ok")
     causes = "; ".join(ran.causes) or "no cause"
@@ -75,11 +67,7 @@ def expect_success(ran: ProofRun) -> None:
 
 
 def expect_failure(ran: ProofRun, status: str, reason: str = "") -> None:
-    """The run failed in this way, says why, and its verdict tells the same.
-
-    Raises:
-        DisprovedError: it did not.
-    """
+    """Expect a run that failed in this way, with a reason that its verdict repeats. Raises DisprovedError."""
     run = ran.record.run
     expect(run.status == status, f"{_describe_run(ran)}status {run.status} ({run.reason})", status)
     reason_given = run.reason or ""
@@ -93,27 +81,19 @@ def expect_failure(ran: ProofRun, status: str, reason: str = "") -> None:
 
 
 def expect_no_processes(ran: ProofRun) -> None:
-    """No process of the run is there after its record.
-
-    Raises:
-        DisprovedError: one is.
-    """
+    """Expect no process of the run after its record. Raises DisprovedError."""
     expect(not ran.left, f"{_describe_run(ran)}{len(ran.left)} processes left, first {ran.left[:1]}", "none")
 
 
 def single_value(ran: ProofRun, name: str, copy: int = 0) -> float:
-    """The one figure of this name that a copy reported.
-
-    Raises:
-        DisprovedError: it reported none, or several.
-    """
+    """Return the only value of this name that a copy reported. Raises DisprovedError for none, or several."""
     values = ran.values(copy).get(name, [])
     expect(len(values) == 1, f"{_describe_run(ran)}copy {copy} reported {name} {len(values)} times", "once")
     return values[0]
 
 
 def missing_error(record: Record, word: str, otherwise: str) -> NotProvableError:
-    """Why something was not granted, in the probe's words; `otherwise` where it told nothing."""
+    """Return the error for what was not granted, in the probe's words; `otherwise` without them."""
     degraded = [part for part in (*record.run.degraded, *record.header.degraded) if word in part.what]
     if degraded:
         return NotProvableError(degraded[0].why, degraded[0].fix)

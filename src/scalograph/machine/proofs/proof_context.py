@@ -1,4 +1,4 @@
-"""The path that a measurement takes, from a declared study to a verdict, for the studies beside sanity workloads."""
+"""The path that a measurement takes, from a declared study to a verdict, for the studies of sanity workloads."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,18 +11,18 @@ from scalograph.errors import HostError
 from scalograph.machine.proofs.proof import NotProvableError, expect
 from scalograph.machine.proofs.proof_run import Leftovers, ProofRun, kill_marked, read_proof_runs
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
 from scalograph.run.interrupts import make_interrupt
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.session import run_session
+from scalograph.run.session import begin, run_session
 from scalograph.study.declare import Declared, declare
 from scalograph.study.program import program
 from scalograph.study.shipped import shipped_workload
-from scalograph.system.cgroups import LEAF, CgroupTree, cgroup2_mount, read
+from scalograph.system.cgroups import CgroupTree, cgroup2_mount, read
 from scalograph.system.private_dir import state_folder
+from scalograph.system.stale_cgroups import list_leaves
 from scalograph.text.format import format_cpu_list
 
 _GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
@@ -30,7 +30,7 @@ _OF_A_CGROUP = ("cgroup.subtree_control", "cpuset.cpus", "cpuset.cpus.partition"
 
 
 def read_settings(root: Path = Path("/")) -> dict[str, str]:
-    """Name -> value, in words; what this machine does not have is absent."""
+    """Read what runs may change, by name; what this machine does not have is absent."""
     values = dict(_process_settings())
     values |= {f"governor of {file.parts[-3]}": read(file) or "" for file in sorted(root.glob(_GOVERNORS))}
     for home in leaf_parents(root):
@@ -41,7 +41,7 @@ def read_settings(root: Path = Path("/")) -> dict[str, str]:
 
 
 def leaf_parents(root: Path = Path("/")) -> list[Path]:
-    """The cgroups in which leaves are made: our own, and the root of the hierarchy. None without cgroup v2."""
+    """Return the cgroups in which leaves are made: our own, and the root of the hierarchy. None without cgroup v2."""
     mount = cgroup2_mount(root)
     if mount is None:
         return []
@@ -49,20 +49,9 @@ def leaf_parents(root: Path = Path("/")) -> list[Path]:
 
 
 def find_empty_leaves(root: Path = Path("/")) -> set[Path]:
-    """Leaves of ours that hold no process; those of another probe at work do."""
-    return {
-        leaf
-        for home in leaf_parents(root)
-        for leaf in _leaves(home)
-        if "populated 0" in (read(leaf / "cgroup.events") or "")
-    }
-
-
-def _leaves(home: Path) -> list[Path]:
-    try:
-        return [path for path in home.iterdir() if LEAF.fullmatch(path.name)]
-    except OSError:
-        return []
+    """Find leaves of ours that hold no process; those of another active probe do."""
+    leaves = (leaf for home in leaf_parents(root) for leaf in list_leaves(home))
+    return {leaf for leaf in leaves if "populated 0" in (read(leaf / "cgroup.events") or "")}
 
 
 def _process_settings() -> Iterator[tuple[str, str]]:
@@ -75,12 +64,8 @@ def _process_settings() -> Iterator[tuple[str, str]]:
 class ProofContext:
     """Runs the study of a sanity workload and reads its journal back. Each study runs once, however many ask.
 
-    The machine must be locked. At its end no process with its mark is left.
-
-    Args:
-        host: where they run.
-        folder: for results, one folder a study.
-        tell: is told which study begins.
+    The machine must be locked. At its end no process with its mark is left. Results have one folder a study; `tell`
+    gets the name of each study that begins.
     """
 
     def __init__(self, host: Host, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
@@ -99,13 +84,9 @@ class ProofContext:
     def run(
         self, name: str, file: str = "study.toml", facts: HostFacts | None = None, label: str = ""
     ) -> list[ProofRun]:
-        """All runs of a study.
+        """Return all runs of a study beside a workload, `pinning` say.
 
-        Args:
-            name: of the workload, `pinning` say.
-            file: the study beside it.
-            facts: of a smaller host than this one.
-            label: of the results, where the same study runs twice.
+        `facts` may be of a smaller host than this one, and `label` tells results of one study apart that runs twice.
 
         Raises:
             NotProvableError: the workload cannot be compiled here.
@@ -115,12 +96,12 @@ class ProofContext:
         self.used.add(folder)
         if folder not in self.done:
             self._tell(folder.name)
-            planned = plan(self._declared(name, file), facts or self.facts)
+            planned = plan(self._declare(name, file), facts or self.facts)
             self.done[folder] = self._run(self._ready(planned), folder)
         return self.done[folder]
 
-    def _declared(self, name: str, file: str) -> Declared:
-        """As the study says, with a mark that finds its processes in those workloads that can bear one."""
+    def _declare(self, name: str, file: str) -> Declared:
+        """Declare the study, with a mark that finds its processes in those workloads that can bear one."""
         declared = declare(shipped_workload(f"sanity/{name}") / file)
         use = declared.study.workload
         if "token" not in program(use, declared.folder).values:

@@ -10,9 +10,9 @@ _SIGKILL = 9
 _MAX_ITERATIONS = 100_000
 
 
-def check_crash(bench: ProofContext) -> str:
-    """A signal of its own."""
-    runs = bench.run("crash")
+def check_crash(context: ProofContext) -> str:
+    """Check runs that end by a signal of their own."""
+    runs = context.run("crash")
     for ran in runs:
         expect_failure(ran, "signal")
         _expect_end(ran, None, ran.configuration["signal"])
@@ -20,9 +20,9 @@ def check_crash(bench: ProofContext) -> str:
     return f"{len(runs)} crashes, each with the number of its signal, no exit code, and failed"
 
 
-def check_exit_code(bench: ProofContext) -> str:
-    """Every way to end by itself; 69 says why."""
-    runs = bench.run("exit-code")
+def check_exit_code(context: ProofContext) -> str:
+    """Check every way to end by itself; 69 gives a reason."""
+    runs = context.run("exit-code")
     for ran in runs:
         code = ran.configuration["code"]
         if code:
@@ -33,25 +33,17 @@ def check_exit_code(bench: ProofContext) -> str:
     return f"{len(runs)} exit codes arrived: 0 is ok, all others failed, 69 with its sentence"
 
 
-def check_garbage(bench: ProofContext) -> str:
-    """Lines that follow no form."""
-    runs = bench.run("garbage")
+def check_garbage(context: ProofContext) -> str:
+    """Check lines that follow no form."""
+    runs = context.run("garbage")
     for ran in runs:
         expect_failure(ran, "protocol", "hello" if ran.configuration["kind"] == "text" else "")
     return f"{len(runs)} ways to break the line protocol: each ended the run with status protocol, and failed"
 
 
-def check_hang(bench: ProofContext) -> str:
-    """It refuses to end."""
-    return _check_timeout(bench.run("hang"))
-
-
-def check_never_ready(bench: ProofContext) -> str:
-    """It says nothing; nobody else waits for it, so it is not held."""
-    return _check_timeout(bench.run("never-ready"))
-
-
-def _check_timeout(runs: list[ProofRun]) -> str:
+def check_timeout(context: ProofContext, name: str) -> str:
+    """Check a workload that refuses to end, or never says ready."""
+    runs = context.run(name)
     for ran in runs:
         expect_failure(ran, "timeout")
         expect_no_processes(ran)
@@ -62,9 +54,9 @@ def _check_timeout(runs: list[ProofRun]) -> str:
     return f"{len(runs)} runs ended at their timeout, with all of their processes, and failed"
 
 
-def check_much_output(bench: ProofContext) -> str:
-    """More than anyone keeps."""
-    runs = bench.run("much-output")
+def check_much_output(context: ProofContext) -> str:
+    """Check more output than anyone keeps."""
+    runs = context.run("much-output")
     for ran in runs:
         expect_success(ran)
         (copy,) = ran.record.copies
@@ -75,13 +67,13 @@ def check_much_output(bench: ProofContext) -> str:
     return f"of {most} MiB the end was kept, and the run was ok"
 
 
-def check_iterations(bench: ProofContext) -> str:
-    """As many as were asked for, then others, then more than a line of the journal holds."""
-    for ran in bench.run("many-iterations", "asked.toml"):
+def check_iterations(context: ProofContext) -> str:
+    """Check as many iterations as were asked for, then others, then more than a line of the journal holds."""
+    for ran in context.run("many-iterations", "asked.toml"):
         expect_success(ran)
         indexes = _matching_indexes(ran)
         expect(indexes == list(range(20_000)), f"{len(indexes)} iterations, or not in order", "20000 in order")
-    for ran in bench.run("many-iterations"):
+    for ran in context.run("many-iterations"):
         n = ran.configuration["iterations"]
         if n > _MAX_ITERATIONS:
             expect_failure(ran, "failed", "too large for the journal")

@@ -1,4 +1,4 @@
-"""One run of a sanity workload as its journal has it, and what was left of it."""
+"""One run of a sanity workload by its journal, and what was left of it."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ _TRIES = 200
 
 
 def find_marked(mark: str, root: Path = Path("/")) -> tuple[int, ...]:
-    """Live processes with this text on their command line; a zombie is none."""
+    """Find live processes with this text on their command line; a zombie has none."""
     return tuple(
         int(entry.name) for entry in (root / "proc").iterdir() if entry.name.isdigit() and _has_mark(entry, mark)
     )
 
 
 def kill_marked(mark: str) -> None:
-    """Kill them: only what a run of ours has left bears a mark of ours. One that hops may take several tries."""
+    """Kill processes with our mark: only our runs leave them. One that hops may take several tries."""
     for _ in range(_TRIES):
         left = find_marked(mark)
         for pid in left:
@@ -53,15 +53,7 @@ Mask = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class ProofRun:
-    """A run.
-
-    Attributes:
-        configuration: factor -> level.
-        cpus: the mask that was asked for; None: no mask.
-        record: checked.
-        verdict: of the journal, with the texts of its causes.
-        left: processes of the run that were there after its record.
-    """
+    """A run under a mask of `cpus`, None without one; `left` are processes that were there after its record."""
 
     configuration: Mapping[str, Any]
     cpus: Mask
@@ -71,20 +63,20 @@ class ProofRun:
     left: tuple[int, ...] = ()
 
     def values(self, copy: int = 0) -> dict[str, list[float]]:
-        """What a copy reported: name -> figures."""
+        """Return what a copy reported: name -> values."""
         parts = (part.values for part in self.record.values if part.copy_index == copy)
         return {name: list(figures) for values in parts for name, figures in values.items()}
 
 
 class Leftovers:
-    """Told as progress is, when a run has ended: which processes with the mark are left of it?"""
+    """Progress that finds the processes with the mark which are left when a run has ended."""
 
     def __init__(self, mark: str) -> None:
         self.mark, self.left = mark, dict[str, tuple[int, ...]]()
 
     @contextmanager
     def watching(self, n_before: int, spent_s: float, planner: Planner) -> Iterator["Leftovers"]:
-        """As a session wants its progress."""
+        """Yield itself, as a session wants its progress."""
         yield self
 
     def run_started(self, run: Run, n_left: int) -> None:
@@ -105,25 +97,17 @@ class Leftovers:
 def read_proof_runs(
     file: Path, mask: Callable[[Mapping[str, Any]], Mask], left: Mapping[str, tuple[int, ...]]
 ) -> list[ProofRun]:
-    """All runs of a journal, in order.
+    """Read all runs of a journal, in order. Raises ProtocolError.
 
-    Args:
-        file: the journal.
-        mask: of a configuration, as it was asked for.
-        left: run -> processes that were left.
-
-    Raises:
-        ProtocolError: it cannot be read.
+    `mask` returns the CPUs asked for by a configuration; `left` has the processes that were left, by run.
     """
     events = list(journal.read(file))
     judged = {event["run"]: event for event in events if event["event"] == "verdict"}
-    return [_proof_run(event, judged[event["run"]], mask, left) for event in events if event["event"] == "run"]
-
-
-def _proof_run(
-    event: Mapping[str, Any], judged: Mapping[str, Any], mask: Callable[[Mapping[str, Any]], Mask],
-    left: Mapping[str, tuple[int, ...]],
-) -> ProofRun:  # fmt: skip
-    configuration, causes = event["configuration"], tuple(cause["text"] for cause in judged["causes"])
-    record = event["record"]
-    return ProofRun(configuration, mask(configuration), record, judged["verdict"], causes, left[event["run"]])
+    runs = []
+    for event in events:
+        if event["event"] == "run":
+            verdict, configuration = judged[event["run"]], event["configuration"]
+            causes = tuple(cause["text"] for cause in verdict["causes"])
+            record, pids = event["record"], left[event["run"]]
+            runs.append(ProofRun(configuration, mask(configuration), record, verdict["verdict"], causes, pids))
+    return runs

@@ -1,10 +1,11 @@
-"""All promises, one after the other, on one machine."""
+"""Check all guarantees, one after the other, on one machine."""
 
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from scalograph.control.isolation import find_isolation_refusal
@@ -34,21 +35,21 @@ STRAY_NS = 1_000_000
 SPREAD_NS = 1_000_000
 
 
-def check_pinning(bench: ProofContext) -> str:
-    """Masks of several sizes from the first CPU on, and one of the last CPU alone."""
-    runs = _run_pinned(bench)
+def check_pinning(context: ProofContext) -> str:
+    """Check masks of several sizes from the first CPU on, and one of the last CPU alone."""
+    runs = _run_pinned(context)
     for ran in runs:
         _expect_pinned(ran)
     masks = dict.fromkeys(format_cpu_list(ran.cpus or ()) for ran in runs)
     return f"{len(runs)} runs under the masks {', '.join(masks)}: each was in force, and nothing ran outside it"
 
 
-def _run_pinned(bench: ProofContext) -> list[ProofRun]:
-    if bench.facts.n_cpus < 2:
+def _run_pinned(context: ProofContext) -> list[ProofRun]:
+    if context.facts.n_cpus < 2:
         reason = "this process may use one CPU only: there is none that a mask keeps it from"
         raise NotProvableError(reason, "start it with more CPUs")
-    last = bench.facts.model_copy(update={"cpus": bench.facts.cpus[-1:]})
-    return bench.run("pinning") + bench.run("pinning", facts=last, label="pinning-last-cpu")
+    last = context.facts.model_copy(update={"cpus": context.facts.cpus[-1:]})
+    return context.run("pinning") + context.run("pinning", facts=last, label="pinning-last-cpu")
 
 
 def _expect_pinned(ran: ProofRun) -> None:
@@ -71,10 +72,10 @@ def _format_cpus(cpus: Iterable[int]) -> str:
     return format_cpu_list(sorted(cpus)) or "none"
 
 
-def check_kernel_records(bench: ProofContext) -> str:
-    """The kernel's switch records say the same as the program."""
+def check_kernel_records(context: ProofContext) -> str:
+    """Check that the kernel's switch records agree with the program."""
     stray = 0
-    for ran in _run_pinned(bench):
+    for ran in _run_pinned(context):
         expect_success(ran)
         timeline = ran.record.timeline
         if timeline is None or timeline.source != "records":
@@ -87,10 +88,10 @@ def check_kernel_records(bench: ProofContext) -> str:
     return f"no run had more than {stray / 1e6:.3g} ms outside its mask by the kernel's records"
 
 
-def check_cpu_count(bench: ProofContext) -> str:
-    """Threads that only spin, under masks."""
+def check_cpu_count(context: ProofContext) -> str:
+    """Check threads that only spin, under masks."""
     counts = []
-    for ran in bench.run("cpu-count"):
+    for ran in context.run("cpu-count"):
         expect_success(ran)
         n, values = ran.configuration["cpus"], ran.values()
         expect(values.get("believed_cpus") == [n], f"believes in {values.get('believed_cpus')} CPUs", str(n))
@@ -100,10 +101,10 @@ def check_cpu_count(bench: ProofContext) -> str:
     return f"programs believed in as many CPUs as they were given, and used no more ({'; '.join(counts)})"
 
 
-def check_gate(bench: ProofContext) -> str:
-    """Copies that get ready one after the other."""
+def check_gate(context: ProofContext) -> str:
+    """Check copies that get ready one after the other."""
     parts = []
-    for ran in bench.run("gating"):
+    for ran in context.run("gating"):
         expect_success(ran)
         copies = range(ran.configuration["copies"])
         ready, released = ([single_value(ran, name, copy) for copy in copies] for name in ("ready_ns", "released_ns"))
@@ -111,27 +112,22 @@ def check_gate(bench: ProofContext) -> str:
             raise NotProvableError("all copies were ready at the same moment: none had to wait", "run it again")
         early = max(ready) - min(released)
         expect(early <= 0, f"a copy began {early / 1e6:.3g} ms before the last was ready", "none before")
-        _expect_overlap(ran)
+        starts = [copy.start_ns for copy in ran.record.copies if copy.start_ns is not None]
+        ends = [copy.end_ns for copy in ran.record.copies if copy.end_ns is not None]
+        n = len(copies)
+        expect(len(starts) == len(ends) == n, f"{len(starts)} starts and {len(ends)} ends", f"{n} of each")
+        expect(max(starts) < min(ends), "a copy ended before another had started", "all at work together")
         waited, apart = max(ready) - min(ready), max(released) - min(released)
         parts.append(f"{len(copies)} copies waited up to {waited / 1e6:.3g} ms and began {apart / 1e6:.2g} ms apart")
     return "; ".join(parts)
 
 
-def _expect_overlap(ran: ProofRun) -> None:
-    """All copies were there at once."""
-    starts = [copy.start_ns for copy in ran.record.copies if copy.start_ns is not None]
-    ends = [copy.end_ns for copy in ran.record.copies if copy.end_ns is not None]
-    n = ran.configuration["copies"]
-    expect(len(starts) == len(ends) == n, f"{len(starts)} starts and {len(ends)} ends", f"{n} of each")
-    expect(max(starts) < min(ends), "a copy ended before another had started", "all at work together")
-
-
 _SETTLE_S = 1.0
 
 
-def check_scheduling(bench: ProofContext) -> str:
-    """Policy and nice value, as the kernel gave them back before the program began."""
-    runs = _settings_runs(bench, "shared")
+def check_scheduling(context: ProofContext) -> str:
+    """Check policy and nice value, as the kernel gave them back before the program began."""
+    runs = _settings_runs(context, "shared")
     for ran in runs:
         expect_success(ran)
         expect(len(ran.record.copies) == 1, f"{len(ran.record.copies)} copies", "1")
@@ -142,26 +138,26 @@ def check_scheduling(bench: ProofContext) -> str:
     return f"policies {policies}, nice {runs[0].configuration['nice']}: each was in force in its run"
 
 
-def check_exclusive(bench: ProofContext) -> str:
-    """A partition is made for each such run and proved by the control itself; here it must be gone."""
+def check_exclusive(context: ProofContext) -> str:
+    """Check that a partition, which the control proves in each such run, is gone afterwards."""
     if refused := find_isolation_refusal():
         raise NotProvableError(refused.why, refused.fix)
-    runs = _settings_runs(bench, "exclusive")
+    runs = _settings_runs(context, "exclusive")
     if not runs:
         raise NotProvableError("the machine must keep a CPU, and there is one only", "start it with more CPUs")
     for ran in runs:
         expect_success(ran)
-    _expect_restored(bench)
+    _expect_restored(context)
     return f"{len(runs)} runs had CPUs that nobody else might use; all CPUs were given back"
 
 
-def _settings_runs(bench: ProofContext, isolation: str) -> list[ProofRun]:
-    return [ran for ran in bench.run("exit-code", "settings.toml") if ran.configuration["isolation"] == isolation]
+def _settings_runs(context: ProofContext, isolation: str) -> list[ProofRun]:
+    return [ran for ran in context.run("exit-code", "settings.toml") if ran.configuration["isolation"] == isolation]
 
 
-def check_cgroup_removed(bench: ProofContext) -> str:
-    """The cgroup in which the probe held a run is removed with it."""
-    records = [ran.record for ran in bench.run("containment") + bench.run("hang")]
+def check_cgroup_removed(context: ProofContext) -> str:
+    """Check that the cgroup in which the probe held a run is removed with it."""
+    records = [ran.record for ran in context.run("containment") + context.run("hang")]
     names = [record.header.cgroup for record in records if record.header.cgroup]
     if not names:
         raise missing_error(records[0], "cgroup", "runs have no cgroup of their own here")
@@ -170,28 +166,22 @@ def check_cgroup_removed(bench: ProofContext) -> str:
     return f"{len(names)} runs had a cgroup of their own; none is left"
 
 
-def check_restored(bench: ProofContext) -> str:
-    """After all studies. The last proof, and so about all of them."""
-    check_scheduling(bench)
-    return f"{_expect_restored(bench)} settings of this process and of the machine are as before all runs"
+def check_restored(context: ProofContext) -> str:
+    """Check the settings after all studies: the last proof, and so about all of them."""
+    check_scheduling(context)
+    return f"{_expect_restored(context)} settings of this process and of the machine are as before all runs"
 
 
-def _expect_restored(bench: ProofContext) -> int:
+def _expect_restored(context: ProofContext) -> int:
     now = read_settings()
-    for name in sorted(bench.before.keys() | now.keys()):
-        before, value = bench.before.get(name, "absent"), now.get(name, "absent")
+    for name in sorted(context.before.keys() | now.keys()):
+        before, value = context.before.get(name, "absent"), now.get(name, "absent")
         expect(value == before, f"{name}: {value}", before)
-    left = _leftover_leaves(bench)
+    if new := find_empty_leaves() - context.leaves_before:
+        time.sleep(_SETTLE_S)  # who measures without a lock may just have made one, and not be in it yet
+    left = sorted(leaf.name for leaf in new & find_empty_leaves())
     expect(not left, f"{len(left)} cgroups that runs left empty, first {left[:1]}", "none")
     return len(now)
-
-
-def _leftover_leaves(bench: ProofContext) -> list[str]:
-    """Somebody who measures without a lock may have made a leaf at this moment, and not be in it yet."""
-    new = find_empty_leaves() - bench.leaves_before
-    if new:
-        time.sleep(_SETTLE_S)
-    return sorted(leaf.name for leaf in new & find_empty_leaves())
 
 
 # CPU clocks of the kernel and of its accounting may differ by a scheduler tick.
@@ -200,27 +190,23 @@ MIN_SHARE = 0.98
 MAX_SHARE, STARTUP_NS = 1.1, 30_000_000
 
 
-def check_daemon(bench: ProofContext) -> str:
-    """A process that has left its session and its parents."""
-    for ran in bench.run("containment"):
-        expect_success(ran)
-        expect_no_processes(ran)
+def check_daemon(context: ProofContext) -> str:
+    """Check a process that has left its session and its parents."""
+    for ran in context.run("containment"):
         _expect_survivors(ran, 1)
     return "a process that had left its session was counted as a survivor, and was gone when the record was written"
 
 
-def check_children(bench: ProofContext) -> str:
-    """Children that nobody waits for."""
-    for ran in bench.run("forks-and-leaves"):
-        expect_success(ran)
-        expect_no_processes(ran)
+def check_children(context: ProofContext) -> str:
+    """Check children that nobody waits for."""
+    for ran in context.run("forks-and-leaves"):
         _expect_survivors(ran, ran.configuration["children"])
     return "children that were left behind were counted, and gone when the record was written"
 
 
-def check_hops(bench: ProofContext) -> str:
-    """A process that is another one whenever somebody looks: the record tells that one was left, and it is gone."""
-    for ran in bench.run("hops"):
+def check_hops(context: ProofContext) -> str:
+    """Check a process that forks on without rest: the record has that one was left, and it is gone."""
+    for ran in context.run("hops"):
         expect_success(ran)
         expect_no_processes(ran)
         n_survivors = ran.record.run.n_survivors or 0
@@ -230,23 +216,16 @@ def check_hops(bench: ProofContext) -> str:
 
 
 def _expect_survivors(ran: ProofRun, n: int) -> None:
+    expect_success(ran)
+    expect_no_processes(ran)
     n_survivors = ran.record.run.n_survivors
     expect(n_survivors == n, f"{n_survivors} survivors", str(n))
 
 
-def check_child_time(bench: ProofContext) -> str:
-    """Half of a known CPU time is a child's."""
-    return _check_cpu_time(bench.run("accounting"))
-
-
-def check_daemon_time(bench: ProofContext) -> str:
-    """All of a known CPU time is a daemon's, for which nobody waited."""
-    return _check_cpu_time(bench.run("containment"))
-
-
-def _check_cpu_time(runs: list[ProofRun]) -> str:
+def check_cpu_time(context: ProofContext, name: str) -> str:
+    """Check a known CPU time: of "accounting" half is a child's, of "containment" all is a daemon's."""
     parts = []
-    for ran in runs:
+    for ran in context.run(name):
         expect_success(ran)
         burnt, counted = single_value(ran, "burnt_ns"), ran.record.run.cpu_ns
         own = sum(ran.values().get("own_ns", ()))
@@ -261,13 +240,10 @@ def _check_cpu_time(runs: list[ProofRun]) -> str:
 
 @dataclass(frozen=True)
 class GuaranteeCheck:
-    """One property.
+    """One property, as a short unique name and a sentence.
 
-    Attributes:
-        name: short, unique.
-        what: the property, one sentence.
-        doubt: what is not to be believed where it fails.
-        check: says what was found; raises DisprovedError or NotProvableError.
+    `doubt` is what is not to be believed where it fails. `check` returns what was found, and raises DisprovedError or
+    NotProvableError.
     """
 
     name: str
@@ -281,47 +257,49 @@ _TIME = "believe no CPU time, and no efficiency"
 _LEFT = "what one run leaves behind disturbs the next"
 
 GUARANTEES = (
-    GuaranteeCheck("pinning", "A run uses the CPUs that were asked for and no other", "believe no curve over CPUs",
-          check_pinning),
-    GuaranteeCheck("pinning: kernel", "The kernel's own records show no run outside its mask", "believe no curve over CPUs",
-          check_kernel_records),
+    GuaranteeCheck("pinning", "A run uses the CPUs that were asked for and no other",
+        "believe no curve over CPUs", check_pinning),
+    GuaranteeCheck("pinning: kernel", "The kernel's own records show no run outside its mask",
+        "believe no curve over CPUs", check_kernel_records),
     GuaranteeCheck("CPU count", "A program believes in as many CPUs as it was given, and uses no more",
-          "believe no curve over CPUs", check_cpu_count),
-    GuaranteeCheck("gate", "No copy begins before the last one is ready", "believe no study with several copies",
-          check_gate),
+        "believe no curve over CPUs", check_cpu_count),
+    GuaranteeCheck("gate", "No copy begins before the last one is ready",
+        "believe no study with several copies", check_gate),
     GuaranteeCheck("containment: daemon", "A process that leaves its session ends with its run", _LEFT, check_daemon),
     GuaranteeCheck("containment: children", "Children that nobody waits for end with their run", _LEFT, check_children),
     GuaranteeCheck("containment: hops", "A process that forks without rest ends with its run", _LEFT, check_hops),
     GuaranteeCheck("containment: cgroup", "The cgroup of a run is removed with it", _LEFT, check_cgroup_removed),
-    GuaranteeCheck("CPU time: children", "The CPU time of children is counted, once", _TIME, check_child_time),
-    GuaranteeCheck("CPU time: daemon", "The CPU time of a process that nobody waits for is counted, once", _TIME,
-          check_daemon_time),
+    GuaranteeCheck("CPU time: children", "The CPU time of children is counted, once",
+        _TIME, partial(check_cpu_time, name="accounting")),
+    GuaranteeCheck("CPU time: daemon", "The CPU time of a process that nobody waits for is counted, once",
+        _TIME, partial(check_cpu_time, name="containment")),
     GuaranteeCheck("crash", "A crash names its signal and has failed", _ENDS, proof_ends.check_crash),
-    GuaranteeCheck("exit code", "An exit code arrives, and is a failure unless it is 0", _ENDS, proof_ends.check_exit_code),
+    GuaranteeCheck("exit code", "An exit code arrives, and is a failure unless it is 0",
+        _ENDS, proof_ends.check_exit_code),
     GuaranteeCheck("garbage", "A broken line ends its run, which has failed", _ENDS, proof_ends.check_garbage),
-    GuaranteeCheck("hang", "What never ends is ended at its timeout, and has failed", _ENDS, proof_ends.check_hang),
-    GuaranteeCheck("never ready", "What never says ready is not held, and ends at its timeout", _ENDS, proof_ends.check_never_ready),
-    GuaranteeCheck("much output", "Output without end is read and not kept", "long runs may be held up by their output",
-          proof_ends.check_much_output),
+    GuaranteeCheck("hang", "What never ends is ended at its timeout, and has failed",
+        _ENDS, partial(proof_ends.check_timeout, name="hang")),
+    # Nobody else waits for it, so it is not held.
+    GuaranteeCheck("never ready", "What never says ready is not held, and ends at its timeout",
+        _ENDS, partial(proof_ends.check_timeout, name="never-ready")),
+    GuaranteeCheck("much output", "Output without end is read and not kept",
+        "long runs may be held up by their output", proof_ends.check_much_output),
     GuaranteeCheck("many iterations", "All iterations arrive in order; other counts than asked for are a failure",
-          "believe no figure of a single iteration", proof_ends.check_iterations),
+        "believe no figure of a single iteration", proof_ends.check_iterations),
     GuaranteeCheck("settings in force", "Policy and nice value are those that were asked for",
-          "believe no study of policies or nice values", check_scheduling),
-    GuaranteeCheck("exclusive CPUs", "Exclusive CPUs are to be had, and are given back", "leave isolation out of studies",
-          check_exclusive),
+        "believe no study of policies or nice values", check_scheduling),
+    GuaranteeCheck("exclusive CPUs", "Exclusive CPUs are to be had, and are given back",
+        "leave isolation out of studies", check_exclusive),
     GuaranteeCheck("settings restored", "Afterwards this process and the machine are set as before",
-          "look at the setting and put it right", check_restored),
+        "look at the setting and put it right", check_restored),
 )  # fmt: skip
 
 
 def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
-    """Run the studies of the sanity workloads, about 20 s, and judge each promise. The machine must be locked.
+    """Run the studies of the sanity workloads, about 20 s, and check each guarantee. The machine must be locked.
 
     Results lie in a temporary folder; only those that a failed proof rests on are kept, and its `fix` says where.
-
-    Args:
-        host: to prove.
-        tell: is told which study begins.
+    `tell` gets the name of each study that begins.
 
     Raises:
         HostError: there is no room for results.
@@ -329,24 +307,24 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
     """
     kept = set[Path]()
     with scratch("sanity") as folder:
-        with ProofContext(host, folder, tell) as bench:
-            proofs = [judge(promise, bench, kept) for promise in GUARANTEES]
+        with ProofContext(host, folder, tell) as context:
+            proofs = [judge(promise, context, kept) for promise in GUARANTEES]
         return _move_results(proofs, kept, folder) if kept else proofs
 
 
 def _move_results(proofs: list[Proof], kept: set[Path], folder: Path) -> list[Proof]:
-    """The proofs, once what they rest on is where it stays."""
+    """Move what failed proofs rest on to where it stays, and return proofs that say where."""
     target = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
     for path in kept:
         shutil.move(path, target)
     return [replace(proof, fix=proof.fix.replace(str(folder), str(target))) for proof in proofs]
 
 
-def judge(promise: GuaranteeCheck, bench: ProofContext, kept: set[Path]) -> Proof:
-    """Judge a promise; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
-    bench.used.clear()
+def judge(promise: GuaranteeCheck, context: ProofContext, kept: set[Path]) -> Proof:
+    """Judge a guarantee; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
+    context.used.clear()
     try:
-        return Proof(promise.name, promise.what, "proved", promise.check(bench))
+        return Proof(promise.name, promise.what, "proved", promise.check(context))
     except NotProvableError as error:
         return Proof(promise.name, promise.what, "not provable", error.why, fix=error.fix)
     except DisprovedError as error:
@@ -354,7 +332,7 @@ def judge(promise: GuaranteeCheck, bench: ProofContext, kept: set[Path]) -> Proo
     except ScalographError as error:
         first = error.problems[0]
         observed, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or promise.doubt
-    folders = sorted(path for path in bench.used if path.is_dir())
+    folders = sorted(path for path in context.used if path.is_dir())
     kept |= set(folders)
     paths = ", ".join(map(str, folders))
     return Proof(promise.name, promise.what, "failed", observed, expected, f"{fix}; kept: {paths}" if paths else fix)

@@ -27,7 +27,7 @@ from scalograph.questions.break_even.document import (
 )
 from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface, least_work
 from scalograph.questions.break_even.model_mean import ComparisonSpace, SpacePoint, comparison_space, size_powers
-from scalograph.questions.break_even.search_state import EVEN, BreakEvenCourse, begin
+from scalograph.questions.break_even.search_state import EVEN, BreakEvenState, begin
 from scalograph.questions.break_even.tables import break_even_tables
 
 # A formula whose line is typically further off the measured surface than that is none.
@@ -41,10 +41,7 @@ def fit_formula(
 ) -> BreakEvenFormula | None:
     """Express the break-even line as a product of sizes; None where it does not fit the measured surface.
 
-    Args:
-        space: compared points.
-        surface: log ratios from the pairs.
-        is_measured: whether a combination of levels of the other factors, by axis, has pairs.
+    `is_measured`: whether a combination of levels of the other factors, by axis, has pairs.
     """
     if not (powers := size_powers(surface.mean)):
         return None
@@ -108,23 +105,23 @@ WINS, LOSES = 1, -1
 
 def break_even_line(search: "EndedSearch", x: int, y: int | None, row: Mapping[int, float]) -> BreakEvenLine:
     """Describe the line of a row, which fixes the levels of all axes but x."""
-    kind, ends = _row_line(search.space, search.surface, search.course, x, row)
+    kind, ends = _row_line(search.space, search.surface, search.state, x, row)
     levels = {key: None if at is None else float(f"{search.space.level(x, at):.4g}") for key, at in ends.items()}
     return BreakEvenLine(level=None if y is None else row[y], kind=kind, **levels)
 
 
 def _row_line(
-    space: ComparisonSpace, surface: RatioSurface, course: BreakEvenCourse, x: int, row: Mapping[int, float]
+    space: ComparisonSpace, surface: RatioSurface, state: BreakEvenState, x: int, row: Mapping[int, float]
 ) -> RowLine:
     """Describe a row between its lowest and highest level that did not fail."""
-    points = _available_points(space, course, row)
+    points = _available_points(space, state, row)
     if not points:
         return "unmeasured", {}
     left = sorted(space.coordinate(x, space.points[i][x]) for i in points)
     places = np.linspace(left[0], left[-1], LINE_STEPS)
     # A row is open at its levels, on which the search decided.
-    is_open = course.is_open(*surface(grid(space, x, np.array(left), row)))
-    return _classify_row(places, *surface(grid(space, x, places, row)), bool(is_open.any()), course.even)
+    is_open = state.is_open(*surface(grid(space, x, np.array(left), row)))
+    return _classify_row(places, *surface(grid(space, x, places, row)), bool(is_open.any()), state.even)
 
 
 def grid(space: ComparisonSpace, x: int, places: FloatArray, row: Mapping[int, float]) -> FloatArray:
@@ -135,11 +132,11 @@ def grid(space: ComparisonSpace, x: int, places: FloatArray, row: Mapping[int, f
     return coordinates
 
 
-def _available_points(space: ComparisonSpace, course: BreakEvenCourse, row: Mapping[int, float]) -> set[int]:
+def _available_points(space: ComparisonSpace, state: BreakEvenState, row: Mapping[int, float]) -> set[int]:
     """Return the points of a row that did not fail; none where all tried ones failed: there, the surface guesses."""
     points = {i for i, point in enumerate(space.points) if all(point[j] == level for j, level in row.items())}
-    left = points & {*course.candidates.tolist()}
-    return left if left == points or points & {*course.asked} else set()
+    left = points & {*state.candidates.tolist()}
+    return left if left == points or points & {*state.asked} else set()
 
 
 def _classify_row(places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool, even: float) -> RowLine:
@@ -197,7 +194,7 @@ def no_speedups(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
 
 
 def speedup_lookup(space: ComparisonSpace, surface: RatioSurface, n_pairs: int) -> Lookup:
-    """Make the lookup of speedups over the baseline; nothing outside the range, or where a level is missing."""
+    """Make the lookup of speedups over the baseline: none outside the range, or where a level is missing."""
 
     def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
         point = _coordinates(space, wanted)
@@ -239,9 +236,9 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
         decided=document.decided,
         claim=break_even_claim(table, document),
         sentences=formula_sentence(table, document),
-        tables=break_even_tables(table, search.space, search.course.pairs, search.surface, document),
+        tables=break_even_tables(table, search.space, search.state.pairs, search.surface, document),
         doubts=break_even_flags(document),
-        at_levels=speedup_lookup(search.space, search.surface, len(search.course.asked)),
+        at_levels=speedup_lookup(search.space, search.surface, len(search.state.asked)),
     )
 
 
@@ -250,36 +247,36 @@ class EndedSearch:
     """A search as it ended: the compared points, its state, and the surface of its pairs."""
 
     space: ComparisonSpace
-    course: BreakEvenCourse
+    state: BreakEvenState
     surface: RatioSurface
 
 
 def replay_search(table: Table) -> EndedSearch | None:
     """Replay the search; None where there are too few pairs."""
     space = comparison_space(table.study, table.configurations)
-    course = replay_runs(begin(table.study, table.configurations, int(table.machine.get("n_cpus") or 1)), table)
-    return EndedSearch(space, course, course.surface) if course.surface else None
+    state = replay_runs(begin(table.study, table.configurations, int(table.machine.get("n_cpus") or 1)), table)
+    return EndedSearch(space, state, state.surface) if state.surface else None
 
 
 def break_even(table: Table, search: EndedSearch) -> BreakEven:
     """Make the document of a search."""
-    space, course, surface, precision = search.space, search.course, search.surface, table.study.protocol.precision
+    space, state, surface, precision = search.space, search.state, search.surface, table.study.protocol.precision
     noise = surface.parameters.noise
-    off = np.abs(np.array(course.g) - surface(space.coordinates()[course.asked])[0])
+    off = np.abs(np.array(state.g) - surface(space.coordinates()[state.asked])[0])
     return BreakEven(
         factor=space.factor, baseline=space.baseline, other=space.other,
-        decided=course.is_decided, even=EVEN if precision is None else precision, shares=_shares(search),
-        n=len(course.asked), n_more=None if course.is_decided else course.n_more,
+        decided=state.is_decided, even=EVEN if precision is None else precision, shares=_shares(search),
+        n=len(state.asked), n_more=None if state.is_decided else state.n_more,
         noise_percent=round(100 * expm1(noise), 2), n_off=int(np.sum(off > OUTLIER * noise)),
         maps=[_map(search, group) for group in _groups(search)],
-        formula=fit_formula(space, surface, lambda row: bool(_available_points(space, course, row))),
+        formula=fit_formula(space, surface, lambda row: bool(_available_points(space, state, row))),
     )  # fmt: skip
 
 
 def _shares(search: EndedSearch) -> dict[str, float]:
-    candidates = search.course.candidates
+    candidates = search.state.candidates
     mean, sd = search.surface(search.space.coordinates()[candidates])
-    is_open = search.course.is_open(mean, sd)
+    is_open = search.state.is_open(mean, sd)
     wins, loses = mean + SURE * sd < 0, mean - SURE * sd > 0
     even = ~(is_open | wins | loses)
     kinds = {"wins": wins, "loses": loses, "even": even, "undecided": is_open}
@@ -310,6 +307,11 @@ def _map(search: EndedSearch, group: SpacePoint) -> BreakEvenMap:
     places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
     rows = [{**fixed, y: level} for level in space.levels(y)] if y is not None else [fixed]
     surfaces = [search.surface(grid(space, x, places, row)) for row in rows]
+    pairs = [
+        BreakEvenPair(x=point[x], y=None if y is None else point[y], ratio=_round(exp(median(gs))), n=len(gs))
+        for point, gs in ((space.points[index], gs) for index, gs in search.state.pairs.items())
+        if all(point[i] == level for i, level in fixed.items())
+    ]
     return BreakEvenMap(
         group={space.names[i]: int(level) if level == int(level) else level for i, level in fixed.items()},
         x=space.names[x],
@@ -320,17 +322,8 @@ def _map(search: EndedSearch, group: SpacePoint) -> BreakEvenMap:
         low=[[_round(exp(g)) for g in mean - SURE * sd] for mean, sd in surfaces],
         high=[[_round(exp(g)) for g in mean + SURE * sd] for mean, sd in surfaces],
         lines=[break_even_line(search, x, y, row) for row in rows],
-        pairs=_pairs(search, x, y, fixed),
+        pairs=pairs,
     )
-
-
-def _pairs(search: EndedSearch, x: int, y: int | None, fixed: dict[int, float]) -> list[BreakEvenPair]:
-    pairs = [(search.space.points[index], gs) for index, gs in search.course.pairs.items()]
-    return [
-        BreakEvenPair(x=point[x], y=None if y is None else point[y], ratio=_round(exp(median(gs))), n=len(gs))
-        for point, gs in pairs
-        if all(point[i] == level for i, level in fixed.items())
-    ]
 
 
 def _round(value: float) -> float:

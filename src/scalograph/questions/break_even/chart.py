@@ -49,18 +49,18 @@ def region_labels(chart: BreakEvenChart, panel: Panel, wins: bool, across: Span,
         spots = [(label, x, y) for label in labels for x, y in _label_spots(panel, wins, label)]
         free = (spot for spot in spots if not any(spot[0].covers(pair, *spot[1:]) for pair in panel.pairs))
         if spot := next(free, spots[0] if spots else None):
-            yield _annotation(*spot, name=f"side {wins}", room=room)
-
-
-def _annotation(label: RegionLabel, x: float, y: float, **options: Any) -> dict[str, Any]:
-    text = "<br>".join(map(escape_markup, label.lines))
-    style = {"bgcolor": fade_color("paper", 0.75), "font": {"size": 13, "color": "ink"}}
-    return {"x": round(x, 5), "y": round(y, 5), "text": text, "showarrow": False, "borderpad": 2} | style | options
+            label, x, y = spot
+            yield {
+                "x": round(x, 5), "y": round(y, 5), "text": "<br>".join(map(escape_markup, label.lines)),
+                "showarrow": False, "borderpad": 2, "bgcolor": fade_color("paper", 0.75),
+                "font": {"size": 13, "color": "ink"}, "name": f"side {wins}", "room": room,
+            }  # fmt: skip
 
 
 def _label_spots(panel: Panel, wins: bool, label: RegionLabel) -> Iterator[Span]:
     """Find places between two rows where all rows that the label covers are sure, the longest first."""
-    stretches, rows = [], [(row.at, _certain_columns(row, wins)) for row in panel.rows]
+    stretches = []
+    rows = [(row.at, [x > 1 for x in row.low] if wins else [x < 1 for x in row.high]) for row in panel.rows]
     for j, ((below, _), (above, _)) in enumerate(pairwise(rows)):
         y = (below + above) / 2
         covered = [sure for k, (at, sure) in enumerate(rows) if k in (j, j + 1) or abs(at - y) < label.up / 2]
@@ -72,22 +72,14 @@ def _label_spots(panel: Panel, wins: bool, label: RegionLabel) -> Iterator[Span]
             yield x, y
 
 
-def _certain_columns(row: PanelRow, wins: bool) -> list[bool]:
-    return [low > 1 for low in row.low] if wins else [high < 1 for high in row.high]
-
-
 def equal_stretches(kinds: Sequence[Any]) -> list[tuple[int, int]]:
     """Return first and last index of each stretch of equal kinds; None is no kind.
 
     >>> equal_stretches(["a", "a", None, "b", "a"])
     [(0, 1), (3, 3), (4, 4)]
     """
-    stretches = []
-    for kind, group in groupby(range(len(kinds)), key=lambda i: kinds[i]):
-        places = list(group)
-        if kind is not None:
-            stretches.append((places[0], places[-1]))
-    return stretches
+    groups = [(kind, [*indices]) for kind, indices in groupby(range(len(kinds)), key=lambda i: kinds[i])]
+    return [(indices[0], indices[-1]) for kind, indices in groups if kind is not None]
 
 
 RowGroup = tuple[list[PanelRow], list[float]]

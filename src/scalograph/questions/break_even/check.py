@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from scalograph.protocol.plain import is_number
 from scalograph.questions.registry import Basis
 from scalograph.study.check_question import RawFactors, check_ignored_keys, has_several_levels
 from scalograph.study.cross_checks import Mistake, levels_of, table
@@ -26,17 +27,12 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
         actual = f"{len(axes)} factors of several levels beside the baseline's"
         yield ("factors",), actual, f"one to {MOST_AXES}: the line runs over them", "give the others one level"
     for name, factor in axes.items():
-        yield from _unmeasurable(name, factor)
+        linear = factor.get("scale") == "linear"
+        if linear and factor.get("role") is not None:
+            expected = "a logarithmic scale: what is known of a role is known of ratios"
+            yield ("factors", name, "scale"), "linear beside a role", expected, "remove one of them"
+        for level in levels_of(factor) or ():
+            if not (is_number(level) and (linear or level > 0)) and level != "all":
+                yield ("factors", name, "levels"), f"level {level!r}", "numbers above 0", 'such as "16:4096:*2"'
     # Of pairs, precision is the difference that counts as even.
     yield from check_ignored_keys(raw, "runs", "warmup_runs")
-
-
-def _unmeasurable(name: str, factor: dict[str, Any]) -> Iterator[Mistake]:
-    linear = factor.get("scale") == "linear"
-    if linear and factor.get("role") is not None:
-        expected = "a logarithmic scale: what is known of a role is known of ratios"
-        yield ("factors", name, "scale"), "linear beside a role", expected, "remove one of them"
-    for level in levels_of(factor) or ():
-        number = isinstance(level, int | float) and not isinstance(level, bool)
-        if not (number and (linear or level > 0)) and level != "all":
-            yield ("factors", name, "levels"), f"level {level!r}", "numbers above 0", 'such as "16:4096:*2"'

@@ -87,11 +87,6 @@ class LineConfiguration:
     line: BreakEvenLine
 
 
-def line_configurations(result: BreakEven) -> list[LineConfiguration]:
-    """Return every line of every map with its configuration."""
-    return [LineConfiguration(m.group, line) for m in result.maps for line in m.lines]
-
-
 def line_estimate(line: BreakEvenLine) -> Estimate:
     """Return the location of a line with its interval."""
     return Estimate(line.location, line.low, line.high)
@@ -166,7 +161,7 @@ def break_even_claim(table: Table, result: BreakEven | None) -> Claim:
         text = f"Cannot be said: of {len(table.rows)} runs {n_lost} were disturbed or failed; too few pairs are left."
         return Claim(sentences=[text], answered=False)
     words = _LineSentences(table, result)
-    matrix = break_even_matrix(table, result, words.every, words.is_one())
+    matrix = break_even_matrix(table, result, words.every, words.is_one)
     sentences = [text for kind in KINDS for text in words.sentences(kind)]
     if not sentences:
         reason = next(iter(open_flags(result)), "no pair has two times")
@@ -178,9 +173,9 @@ def common_location(crossing: Sequence[LineConfiguration]) -> Estimate | None:
     """Return the common location of lines whose intervals all overlap; None where they differ."""
     if not crossing or max(s.line.low or 0 for s in crossing) > min(s.line.high or 0 for s in crossing):
         return None
-    places = [s.line.location or 0 for s in crossing]
+    middles = [s.line.location or 0 for s in crossing]
     ends = min(s.line.low or 0 for s in crossing), max(s.line.high or 0 for s in crossing)
-    location = Estimate(sqrt(min(places) * max(places)), *ends)
+    location = Estimate(sqrt(min(middles) * max(middles)), *ends)
     return location if is_resolved(location) else None
 
 
@@ -189,15 +184,13 @@ class _LineSentences:
 
     def __init__(self, table: Table, result: BreakEven) -> None:
         self._table, self._result = table, result
-        self.every = line_configurations(result)
+        self.every = [LineConfiguration(m.group, line) for m in result.maps for line in m.lines]
         self._by_kind = {kind: [s for s in self.every if s.line.kind == kind] for kind in KINDS}
+        self.is_one = len(self._by_kind["from"]) == len(self.every) and common_location(self.every) is not None
         self._first = next((kind for kind in KINDS if self._by_kind[kind]), None)
         baseline, self._even = version_name(result.factor, result.baseline), f"{100 * result.even:g} %"
         self._beats = f"{version_name(result.factor, result.other)} beats {baseline}"
         self._never = f"{version_name(result.factor, result.other)} never beats {baseline} by more than {self._even}"
-
-    def is_one(self) -> bool:
-        return len(self._by_kind["from"]) == len(self.every) and common_location(self.every) is not None
 
     def sentences(self, kind: str) -> list[str]:
         """Return the sentence of one kind: the first with its subject, the others with their configurations."""
@@ -242,9 +235,7 @@ class _LineSentences:
     def _location_name(self, s: LineConfiguration, whole: bool = True, bare: bool = False) -> str:
         """Name the configuration of a line; `bare`: its level alone, after another one."""
         y, level = self._result.maps[0].y, s.line.level
-        named = []
-        if y and level is not None:
-            named = [number(level) if bare else self._level_text(y, level)]
+        named = [number(level) if bare else self._level_text(y, level)] if y and level is not None else []
         named += [self._group_text(s)] if whole and s.group else []
         how = "with" if not y or is_counted(title(self._table, y)) else "at"
         return f" {how} {', '.join(named)}" if named else ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
+from scalograph.protocol.plain import is_number
 from scalograph.questions.asked import AskedFactors, Option, is_range, spread_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.text.units import parse_percent
@@ -64,22 +65,14 @@ def figures(findings: "Findings") -> dict[str, Any]:
     from scalograph.questions.break_even.document import BreakEven
 
     result = findings.document("break-even", BreakEven)
-    lines = [
-        {**m.group, m.y or "y": line.level, **line.model_dump()}
-        for m in (result.maps if result else [])
-        for line in m.lines
-    ]
-    return {
-        **(result.model_dump(mode="json", exclude={"maps"}) if result else {"decided": False, "n": 0}),
-        "lines": lines,
-    }
+    if result is None:
+        return {"decided": False, "n": 0, "lines": []}
+    lines = [{**m.group, m.y or "y": line.level, **line.model_dump()} for m in result.maps for line in m.lines]
+    return {**result.model_dump(mode="json", exclude={"maps"}), "lines": lines}
 
 
 def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[AxisOption]:
-    """Parse the factors of the command line.
-
-    Args:
-        asked: role -> texts NAME=LEVELS; the name may be missing where it is the role's.
+    """Parse the factors of the command line: role -> texts NAME=LEVELS; a name may be missing where it is the role's.
 
     Raises:
         StudyError: no factor, too many, one twice or without a name, or an invalid range.
@@ -96,11 +89,7 @@ def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[Ax
 
 
 def parse_versions(text: str) -> tuple[str, str]:
-    """Parse the baseline and the other version.
-
-    Raises:
-        StudyError: not two.
-    """
+    """Parse the baseline and the other version; raise StudyError where these are not two."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
         expected = "two different ones: the baseline, and what may be faster"
@@ -109,11 +98,7 @@ def parse_versions(text: str) -> tuple[str, str]:
 
 
 def check_share(text: str) -> str:
-    """Check the difference that counts as even.
-
-    Raises:
-        StudyError: no percentage.
-    """
+    """Check the difference that counts as even; raise StudyError where it is no percentage."""
     try:
         share = parse_percent(text)
     except ValueError as error:
@@ -140,8 +125,7 @@ def _levels(role: str | None, text: str, most: int) -> str:
         levels = parse_levels(text, SOME_HOST if needs_host(text) else None)
     except LevelsError as error:
         raise StudyError.one(option, str(error)) from error
-    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) and level > 0 for level in levels)
-    if len(levels) < 2 or not numbers:
+    if len(levels) < 2 or not all(is_number(level) and level > 0 for level in levels):
         expected = "two numbers above 0 or more, or LOW:HIGH"
         raise StudyError.one(option, f"{text[:40]!r}", expected, "such as 16:65536 or 1,2,4")
     return text

@@ -51,15 +51,10 @@ class RatioSurface:
     def __init__(
         self, x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: "RatioSurface | None" = None
     ) -> None:
-        """Fit the surface.
+        """Fit g, the log ratio of each pair, at rows of x: log2 of each factor, shape (pairs, axes).
 
-        Args:
-            x: log2 of each factor, by row; shape (pairs, axes).
-            g: log ratio of each pair.
-            axes: what each factor is.
-            cpus: that workers can use at once.
-            earlier: a fit to all these pairs but the last ones. Its parameters are reused but for every fifth pair,
-                and start the search there; the mean is fitted anew every twentieth.
+        `cpus`: that workers can use at once. `earlier`: a fit to all these pairs but the last ones. Its parameters are
+        reused but for every fifth pair, and start the search there; the mean is fitted anew every twentieth.
         """
         from scipy.linalg import cho_factor, cho_solve  # a plan fits nothing, and need not wait for it
 
@@ -144,16 +139,9 @@ def open_share(surface: RatioSurface, candidates: FloatArray) -> float:
 
 
 def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
-    """Return log2 of the level of one factor from which parallel wins, for each row of the other axes.
+    """Return log2 of the level of one factor from which parallel wins, for each row of log2 of all other factors.
 
-    Args:
-        surface: the fit.
-        others: log2 of all other factors, in their order; shape (rows, axes - 1).
-        axis: the factor.
-        steps: points of its range.
-
-    Returns:
-        nan where parallel never wins for sure, minus infinity where it always does.
+    nan where parallel never wins for sure, minus infinity where it always does; `steps` points of the range are tried.
     """
     low, high = surface.mean.axes[axis].low, surface.mean.axes[axis].high
     at = np.linspace(low, high, steps)
@@ -176,12 +164,7 @@ def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
 def least_work(mean: Mean, others: Mapping[int, float]) -> float | None:
     """Return the work above which parallel wins: the product of all sizes, each to its power `size_powers(mean)`.
 
-    Args:
-        mean: a fitted mean.
-        others: log2 of each factor that is no size, by its axis.
-
-    Returns:
-        None where the workers never make up for their cost.
+    `others`: log2 of each factor that is no size, by its axis. None where the workers never make up for their cost.
     """
     x = np.array([[others.get(i, (axis.low + axis.high) / 2) for i, axis in enumerate(mean.axes)]])
     start, worker, work, call = mean.parts(x)[:, 0]
@@ -201,12 +184,7 @@ MOST_AXES, MOST_POINTS = len(_DIRECTIONS), 16
 
 
 def sobol_points(n_axes: int, n: int, seed: int) -> FloatArray:
-    """Draw at least n scrambled Sobol points, a row each, from 0 to 1 on every axis.
-
-    Args:
-        n_axes: 1 to 4.
-        n: at most 16; the next power of two is drawn.
-        seed: of the scrambling.
+    """Draw at least n (up to 16) scrambled Sobol points, a row each, from 0 to 1 on up to 4 axes.
 
     Raises:
         ValueError: more axes or points than that.

@@ -71,14 +71,7 @@ def _powers(axes: Sequence[Axis]) -> list[_PowerPrior]:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A fitted mean.
-
-    Attributes:
-        axes: of the surface.
-        cpus: that workers can use at once.
-        theta: fitted powers, in the order of their priors.
-        sd: prior standard deviation of each.
-    """
+    """A fitted mean: CPUs that workers can use at once, and powers, with the deviations of their priors."""
 
     axes: tuple[Axis, ...]
     cpus: int
@@ -136,14 +129,9 @@ def _rows(axes: Sequence[Axis], cpus: int, x: FloatArray) -> FloatArray:
 
 
 def fit_mean(x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: Mean | None = None) -> Mean:
-    """Fit the mean robustly, with priors on its powers.
+    """Fit the mean robustly, with priors on its powers, to g at rows of x: log2 of each factor.
 
-    Args:
-        x: log2 of each factor, by row; shape (pairs, axes).
-        g: log ratio of each pair.
-        axes: what each factor is.
-        cpus: that workers can use at once.
-        earlier: a fit to most of these pairs, where the search starts.
+    `cpus`: that workers can use at once. `earlier`: a fit to most of these pairs, where the search starts.
     """
     from scipy.optimize import least_squares  # a plan fits nothing, and need not wait for it
 
@@ -157,16 +145,11 @@ def fit_mean(x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earl
     def slopes(theta: FloatArray) -> FloatArray:
         return np.vstack([_slopes(rows @ theta, rows) / USUAL, np.diag(1 / sd)])
 
-    starts = [earlier.theta] if earlier else _starts(before)
+    # Without an earlier fit: from the prior means, and from lower overheads.
+    lower = before - np.where(np.isin(np.arange(before.size), [START, WORKER]), 3.0, 0.0)
+    starts = [earlier.theta] if earlier else [before, lower]
     tried = [least_squares(off, start, jac=slopes, loss="soft_l1", max_nfev=60) for start in starts]
     return Mean(tuple(axes), cpus, min(tried, key=lambda fit: float(fit.cost)).x, sd)
-
-
-def _starts(before: FloatArray) -> list[FloatArray]:
-    """Return the prior means, and the same with lower overheads."""
-    lower = before.copy()
-    lower[[START, WORKER]] -= 3
-    return [before, lower]
 
 
 Configuration = Mapping[str, Level]

@@ -27,7 +27,7 @@ FAILURES = 2
 IN_A_ROW = 3
 
 
-class BreakEvenCourse:
+class BreakEvenState:
     """State of a break-even search: pure in points, seed and observations. A level is the index of a point.
 
     Attributes:
@@ -35,6 +35,7 @@ class BreakEvenCourse:
         g: its score: log of the time over the baseline's.
         surface: their fit; None before the spread points are measured.
         open_share: share of the points whose winner is not known.
+        most: pairs after which the search ends.
         even: log ratio up to which both count as even.
     """
 
@@ -58,7 +59,7 @@ class BreakEvenCourse:
         self._least = min(LEAST * len(axes), len(at))
         self._excluded: set[int] = set()
         self._failures: dict[int, int] = {}
-        self._in_a_row = 0
+        self._in_a_row, self.most = 0, MOST[len(axes)]
         self.asked: list[int] = []
         self.g: list[float] = []
         self.surface: RatioSurface | None = None
@@ -77,11 +78,6 @@ class BreakEvenCourse:
         return self._n_more or max(1, IN_A_ROW - self._in_a_row, self._least - len(self.asked))
 
     @property
-    def most(self) -> int:
-        """Return the pairs after which the search ends."""
-        return MOST[len(self._axes)]
-
-    @property
     def next_level(self) -> int | None:
         """Return the point of the next pair; None when the search is over."""
         if waiting := [i for i in self._first if i not in self._excluded and i not in self.asked]:
@@ -98,7 +94,7 @@ class BreakEvenCourse:
         return max(1, min(self.most - len(self.asked), self.n_more))
 
     @property
-    def state(self) -> str:
+    def summary(self) -> str:
         """Describe the state in a few words."""
         return f"{len(self.asked)} pairs, {100 * self.open_share:.0f} % undecided" if self.surface else ""
 
@@ -182,7 +178,7 @@ class BreakEvenCourse:
         self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 0
 
 
-def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> Search[BreakEvenCourse]:
+def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) -> Search[BreakEvenState]:
     """Begin a search in pairs.
 
     Raises:
@@ -190,10 +186,10 @@ def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) ->
     """
     space = comparison_space(study, configurations)
     at, cpus = space.coordinates(), usable_cpus(study, configurations, n_cpus)
-    course = BreakEvenCourse(space.axes, at, cpus, study.seed, study.protocol.precision, space.point_name)
+    state = BreakEvenState(space.axes, at, cpus, study.seed, study.protocol.precision, space.point_name)
     return Search(
         what="points", steps=dict(enumerate(space.configurations)), first=first_points(space.axes, at, study.seed),
-        course=course, most=RUNS_A_PAIR * course.most, seed=study.seed,
+        state=state, most=RUNS_A_PAIR * state.most, seed=study.seed,
         combined=lambda times: log(times[0] / times[1]),
     )  # fmt: skip
 

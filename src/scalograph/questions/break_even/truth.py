@@ -11,7 +11,7 @@ from scipy.stats import qmc
 
 from scalograph.questions.break_even.model import SURE, RatioSurface, line, straddle_index
 from scalograph.questions.break_even.model_mean import Axis, Role
-from scalograph.questions.break_even.search_state import EVEN, BreakEvenCourse
+from scalograph.questions.break_even.search_state import EVEN, BreakEvenState
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 
@@ -105,15 +105,9 @@ def spread_points(d: int, n: int, rng: np.random.Generator) -> FloatArray:
 def search(
     program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise, believed: Sequence[Axis] | None = None
 ) -> RatioSurface:
-    """Simulate a search over random points: four an axis, then by the straddle rule.
+    """Simulate a search over random points of d axes, 3 or 4: four points an axis, then by the straddle rule.
 
-    Args:
-        program: with a known line.
-        d: axes, 3 or 4.
-        n: pairs.
-        rng: of points and noise.
-        noise: of the scores.
-        believed: what the search believes of the axes; None: the truth.
+    `n`: pairs. `believed`: what the search believes of the axes; None: the truth.
     """
     model_axes = axes(d) if believed is None else believed
     x, candidates = spread_points(d, 4 * d, rng), spread_points(d, 2048, rng)
@@ -170,17 +164,17 @@ def simulate_search(program: ForkJoin, d: int, rng: np.random.Generator, noise: 
     whole = np.tile(np.array(MIDDLE), (len(at), 1))
     whole[:, free] = at
     whole = whole[:, : max(d, 3)]
-    course = BreakEvenCourse([axes(4)[i] for i in free], at, program.cpus, int(rng.integers(1 << 30)))
+    state = BreakEvenState([axes(4)[i] for i in free], at, program.cpus, int(rng.integers(1 << 30)))
     slowest = 0.0
-    while (index := course.next_level) is not None:
+    while (index := state.next_level) is not None:
         score = simulate_pair(program, whole[index], rng, noise)
         begin = time.perf_counter()
-        course.observe(index, score)
+        state.observe(index, score)
         slowest = max(slowest, time.perf_counter() - begin)
-    assert course.surface is not None
-    true, (mean, sd) = program.log_ratio(whole), course.surface(at)
+    assert state.surface is not None
+    true, (mean, sd) = program.log_ratio(whole), state.surface(at)
     is_sure, even = np.abs(mean) > SURE * sd, np.abs(true) < log(1 + EVEN)
-    wrong = np.where(is_sure, (np.sign(mean) != np.sign(true)) & ~even, ~even & ~course.is_open(mean, sd))
+    wrong = np.where(is_sure, (np.sign(mean) != np.sign(true)) & ~even, ~even & ~state.is_open(mean, sd))
     near = np.abs(true) < NEAR
     held = np.abs(mean - true) <= SURE * sd
-    return SearchOutcome(course.is_decided, len(course.asked), float(wrong.mean()), float(held[near].mean()), slowest)
+    return SearchOutcome(state.is_decided, len(state.asked), float(wrong.mean()), float(held[near].mean()), slowest)

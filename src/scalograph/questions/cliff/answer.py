@@ -33,8 +33,8 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
 def cliffs(table: Table) -> Cliffs | None:
     """Make the document of a search; None where there are too few runs."""
     search = begin(table.study, table.configurations)
-    course = replay_runs(search, table)
-    weighed = course.sure or ([course.open] if course.open else [])
+    state = replay_runs(search, table)
+    weighed = state.sure or ([state.open] if state.open else [])
     if not weighed:
         return None
     sure = [
@@ -42,13 +42,13 @@ def cliffs(table: Table) -> Cliffs | None:
             location=cliff.location, low=cliff.interval[0], high=cliff.interval[1], factor=cliff.factor,
             probability=cliff.probability, gradual=cliff.gradual,
         )
-        for cliff in sorted(course.sure, key=lambda cliff: cliff.location)
+        for cliff in sorted(state.sure, key=lambda cliff: cliff.location)
     ]  # fmt: skip
     return Cliffs(
-        factor=search.what, decided=course.is_decided, cliffs=sure,
+        factor=search.what, decided=state.is_decided, cliffs=sure,
         probability=max(cliff.probability for cliff in weighed),
-        another=course.open.probability if course.open and course.sure else None,
-        likely=course.open.location if course.open else None,
-        n_more=course.open.n_more if course.open and not course.is_decided else None,
-        wanders=course.wandering, jump=course.jump if course.wandering else None, n=len(course.n), least=exp(LEAST),
+        another=state.open.probability if state.open and state.sure else None,
+        likely=state.open.location if state.open else None,
+        n_more=state.open.n_more if state.open and not state.is_decided else None,
+        wanders=state.wandering, jump=state.jump if state.wandering else None, n=len(state.n), least=exp(LEAST),
     )  # fmt: skip

@@ -39,7 +39,7 @@ class Sides:
     estimates: tuple[Estimate, Estimate]
 
     @property
-    def over(self) -> float | None:
+    def ratio(self) -> float | None:
         """Return the response above over that below."""
         below, above = (estimate.value for estimate in self.estimates)
         return above / below if above and below else None
@@ -50,10 +50,8 @@ CliffWithSides = tuple[CliffDoc, Sides]
 
 def cliffs_with_sides(table: Table, result: Cliffs) -> list[CliffWithSides]:
     """Select the cliffs that have runs on both sides, and no level between that always failed."""
-    both = [
-        (cliff, _sides(table, result, cliff)) for cliff in result.cliffs if not failing_levels(table, result, cliff)
-    ]
-    return [(cliff, sides) for cliff, sides in both if sides]
+    cliffs = [cliff for cliff in result.cliffs if not failing_levels(table, result, cliff)]
+    return [(cliff, sides) for cliff in cliffs if (sides := _sides(table, result, cliff))]
 
 
 def failing_levels(table: Table, result: Cliffs, cliff: CliffDoc) -> list[int]:
@@ -69,13 +67,11 @@ def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
     below, above = [n for n in taken if n <= cliff.low], [n for n in taken if n >= cliff.high]
     if not below or not above:
         return None
-    levels = (max(below), min(above))
-    first, second = (taken[n] for n in levels)
+    first, second = taken[max(below)], taken[min(above)]
     low, value, high = cliff.factor
     factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else cliff.factor
-    return Sides(
-        factor, levels, (first, second), (estimate_response(table, first, name), estimate_response(table, second, name))
-    )
+    estimates = estimate_response(table, first, name), estimate_response(table, second, name)
+    return Sides(factor, (max(below), min(above)), (first, second), estimates)
 
 
 def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides]) -> Matrix:
@@ -100,8 +96,7 @@ def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides])
 def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> MatrixCell:
     runs, text = sorted(sample.scores(primary_response(table))), ""
     if len(runs) < FEW and (len(runs) == 1 or cell_number(estimate, scale) == NOT_RESOLVED):
-        ends = [significant(x * scale.factor) for x in (runs[0], runs[-1])]
-        text = " to ".join(dict.fromkeys(ends))
+        text = " to ".join(dict.fromkeys(significant(x * scale.factor) for x in (runs[0], runs[-1])))
     return MatrixCell(estimate=estimate, text=text, doubt="disturbed runs only" if sample.falls_back else "")
 
 
@@ -122,12 +117,14 @@ def cliff_claim(table: Table, result: Cliffs | None) -> Claim:
         n_failed = sum(row.status != "ok" for row in table.rows)
         return _no_answer(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
     figure = f"response {primary_response(table)}"
-    cliffs, holes = cliffs_with_sides(table, result), _failure_sentences(table, result)
+    cliffs = cliffs_with_sides(table, result)
+    failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
+    holes = [f"Every run failed {_where_phrase(table, result, min(n), max(n))}." for n in failed]
     if result.wanders:
-        return Claim(
-            sentences=[_wandering_sentence(table, result, *result.wanders), "Slowed runs would look alike."],
-            figure=figure,
-        )
+        times, ends = result.jump or 1.0, _levels(table, result, *result.wanders, joined=" and ")
+        moves = f"{capitalize(subject(table))} jumps, but not always at one place: between {ends} runs of one level"
+        moves = f"{moves} differ {max(times, 1 / times):.2g}-fold."
+        return Claim(sentences=[moves, "Slowed runs would look alike."], figure=figure)
     if cliffs:
         first, *others = _jump_sentences(table, result, cliffs)
         rest = [*(_bump_sentences(table, result, cliffs) or others[:1]), *holes]
@@ -147,11 +144,8 @@ def cause_sentences(table: Table, result: Cliffs | None) -> list[str]:
 def subject(table: Table) -> str:
     """Name the response that jumps."""
     response = table.study.responses[primary_response(table)]
-    kind = unit_of(response.unit)
-    plain = (
-        {"s": "time", "1/s": "rate"}[kind[0]] if kind and response.unit else primary_response(table).replace("_", " ")
-    )
-    return f"the {response.title or plain}"
+    kind, name = unit_of(response.unit), primary_response(table).replace("_", " ")
+    return f"the {response.title or ({'s': 'time', '1/s': 'rate'}[kind[0]] if kind and response.unit else name)}"
 
 
 def _no_answer(reason: str, *more: str) -> Claim:
@@ -160,12 +154,9 @@ def _no_answer(reason: str, *more: str) -> Claim:
 
 def _where_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
     """Name two levels: "from" where none lies between them."""
-    between = [t for t in table.configurations if low < float(t[result.factor]) < high]
-    return _range_phrase(table, result, low, high) if between else f"from {_levels(table, result, low, high)}"
-
-
-def _range_phrase(table: Table, result: Cliffs, low: float, high: float) -> str:
-    return f"between {_levels(table, result, low, high, joined=' and ')}"
+    if any(low < float(t[result.factor]) < high for t in table.configurations):
+        return f"between {_levels(table, result, low, high, joined=' and ')}"
+    return f"from {_levels(table, result, low, high)}"
 
 
 def _levels(table: Table, result: Cliffs, *levels: Level, joined: str = " to ") -> str:
@@ -187,7 +178,7 @@ def jump_size_text(sides: Sides) -> str:
     """State the size of a jump; not resolved where the runs on both sides contradict it."""
     low, value, high = sides.factor
     over = Estimate(value, low, high) if value > 1 else Estimate(1 / value, 1 / high, 1 / low)
-    if not is_resolved(over) or (sides.over is not None and not low <= sides.over <= high):
+    if not is_resolved(over) or (sides.ratio is not None and not low <= sides.ratio <= high):
         return " (how far is not resolved)"
     if not 1 / FOLD < value < FOLD:
         return f" {claim_number(over).replace(' [', '-fold [')}"
@@ -201,35 +192,26 @@ def _bump_sentences(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSide
     for (first, sides), (second, others) in pairwise(cliffs):
         if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
             kind = "higher" if sides.factor[1] > 1 else "lower"
-            where = _range_phrase(table, result, first.high, second.low)
-            sentences.append(f"{capitalize(subject(table))} is {kind} only {where}.")
+            levels = _levels(table, result, first.high, second.low, joined=" and ")
+            sentences.append(f"{capitalize(subject(table))} is {kind} only between {levels}.")
     return sentences
-
-
-def _failure_sentences(table: Table, result: Cliffs) -> list[str]:
-    """State the levels inside a cliff that all failed."""
-    failed = [levels for cliff in result.cliffs if (levels := failing_levels(table, result, cliff))]
-    return [f"Every run failed {_where_phrase(table, result, min(n), max(n))}." for n in failed]
-
-
-def _wandering_sentence(table: Table, result: Cliffs, low: float, high: float) -> str:
-    times = max(result.jump or 1.0, 1 / (result.jump or 1.0))
-    moves = f"{capitalize(subject(table))} jumps, but not always at one place"
-    return f"{moves}: {_range_phrase(table, result, low, high)} runs of one level differ {times:.2g}-fold."
 
 
 def _open_sentences(table: Table, result: Cliffs) -> list[str]:
     """State what is not decided, or may yet be there."""
     if result.another is not None and result.another > NAMED:
-        near = f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
-        return [f"Another jump is possible ({probability(result.another)}){near}."]
+        return [f"Another jump is possible ({probability(result.another)}){_likely_text(table, result)}."]
     return [] if result.decided else ["The search ended before it could check that the place stays."]
+
+
+def _likely_text(table: Table, result: Cliffs) -> str:
+    return f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
 
 
 def _no_jump_claim(table: Table, result: Cliffs) -> Claim:
     chance = probability(result.probability)
     if not result.decided:
-        near = f", most likely near {_levels(table, result, round(result.likely))}" if result.likely else ""
+        near = _likely_text(table, result)
         more = [f"With this noise it would take about {result.n_more} more runs."] if result.n_more else []
         return _no_answer(f"the search ended after {result.n} runs; a jump has a probability of {chance}{near}.", *more)
     levels = [int(row.configuration[result.factor]) for row in table.successful_rows()]

@@ -51,6 +51,7 @@ DIGITS, ROUNDING = 9, 1e-9
 MOST_KEPT = 128
 
 Range = tuple[float, float]
+Ints = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,7 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, pr
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _fit_cliff(
-    n: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], previous: tuple[Step, ...]
-) -> Cliff:
+def _fit_cliff(n: Ints, times: tuple[float, ...], levels: Ints, previous: tuple[Step, ...]) -> Cliff:
     logs, scores = _check_runs(n, times, levels)
     hypotheses = _exclude_known(steps(levels), previous)
     middle = float(np.log([levels[0], levels[-1]]).mean())
@@ -199,20 +198,20 @@ def _summarize(
 ) -> Cliff:
     order = np.argsort(hypotheses.places, kind="stable")
     summed = np.cumsum(seen.weights[order])
-    place = float(hypotheses.places[order[int(np.searchsorted(summed, 0.5))]])
-    near = np.abs(hypotheses.places - place) <= NEAR
+    log_level = float(hypotheses.places[order[int(np.searchsorted(summed, 0.5))]])
+    near = np.abs(hypotheses.places - log_level) <= NEAR
     here = np.where(near, seen.weights, 0.0)
     best = int(np.argmax(np.round(here, DIGITS)))
     odds = exp(min(max(seen.cliff, -700.0), 700.0)) * prior / (1 - prior)
     low, middle, high = _factor(here, seen)
     return Cliff(
-        location=exp(place),
+        location=exp(log_level),
         interval=_interval(hypotheses, seen.weights, levels),
         probability=odds / (1 + odds),
         within=float(here.sum()) if here.any() else 0.0,
         factor=(low, middle, high),
         gradual=float(seen.weights[np.isin(hypotheses.widths, GRADUAL)].sum()),
-        step=Step(place, float(hypotheses.widths[best])),
+        step=Step(log_level, float(hypotheses.widths[best])),
         next_level=levels[int(np.argmax(telling))],
         slowed=tuple(map(float, slowed)),
         n_more=_n_more(hypotheses, seen.weights, float(telling.max())),

@@ -81,7 +81,7 @@ def steps(levels: tuple[int, ...]) -> Steps:
     logs = np.log(np.array(levels, dtype=float))
     gaps = [(float(a), float(b)) for a, b in pairwise(logs)]
     widths = SHARP + GRADUAL
-    rows = [(place, w, length) for w in widths for place, length in _join_gaps(gaps, w, float(logs[-1] - logs[0]))]
+    rows = [(middle, w, length) for w in widths for middle, length in _join_gaps(gaps, w, float(logs[-1] - logs[0]))]
     places, wide, lengths = np.array(rows).T
     shares = np.where(np.isin(wide, GRADUAL), GRADUAL_SHARE / len(GRADUAL), (1 - GRADUAL_SHARE) / len(SHARP))
     return Steps(places, wide, lengths, np.log(lengths * shares / (logs[-1] - logs[0])))
@@ -195,14 +195,9 @@ def curves() -> Iterator[SmoothTrend]:
 
 
 def covariance(x: FloatArray, z: FloatArray, curve: SmoothTrend, features: FloatArray, at: FloatArray) -> FloatArray:
-    """Return the covariance of log scores at log levels x and z, without noise, known steps included.
+    """Return the covariance of log scores at centered log levels x and z, without noise, known steps included.
 
-    Args:
-        x: log levels, centered.
-        z: log levels, centered.
-        curve: sizes.
-        features: heights of known steps and bends at x, each times its standard deviation; shape (known, x).
-        at: the same at z.
+    `features`: heights of known steps and bends at x, each times its standard deviation, shape (known, x); `at`: at z.
     """
     smooth = curve.sd**2 * np.exp(-0.5 * ((x[:, None] - z[None, :]) / curve.reach) ** 2)
     return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x[:, None] * z[None, :] + smooth + features.T @ at)
@@ -214,16 +209,14 @@ def variance(x: FloatArray, curve: SmoothTrend, features: FloatArray) -> FloatAr
 
 
 def evidence(hypotheses: Steps, x: FloatArray, y: FloatArray, features: FloatArray) -> JumpEvidence:
-    """Weigh all steps, and none.
+    """Weigh all steps, and none, by log levels x and log scores y of the runs; places of steps are centered as x.
 
-    Args:
-        hypotheses: the steps, at places as x.
-        x: log level of each run, centered as the places are.
-        y: log score of each run.
-        features: as of `covariance`.
+    `features`: as of `covariance`.
     """
     heights, back = _distinct_rows(hypotheses.heights(x))
-    runs = _Runs(x, y - np.median(y), features, heights, _bends(x))
+    places = np.linspace(x.min(), x.max(), N_BENDS + 2)[1:-1]
+    bends = np.vstack([np.zeros_like(x), np.maximum(x[None, :] - places[:, None], 0.0)])  # the first is none
+    runs = _Runs(x, y - np.median(y), features, heights, bends)
     ends = np.unique(back[(hypotheses.widths == SHARP[0]) | np.isin(hypotheses.widths, GRADUAL)])
     every = [*curves()]
     best = _parts(every, replace(runs, heights=heights[ends])).best
@@ -277,12 +270,6 @@ def _part(sizes: Sequence[SmoothTrend], runs: _Runs) -> _Parts:
     step = _add_feature(runs.heights, JUMP_SD, inverse, y, cut=LEAST)
     plain = _add_feature(runs.bends, BEND_SD, inverse, y, cut=0.0)
     return _Parts(log_density + np.array([curve.log_prior for curve in sizes]), step, plain)
-
-
-def _bends(x: FloatArray) -> FloatArray:
-    """Return none, and bends evenly spread over the runs; shape (bends, runs)."""
-    places = np.linspace(x.min(), x.max(), N_BENDS + 2)[1:-1]
-    return np.vstack([np.zeros_like(x), np.maximum(x[None, :] - places[:, None], 0.0)])
 
 
 def _inverse(smooth: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,7 @@ been slowed by as much as the jump. So the runs are counted that must have been 
 slow as beyond it, as far out as a run is fast, which nothing else explains.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -58,10 +58,7 @@ class Contradiction:
 def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Contradiction | None:
     """Count the runs that contradict a single place; None where no level has runs on both sides.
 
-    Args:
-        n: level of each run.
-        times: its score, above zero.
-        factor: time above the cliff over time below.
+    `factor`: time above the cliff over time below.
 
     >>> found = contradiction([8, 8, 8, 9, 9, 9], [1.0, 2.0, 2.1, 1.0, 2.0, 2.02], 2.0)
     >>> found.n, found.is_sure
@@ -130,15 +127,10 @@ Line = tuple[str, float | None, float | None]
 
 def sides(table: Table, factor: str, low: float, high: float) -> tuple[list[Row], list[Row]]:
     """Return the counted runs just below a cliff and just above it, of up to three levels each."""
-    counted = [row for row in table.successful_rows() if row.verdict in COUNTED]
-    levels: Mapping[str, list[int]] = {
-        "below": sorted({n for row in counted if (n := int(row.configuration[factor])) <= low})[-3:],
-        "above": sorted({n for row in counted if (n := int(row.configuration[factor])) >= high})[:3],
-    }
-    below, above = (
-        [row for row in counted if row.configuration[factor] in levels[side]] for side in ("below", "above")
-    )
-    return below, above
+    counted = [(int(row.configuration[factor]), row) for row in table.successful_rows() if row.verdict in COUNTED]
+    below = sorted({level for level, _ in counted if level <= low})[-3:]
+    above = sorted({level for level, _ in counted if level >= high})[:3]
+    return [row for level, row in counted if level in below], [row for level, row in counted if level in above]
 
 
 def evidence(table: Table, factor: str, low: float, high: float) -> list[Line]:
@@ -146,9 +138,8 @@ def evidence(table: Table, factor: str, low: float, high: float) -> list[Line]:
     below, above = ([*read_records(table, rows)] for rows in sides(table, factor, low, high))
     lines = []
     for field, (name, unit) in EVIDENCE.items():
-        ends = [_median(records, field, SCALE[unit]) for records in (below, above)]
-        if any(ends):
-            lines.append((f"{name} ({unit})" if unit else name, ends[0], ends[1]))
+        first, second = (_median(records, field, SCALE[unit]) for records in (below, above))
+        lines += [(f"{name} ({unit})" if unit else name, first, second)] if first or second else []
     return lines
 
 

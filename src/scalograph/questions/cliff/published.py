@@ -22,39 +22,24 @@ def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedFigure]]:
 
     An empty list: the search is decided, and there is no such value. A missing name: nothing is known of it.
     """
-    count = [OfferedFigure(estimate) for estimate in (_count(document),)]
+    # The end is open where a further cliff may be.
+    n, moves = float(max(len(document.cliffs), document.wanders is not None)), float(document.wanders is not None)
+    count = [OfferedFigure(Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT))]
     if document.wanders:
         low, high = document.wanders
         jump = Estimate(document.jump, n=document.n, method=JUMP)
         location = Estimate(sqrt(low * high), low, high, 0.95, document.n, "levels between which the jump moves")
-        return {
-            "cliff": [OfferedFigure(location)],
-            "cliff_factor": [OfferedFigure(jump)],
-            "cliffs": count,
-            **_moves(1.0),
-        }
-    if not document.cliffs:
-        return _none(document, count)
-    first = document.cliffs[0]
-    location = Estimate(first.location, first.low, first.high, 0.99, document.n, LOCATION)
-    low, value, high = first.factor
-    jump = Estimate(value, low, high, 0.95, document.n, JUMP)
-    return {"cliff": [OfferedFigure(location)], "cliff_factor": [OfferedFigure(jump)], "cliffs": count, **_moves(0.0)}
-
-
-def _none(document: Cliffs, count: Sequence[OfferedFigure]) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer no cliff where the search is decided, else a place that is likely and not sure."""
-    if document.decided:
+    elif document.cliffs:
+        first = document.cliffs[0]
+        location = Estimate(first.location, first.low, first.high, 0.99, document.n, LOCATION)
+        low, value, high = first.factor
+        jump = Estimate(value, low, high, 0.95, document.n, JUMP)
+    elif document.decided:
         return {"cliff": [], "cliff_factor": [], "cliff_moves": [], "cliffs": count}
-    likely = Estimate(document.likely, n=document.n, method=LOCATION, warnings=("the search ended before it was sure",))
-    return {"cliff": [OfferedFigure(likely)], "cliffs": count}
-
-
-def _count(document: Cliffs) -> Estimate:
-    """Count the cliffs; the end is open where a further one may be."""
-    n = float(max(len(document.cliffs), document.wanders is not None))
-    return Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT)
-
-
-def _moves(value: float) -> dict[str, Sequence[OfferedFigure]]:
-    return {"cliff_moves": [OfferedFigure(Estimate(value, value, value, method="runs on both sides of the jump"))]}
+    else:
+        warning = ("the search ended before it was sure",)
+        likely = Estimate(document.likely, n=document.n, method=LOCATION, warnings=warning)
+        return {"cliff": [OfferedFigure(likely)], "cliffs": count}
+    wanders = OfferedFigure(Estimate(moves, moves, moves, method="runs on both sides of the jump"))
+    offers = {"cliff": [OfferedFigure(location)], "cliff_factor": [OfferedFigure(jump)]}
+    return {**offers, "cliffs": count, "cliff_moves": [wanders]}

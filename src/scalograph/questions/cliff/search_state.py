@@ -22,7 +22,7 @@ MOST, LEAST_LEVELS = 60, 5
 FAILURES = 2
 
 
-class CliffCourse:
+class CliffState:
     """State of a search for cliffs: pure in levels, seed and observations, in their order.
 
     Attributes:
@@ -48,11 +48,11 @@ class CliffCourse:
         self.jump: float | None = None
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Tell whether a cliff is found or excluded, and a further one is worth no more runs."""
         if self.wandering:
             return True
-        if self._unconfirmed() is not None:
+        if self._next_confirmation() is not None:
             return False
         if self.open is None or not self.sure:
             return bool(self.sure) if self.open is None else self.open.is_none
@@ -66,11 +66,11 @@ class CliffCourse:
                 return level
         if self.wandering:
             return None
-        if (beside := self._unconfirmed()) is not None:
+        if (beside := self._next_confirmation()) is not None:
             return beside
         if self.open is None:
             return None
-        return self._asked_again(self.open) or (None if self.decided else self.open.next_level)
+        return self._next_repeat(self.open) or (None if self.is_decided else self.open.next_level)
 
     @property
     def n_left(self) -> int:
@@ -78,7 +78,7 @@ class CliffCourse:
         return max(1, N_START + 5 - len(self.n))
 
     @property
-    def state(self) -> str:
+    def summary(self) -> str:
         """Describe the place found so far in a few words."""
         candidate = self.open
         if candidate is None:
@@ -91,7 +91,7 @@ class CliffCourse:
         """Observe the score of a run."""
         self.n.append(level)
         self.times.append(time)
-        self._think()
+        self._update()
         return None
 
     def observe_failure(self, level: int) -> str | None:
@@ -104,31 +104,29 @@ class CliffCourse:
         kept = [(n, time) for n, time in zip(self.n, self.times, strict=True) if n != level]
         self.n, self.times = [n for n, _ in kept], [time for _, time in kept]
         self._levels = [n for n in self._levels if n not in out]
-        self._think()
+        self._update()
         rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
         return f"level {level} failed {FAILURES} times: left out{rest}"
 
-    def _think(self) -> None:
+    def _update(self) -> None:
         """Fit anew: cliffs one after the other, each with those before it taken as known."""
         before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
         first = set(self._first) & set(self._levels)
         if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
             return
-        while len(self.sure) < MOST_CLIFFS and has_place(
-            self._levels, steps := [candidate.step for candidate in self.sure]
-        ):
+        while len(self.sure) < MOST_CLIFFS and has_place(self._levels, steps := [each.step for each in self.sure]):
             self.open = cliff(self.n, self.times, self._levels, previous=steps)
-            if self._moves(self.sure[0] if self.sure else self.open):
+            if self._update_wandering(self.sure[0] if self.sure else self.open):
                 return
-            if not self.open.is_there or len(self.n) < LEAST_RUNS or self._asked_again(self.open):
+            if not self.open.is_there or len(self.n) < LEAST_RUNS or self._next_repeat(self.open):
                 return
             self.sure.append(self.open)
-            self._beside = self._beside or self._around(self.open)
+            self._beside = self._beside or self._flanking_levels(self.open)
             if len(self.sure) > before:
                 self._last_at = len(self.n)
         self.open = None
 
-    def _moves(self, candidate: Cliff) -> bool:
+    def _update_wandering(self, candidate: Cliff) -> bool:
         """Tell whether the place moves from run to run: such runs make any single place improbable."""
         if candidate.probability >= SURE:
             self.jump = candidate.factor[1]
@@ -136,7 +134,7 @@ class CliffCourse:
         self.wandering = (against.low, against.high) if against and against.is_sure else None
         return self.wandering is not None
 
-    def _around(self, candidate: Cliff) -> tuple[int, ...]:
+    def _flanking_levels(self, candidate: Cliff) -> tuple[int, ...]:
         """Choose a level on each side of a place, below and above its interval."""
         low, high = candidate.interval
         below = [n for n in self._levels if n < low and n >= candidate.location * BESIDE**3]
@@ -144,7 +142,7 @@ class CliffCourse:
         wanted = ((below, candidate.location * BESIDE), (above, candidate.location / BESIDE))
         return tuple(_nearest(levels, at) for levels, at in wanted if levels)
 
-    def _unconfirmed(self) -> int | None:
+    def _next_confirmation(self) -> int | None:
         """Return a level beside the first cliff to repeat before its place is believed."""
         if not self.sure:
             return None
@@ -152,7 +150,7 @@ class CliffCourse:
         beside = [n for n in self._beside if n in self._levels and self.n.count(n) < often]
         return min(beside, key=lambda n: (self.n.count(n), n), default=None)
 
-    def _asked_again(self, candidate: Cliff) -> int | None:
+    def _next_repeat(self, candidate: Cliff) -> int | None:
         """Return a level whose only run must not decide: probably slowed, or beside a known place."""
         alone = [n for n in self.n if self.n.count(n) == 1]
         for n, slowed in zip(self.n, candidate.slowed, strict=True):
@@ -165,7 +163,7 @@ class CliffCourse:
         return next((n for n in (above, below) if n in alone), None)
 
 
-def begin(study: Study, configurations: Sequence[Configuration]) -> Search[CliffCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[CliffState]:
     """Begin a search.
 
     Raises:
@@ -173,13 +171,9 @@ def begin(study: Study, configurations: Sequence[Configuration]) -> Search[Cliff
     """
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor, LEAST_LEVELS)
-    return Search(
-        what=factor,
-        steps={level: (configuration,) for level, configuration in levels.items()},
-        first=first_levels([*levels], study.seed),
-        course=CliffCourse([*levels], study.seed),
-        most=MOST,
-    )
+    steps = {level: (configuration,) for level, configuration in levels.items()}
+    state, first = CliffState([*levels], study.seed), first_levels([*levels], study.seed)
+    return Search(what=factor, steps=steps, first=first, state=state, most=MOST)
 
 
 def first_levels(levels: Sequence[int], seed: int) -> list[int]:

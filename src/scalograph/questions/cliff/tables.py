@@ -1,22 +1,17 @@
 """Cliffs in tables: all of them, both sides of each, and the measured levels."""
 
-from collections.abc import Mapping
-
 from scalograph.analysis.ratios import ratio
+from scalograph.findings.answer import Samples
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import title
-from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence, sides
 
-Taken = Mapping[tuple[Level, ...], Sample]
 
-
-def cliff_tables(table: Table, taken: Taken, result: Cliffs | None) -> list[TableDoc]:
+def cliff_tables(table: Table, taken: Samples, result: Cliffs | None) -> list[TableDoc]:
     """Make the tables of all cliffs, of both sides of each, and of the measured levels."""
     if result is None:
         return []
@@ -28,45 +23,28 @@ def _cliffs(table: Table, result: Cliffs) -> TableDoc:
     factor = table.study.factors[result.factor]
     columns = [
         Column(name=f"{title(table, result.factor)} at half of it", unit=factor.unit, kind="label"),
-        Column(name="begins at or after"),
-        Column(name="is over at"),
-        Column(name="time above over below", kind="text"),
-        Column(name="probability", unit="%"),
+        Column(name="begins at or after"), Column(name="is over at"),
+        Column(name="time above over below", kind="text"), Column(name="probability", unit="%"),
         Column(name="kind", kind="text"),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            f"{c.location:.4g}",
-            c.low,
-            c.high,
-            "{1:.2f} [{0:.2f}, {2:.2f}]".format(*c.factor),
-            100 * c.probability,
-            _kind(c),
-        ]
-        for c in result.cliffs
-    ]
+    ]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for c in result.cliffs:
+        factor_text = "{1:.2f} [{0:.2f}, {2:.2f}]".format(*c.factor)
+        kind = "gradual" if c.gradual > 0.5 else "sharp"
+        rows.append([f"{c.location:.4g}", c.low, c.high, factor_text, 100 * c.probability, kind])
     return TableDoc(id="cliffs", title="Cliffs", columns=columns, rows=rows)
-
-
-def _kind(cliff: CliffDoc) -> str:
-    return "gradual" if cliff.gradual > 0.5 else "sharp"
 
 
 def _sides(table: Table, result: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
     below, above = sides(table, result.factor, cliff.low, cliff.high)
     name = primary_response(table)
-    over = ratio(
-        [r.scores[name] for r in above if name in r.scores], [r.scores[name] for r in below if name in r.scores]
-    )
+    scores = [[r.scores[name] for r in rows if name in r.scores] for rows in (above, below)]
+    over = ratio(scores[0], scores[1])
     note = f"medians over {len(below)} and {len(above)} runs of the nearest levels"
     if over.value is not None:
         note += f"; {title(table, name)} {over.value:.2f} times"
-    columns = [
-        Column(name="figure of a run", kind="label"),
-        Column(name="below"),
-        Column(name="above"),
-        Column(name="above over below"),
-    ]
+    columns = [Column(name="figure of a run", kind="label")]
+    columns += [Column(name=head) for head in ("below", "above", "above over below")]
     rows: list[list[Cell]] = [
         [text, _round(low), _round(high), _round(high / low) if low and high is not None else None]
         for text, low, high in evidence(table, result.factor, cliff.low, cliff.high)
@@ -79,15 +57,14 @@ def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-def _levels(table: Table, taken: Taken, result: Cliffs) -> TableDoc:
+def _levels(table: Table, taken: Samples, result: Cliffs) -> TableDoc:
     name = primary_response(table)
     factor, response = table.study.factors[result.factor], table.study.responses[name]
     columns = [
         Column(name=title(table, result.factor), unit=factor.unit, kind="label"),
         Column(name=title(table, name), unit=response.unit, kind="estimate"),
-        Column(name="runs"),
-        Column(name="failed"),
-    ]
+        Column(name="runs"), Column(name="failed"),
+    ]  # fmt: skip
     measured = {int(s.configuration[result.factor]): s for s in taken.values() if s.succeeded or s.n_failed}
     rows: list[list[Cell]] = [
         [level, estimate_response(table, sample, name), len(sample.succeeded), sample.n_failed]

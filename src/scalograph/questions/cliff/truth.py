@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 
 from scalograph.questions.cliff.model import Cliff
-from scalograph.questions.cliff.search_state import CliffCourse
+from scalograph.questions.cliff.search_state import CliffState
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 
@@ -52,12 +52,8 @@ class CliffSearch:
 def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> JumpingProgram:
     """Draw a program that jumps anywhere but at the ends, over a line in the logs.
 
-    Args:
-        rng: of place and trend.
-        top: the highest level.
-        factor: of the time beyond the place.
-        width: relative width of the transition.
-        edge: how many times the lowest level (and of the highest, its part) the place keeps away from the ends.
+    `factor`: of the time beyond the place. `width`: relative, of the transition. `edge`: how many times the lowest
+    level (and of the highest, its part) the place keeps away from the ends.
     """
     location = rng.uniform(log(edge), log(top / edge))
     x = np.log(np.arange(1, top + 1))
@@ -92,11 +88,11 @@ def search(
     program: JumpingProgram, rng: np.random.Generator, noise: Noise, each: Callable[[], None] = lambda: None
 ) -> CliffSearch:
     """Simulate a search over all levels, each run of one score; call `each` after every one."""
-    course = CliffCourse(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
-    while (n := course.next_level) is not None and len(course.n) < MOST:
-        course.observe(n, program.run(n, rng, noise))
+    state = CliffState(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
+    while (n := state.next_level) is not None and len(state.n) < MOST:
+        state.observe(n, program.run(n, rng, noise))
         each()
-    return CliffSearch(course.sure, course.decided, len(course.n), course.wandering)
+    return CliffSearch(state.sure, state.is_decided, len(state.n), state.wandering)
 
 
 Draw = Callable[[np.random.Generator, int], JumpingProgram]

@@ -4,7 +4,7 @@ A study may ask for it (`question = "effective-cpus"`). A sweep of workers that 
 many of them run at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
@@ -18,7 +18,6 @@ from scalograph.findings.speedup_rule import find_speedup_rule, primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level, is_number
-from scalograph.protocol.record import Record
 from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.effective_cpus.model import (
@@ -53,8 +52,6 @@ def applies(table: Table) -> str | None:
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     """Answer how many CPUs help, for each group of the factors that are not searched."""
-    pass  # few studies can tell
-
     factor = _counting_factor(table)
     assert factor is not None
     return answer_groups(table, taken, factor, is_asked=table.study.question == QUESTION)
@@ -79,27 +76,19 @@ SLACK = 1.05
 
 
 def why_implausible(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
-    """Return why an answer cannot stand; empty where it can.
-
-    Args:
-        members: the sample at each CPU count, for the same work.
-        k_eff: CPUs that seem to help.
-        response: whose scores are times.
-    """
+    """Return why an answer of k_eff CPUs cannot stand, by the samples at each count; empty where it can."""
     least = min((k for k, sample in members.items() if sample.counted), default=k_eff)
     if least >= k_eff or k_eff not in members:
         return ""
-    times, used = (
-        [members[k].scores(response) for k in (least, k_eff)],
-        [_cpus_in_use(members[k]) for k in (least, k_eff)],
-    )
+    samples = [members[k] for k in (least, k_eff)]
+    times, used = [sample.scores(response) for sample in samples], [_cpus_in_use(sample) for sample in samples]
     if not all(times) or None in used:
         return ""
     had, has = (1.0 if least == 1 else used[0] or 1.0), used[1] or 0.0
-    gained = median(times[0]) / median(times[1])
-    if gained <= SLACK * has / had:
+    speedup = median(times[0]) / median(times[1])
+    if speedup <= SLACK * has / had:
         return ""
-    seen = f"with {k_eff} CPUs it is {gained:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
+    seen = f"with {k_eff} CPUs it is {speedup:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
     return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
 
 
@@ -115,16 +104,7 @@ _BELIEVED = ("believed_cpus", "output_believed_cpus")
 
 @dataclass(frozen=True, slots=True)
 class LevelUsage:
-    """Measured use of CPUs at one level; None, or no shares, where it was not measured.
-
-    Attributes:
-        used: CPU seconds over wall seconds, of the window where the study reads that.
-        at_once: tasks on a CPU over the whole run.
-        mask: CPUs that it may run on.
-        believed: CPUs that the program says it has.
-        n_tasks: tasks that were seen in the tree.
-        waited: time that tasks were ready without a CPU over that and the CPU time.
-    """
+    """Measured use of CPUs at one level, as in `model.UsageEvidence`; None, or no shares, where not measured."""
 
     used: Estimate | None
     at_once: Concurrency
@@ -137,24 +117,22 @@ class LevelUsage:
 def level_usage(table: Table, sample: Sample) -> LevelUsage:
     """Return the use of CPUs in the counted runs of a configuration."""
     records = [*read_records(table, sample.counted)]
-    believed = [value for record in records for value in _believed_cpus(record)]
-    tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
-    waited = [share for record in records if (share := _wait_share(record)) is not None]
+    values = [part.values for record in records for part in record.values]
+    believed = [value for each in values for name in _BELIEVED for value in each.get(name, ())]
+    runs, at_once = [record.run for record in records], []
+    for record in records:
+        bins = (record.timeline.bin_ns, record.timeline.busy_ns) if record.timeline else (0, ())
+        at_once.append(concurrency(record.run.wall_ns, record.run.cpu_ns, *bins))
+    tasks = [run.n_tasks for run in runs if run.n_tasks]
+    waited = [run.wait_ns / (run.wait_ns + run.cpu_ns) for run in runs if run.wait_ns is not None and run.cpu_ns]
     return LevelUsage(
         used=cpus_used(table.study, sample),
-        at_once=_mean_concurrency([_concurrency(record) for record in records]),
+        at_once=_mean_concurrency(at_once),
         mask=max((row.n_cpus for row in sample.counted), default=None),
         believed=round(median(believed)) if believed else None,
         n_tasks=round(median(tasks)) if tasks else None,
         waited=median(waited) if waited else None,
     )
-
-
-def _concurrency(record: Record) -> Concurrency:
-    run, timeline = record.run, record.timeline
-    if timeline is None:
-        return concurrency(run.wall_ns, run.cpu_ns)
-    return concurrency(run.wall_ns, run.cpu_ns, timeline.bin_ns, timeline.busy_ns)
 
 
 def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
@@ -165,19 +143,6 @@ def _mean_concurrency(runs: Sequence[Concurrency]) -> Concurrency:
     width = max(len(run.shares) for run in with_shares)
     shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in with_shares) for n in range(width)]
     return Concurrency(None, tuple(shares), fmean(run.exact for run in with_shares))
-
-
-def _believed_cpus(record: Record) -> Iterator[float]:
-    for part in record.values:
-        for name in _BELIEVED:
-            yield from part.values.get(name, ())
-
-
-def _wait_share(record: Record) -> float | None:
-    run = record.run
-    if run.wait_ns is None or not run.cpu_ns:
-        return None
-    return run.wait_ns / (run.wait_ns + run.cpu_ns)
 
 
 MOST = 16
@@ -200,11 +165,7 @@ class SearchedFactor:
 def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> Answer:
     """Answer for each group of the factors that are not searched.
 
-    Args:
-        table: the study.
-        taken: the sample of each configuration.
-        factor: whose levels are searched.
-        is_asked: whether the study asks for it, and its runs were searched.
+    `is_asked`: whether the study asks for it, and its runs were searched.
     """
     asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
     groups = [
@@ -226,35 +187,20 @@ def _answer_group(
     table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
 ) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.configuration.items() >= group.items()]
-    result = _replay_search(table) if asked.by_search else _fit_sweep(table, asked, rows)
+    begun = begin(table.study, table.configurations) if asked.by_search else None
+    result = replay_runs(begun, table).found if begun else _fit_sweep(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
     seen = level_usage(table, members[top]) if top is not None else None
     document = EffectiveCpus(
-        group=group,
-        factor=asked.factor,
-        quota=_quota(table, group),
-        workers=_workers(table, asked, top),
-        **_result_fields(result),
-        **(_usage_fields(seen) if seen else {}),
-    )
-    named = _find_limit(table, document, result, seen)
-    if (
-        document.decided
-        and _varies_cpus(table, asked)
-        and (reason := why_implausible(members, document.k_eff or 0, primary_response(table)))
-    ):
+        group=group, factor=asked.factor, quota=_quota(table, group), workers=_workers(table, asked, top),
+        **_result_fields(result), **(_usage_fields(seen) if seen else {}),
+    )  # fmt: skip
+    named, study, response = _find_limit(table, document, result, seen), table.study, primary_response(table)
+    # Only where levels are CPUs for the same work does a speedup compare with the CPUs in use.
+    varies_cpus = study.factors[asked.factor].control == "cpus" and study.responses[response].better == "lower"
+    if document.decided and varies_cpus and (reason := why_implausible(members, document.k_eff or 0, response)):
         return document.model_copy(update={"decided": False, "limit": "not sure", "sentence": reason})
     return document.model_copy(update={"limit": named.limit, "sentence": named.text})
-
-
-def _varies_cpus(table: Table, asked: SearchedFactor) -> bool:
-    """Tell whether levels are CPUs for the same work, so that a speedup compares with the CPUs in use."""
-    study = table.study
-    return study.factors[asked.factor].control == "cpus" and study.responses[primary_response(table)].better == "lower"
-
-
-def _replay_search(table: Table) -> SearchResult:
-    return replay_runs(begin(table.study, table.configurations), table).found
 
 
 def _fit_sweep(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> SearchResult:
@@ -286,12 +232,9 @@ def _result_fields(result: SearchResult) -> dict[str, Any]:
 
 def _usage_fields(seen: LevelUsage) -> dict[str, Any]:
     return {
-        "used": seen.used if seen.used else None,
-        "at_once": list(seen.at_once.shares),
-        "exact": seen.at_once.exact,
-        "mask": seen.mask,
-        "believed": seen.believed,
-    }
+        "used": seen.used if seen.used else None, "at_once": list(seen.at_once.shares), "exact": seen.at_once.exact,
+        "mask": seen.mask, "believed": seen.believed,
+    }  # fmt: skip
 
 
 def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
@@ -324,9 +267,8 @@ def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, see
         return LimitingFactor("not sure", _why_too_few(table))
     model = result if isinstance(result, Effective) else None
     if not result.sure and (model is None or model.probability >= SURE):
-        return LimitingFactor(
-            "not sure", f"{result.n} runs do not decide whether {cpus(result.k_eff)} of {document.mask} help"
-        )
+        text = f"{result.n} runs do not decide whether {cpus(result.k_eff)} of {document.mask} help"
+        return LimitingFactor("not sure", text)
     return name_limit(
         UsageEvidence(
             k_eff=result.k_eff,
@@ -334,12 +276,7 @@ def _find_limit(table: Table, document: EffectiveCpus, result: SearchResult, see
             machine=max(document.mask, int(table.machine.get("n_cpus") or 0)),
             mask=document.mask,
             used=document.used.value if document.used else None,
-            quota=document.quota,
-            believed=document.believed,
-            workers=document.workers,
-            n_tasks=seen.n_tasks,
-            serial=model.serial if model else None,
-            waited=seen.waited,
-            between=document.between,
+            quota=document.quota, believed=document.believed, workers=document.workers, n_tasks=seen.n_tasks,
+            serial=model.serial if model else None, waited=seen.waited, credible_range=document.credible_range,
         )
-    )
+    )  # fmt: skip

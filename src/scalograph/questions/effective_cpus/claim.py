@@ -10,7 +10,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.effective_cpus.document import EffectiveCpus
 from scalograph.questions.effective_cpus.model_programs import cpus_used, levels_of
-from scalograph.text.cell_numbers import cell_number
+from scalograph.text.cell_numbers import capitalize, cell_number
 from scalograph.text.quantities import cpus
 
 # Columns that a terminal has room for.
@@ -22,7 +22,7 @@ def effective_claim(table: Table, taken: Samples, group: EffectiveCpus) -> Claim
     matrix = _matrix(table, taken, group)
     if not group.decided:
         return Claim(sentences=[f"Cannot be said: {group.sentence}."], answered=False, matrix=matrix)
-    return Claim(sentences=[_sentence(_use_text(table, group)), f"The limit: {group.sentence}."], matrix=matrix)
+    return Claim(sentences=[capitalize(f"{_use_text(table, group)}."), f"The limit: {group.sentence}."], matrix=matrix)
 
 
 def effective_sentences(table: Table, groups: Sequence[EffectiveCpus]) -> list[str]:
@@ -30,17 +30,10 @@ def effective_sentences(table: Table, groups: Sequence[EffectiveCpus]) -> list[s
     groups_by_text: dict[str, list[str]] = {}
     for group in groups:
         if group.decided:
-            groups_by_text.setdefault(_use_text(table, group), []).append(
-                group_prefix(table, group.group).removesuffix(": ")
-            )
-    return [
-        _sentence(f"{', '.join(filter(None, places))}: {text}".removeprefix(": "))
-        for text, places in groups_by_text.items()
-    ]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+            name = group_prefix(table, group.group).removesuffix(": ")
+            groups_by_text.setdefault(_use_text(table, group), []).append(name)
+    texts = ((", ".join(filter(None, names)), text) for text, names in groups_by_text.items())
+    return [capitalize(f"{names}: {text}.".removeprefix(": ")) for names, text in texts]
 
 
 def _use_text(table: Table, group: EffectiveCpus) -> str:
@@ -63,16 +56,13 @@ def _matrix(table: Table, taken: Samples, group: EffectiveCpus) -> Matrix | None
     if not members:
         return None
     response = table.study.responses[name]
-    near = sorted(
-        members, key=lambda level: (level not in (min(members), max(members)), abs(level - (group.k_eff or 0)))
-    )
+    ends, best = (min(members), max(members)), group.k_eff or 0
+    near = sorted(members, key=lambda level: (level not in ends, abs(level - best)))
     shown = sorted(near[:COLUMNS])
     times = [MatrixCell(estimate=estimate_response(table, members[level], name)) for level in shown]
     used = [MatrixCell(text=cell_number(cpus_used(table.study, members[level]))) for level in shown]
     return Matrix(
         title=f"{title(table, name)} and CPUs in use, by {title(table, group.factor)}",
-        unit=response.unit,
-        better=response.better or "none",
-        columns=[str(level) for level in shown],
+        unit=response.unit, better=response.better or "none", columns=[str(level) for level in shown],
         rows=[MatrixRow(label=title(table, name), cells=times), MatrixRow(label="CPUs used", cells=used)],
-    )
+    )  # fmt: skip

@@ -37,7 +37,7 @@ class EffectiveCpus(Model):
     sentence: Text = ""
 
     @property
-    def between(self) -> tuple[int, int] | None:
+    def credible_range(self) -> tuple[int, int] | None:
         """Return the ends of the middle 95% of the answers; None without a model."""
         if not self.posterior:
             return None

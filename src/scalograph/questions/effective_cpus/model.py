@@ -111,15 +111,17 @@ def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, 
     seen = evidence(candidates, at, logs)
     shares = np.bincount(candidates.answers, seen.weights, minlength=len(levels))
     best = int(np.argmax(np.round(shares, DIGITS)))
-    pending = suspect_levels(at, seen.slowed) or (
-        _levels_to_confirm(at, best, len(levels)) if shares[best] >= SURE else []
-    )
+    pending = suspect_levels(at, seen.slowed)
+    if not pending and shares[best] >= SURE:  # the answer and the levels next to it: none is read off a curve
+        near = (best, best + 1, best - 1)
+        pending = [level for level in near if 0 <= level < len(levels) and level not in at]
     chosen = pending[0] if pending else _most_telling(candidates, seen)
+    half = candidates.widths / 2  # out to the ends of the cells: a share between two of their middles may be true
     return Effective(
         k_eff=candidates.levels[best],
         probability=float(shares[best]),
         probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
-        serial=_serial(candidates, seen),
+        serial=(_range(candidates.serials - half, seen.weights)[0], _range(candidates.serials + half, seen.weights)[1]),
         gain=_gain(candidates, seen, best),
         fit=fit_probability(candidates, seen, at, logs),
         next_level=candidates.levels[chosen],
@@ -139,11 +141,6 @@ def _check_runs(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...
     return np.searchsorted(levels, k), np.log(values)
 
 
-def _levels_to_confirm(at: IntArray, best: int, n_levels: int) -> list[int]:
-    """Return the answer and the levels next to it that were not measured: an answer is not read off a curve."""
-    return [level for level in (best, best + 1, best - 1) if 0 <= level < n_levels and level not in at]
-
-
 def _most_telling(candidates: Programs, seen: Evidence) -> int:
     """Return where the means of the answers lie farthest apart; ties to the lowest level."""
     times = candidates.log_times + seen.log_first[:, None]
@@ -160,14 +157,6 @@ def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
     if best + 1 == len(candidates.levels):
         return None
     return _range(np.expm1(candidates.log_times[:, best] - candidates.log_times[:, best + 1]), seen.weights)
-
-
-def _serial(candidates: Programs, seen: Evidence) -> Range:
-    """Return the range out to the ends of the cells: a share between two of their middles may be true."""
-    half = candidates.widths / 2
-    low, _ = _range(candidates.serials - half, seen.weights)
-    _, high = _range(candidates.serials + half, seen.weights)
-    return low, high
 
 
 def _range(values: FloatArray, weights: FloatArray) -> Range:
@@ -208,7 +197,7 @@ class UsageEvidence:
         n_tasks: tasks that were seen in the tree; None without records.
         serial: interval of the serial share; None where there is none.
         waited: time that tasks were ready without a CPU over that and the CPU time; None without switch records.
-        between: ends of the middle 95% of the answers; None without a model.
+        credible_range: ends of the middle 95% of the answers; None without a model.
     """
 
     k_eff: int
@@ -222,7 +211,7 @@ class UsageEvidence:
     n_tasks: int | None = None
     serial: tuple[float, float] | None = None
     waited: float | None = None
-    between: tuple[int, int] | None = None
+    credible_range: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +245,7 @@ def _not_sure(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.probability >= SURE:
         return None
     probability = f"with a probability of {percent(seen.probability)} only"
-    between = "{} to {} with 95 %".format(*seen.between) if seen.between else ""
+    between = "{} to {} with 95 %".format(*seen.credible_range) if seen.credible_range else ""
     text = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
     return LimitingFactor("not sure", f"{text}: make more runs")
 
@@ -266,18 +255,16 @@ def _quota(seen: UsageEvidence) -> LimitingFactor | None:
         return None
     if seen.used < AT_THE_QUOTA * seen.quota or seen.k_eff > math.ceil(seen.quota):
         return None
-    return LimitingFactor(
-        "quota", f"a quota of {seen.quota:g} CPUs, of which it uses {seen.used:.1f}: less capacity, not fewer CPUs"
-    )
+    text = f"a quota of {seen.quota:g} CPUs, of which it uses {seen.used:.1f}: less capacity, not fewer CPUs"
+    return LimitingFactor("quota", text)
 
 
 def _all_help(seen: UsageEvidence) -> LimitingFactor | None:
     if seen.k_eff < seen.mask:
         return None
     if seen.mask < seen.machine:
-        return LimitingFactor(
-            "mask", f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine"
-        )
+        text = f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine"
+        return LimitingFactor("mask", text)
     return LimitingFactor("none", f"none found on this machine{_waits(seen)}")
 
 

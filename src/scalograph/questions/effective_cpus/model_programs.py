@@ -12,7 +12,7 @@ two kernel threads (time doubles at three threads and stays at four).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -101,28 +101,26 @@ def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
     axes = np.meshgrid(range(len(COSTS)), ways, range(1, top + 1), range(edges.size - 1), indexing="ij")
     cost, in_rounds, caps, cell = (np.asarray(axis.ravel(), dtype=np.int64) for axis in axes)
     widths = np.diff(edges)[cell]
-    prior = np.log(np.array(COST_PRIOR)[cost]) + np.log(_cap_prior(top))[caps - 1] + np.log(widths)
+    cap_prior = np.full(top, (1 - UNCAPPED) / top)
+    cap_prior[-1] += UNCAPPED  # the highest cap stands for none
+    prior = np.log(np.array(COST_PRIOR)[cost]) + np.log(cap_prior)[caps - 1] + np.log(widths)
     middles = ((edges[1:] + edges[:-1]) / 2)[cell]
     return _make_programs(levels, caps, middles, widths, np.array(COSTS)[cost], in_rounds.astype(bool), prior)
 
 
 def split_cells(candidates: Programs, kept: NDArray[np.bool_], parts: int) -> Programs:
     """Keep some programs, at least one, each as several: its cell of serial shares in equal parts."""
-    offsets = (np.arange(parts) + 0.5) / parts - 0.5
-    widths, prior = (np.repeat(x[kept], parts) for x in (candidates.widths, candidates.log_prior))
-    caps, costs = np.repeat(candidates.caps[kept], parts), np.repeat(candidates.costs[kept], parts)
-    in_rounds = np.repeat(candidates.in_rounds[kept], parts)
-    serials = np.repeat(candidates.serials[kept], parts) + widths * np.tile(offsets, np.count_nonzero(kept))
+    index, offsets = np.repeat(np.flatnonzero(kept), parts), (np.arange(parts) + 0.5) / parts - 0.5
+    caps, in_rounds = candidates.caps[index], candidates.in_rounds[index]
+    widths, costs, prior = (x[index] for x in (candidates.widths, candidates.costs, candidates.log_prior))
+    serials = candidates.serials[index] + widths * np.tile(offsets, np.count_nonzero(kept))
     return _make_programs(candidates.levels, caps, serials, widths / parts, costs, in_rounds, prior - np.log(parts))
 
 
 def select_programs(candidates: Programs, kept: NDArray[np.bool_]) -> Programs:
     """Keep some programs as they are."""
-    return Programs(
-        levels=candidates.levels, caps=candidates.caps[kept], serials=candidates.serials[kept], widths=candidates.widths[kept],
-        costs=candidates.costs[kept], in_rounds=candidates.in_rounds[kept], log_times=candidates.log_times[kept],
-        answers=candidates.answers[kept], log_prior=candidates.log_prior[kept],
-    )  # fmt: skip
+    rows = ("caps", "serials", "widths", "costs", "in_rounds", "log_times", "answers", "log_prior")
+    return replace(candidates, **{name: getattr(candidates, name)[kept] for name in rows})
 
 
 def answers(times: FloatArray) -> IntArray:
@@ -154,13 +152,6 @@ def _edges(top: int) -> FloatArray:
     n = max(2, int(np.ceil(np.log(top) / STEP)))
     shares = (np.exp(np.linspace(-np.log(top), 0.0, n + 1)) - 1 / top) / (1 - 1 / max(top, 2))
     return np.clip(shares, 0.0, 1.0)
-
-
-def _cap_prior(top: int) -> FloatArray:
-    """Return the prior of each cap; the last one stands for none here."""
-    weights = np.full(top, (1 - UNCAPPED) / top)
-    weights[-1] += UNCAPPED
-    return weights
 
 
 # Busy for less, or for more than the rest, is not at all and throughout: the edges of a slice, a tick of the kernel.
@@ -196,21 +187,20 @@ class Concurrency:
 def concurrency(
     wall_ns: int | None, cpu_ns: int | None, bin_ns: int = 0, busy_ns: Sequence[Sequence[int]] = ()
 ) -> Concurrency:
-    """Return CPUs used and tasks at once, from the fields of a record.
+    """Return CPUs used and tasks at once, from fields of a record's `run` and `timeline`.
 
-    Args:
-        wall_ns: `run.wall_ns`.
-        cpu_ns: `run.cpu_ns`.
-        bin_ns: `timeline.bin_ns`, above zero where there are rows.
-        busy_ns: `timeline.busy_ns`: a row for each CPU that was used, a number for each bin. None of them (switches
-            were too many to record each) gives no shares.
+    `busy_ns` has a row for each CPU that was used, a number for each bin. None of them (switches were too many to
+    record each) gives no shares.
 
     >>> found = concurrency(4, 6, 1, [[1, 1, 1, 1], [1, 1, 0, 0]])
     >>> found.used_cpus, found.shares, found.exact
     (1.5, (0.0, 0.5, 0.5), 1.0)
     """
     used = cpu_ns / wall_ns if wall_ns and cpu_ns is not None else None
-    lengths = _lengths(wall_ns or 0, bin_ns, max(map(len, busy_ns), default=0))
+    # The end of the run cuts the last bin.
+    starts = bin_ns * np.arange(max(map(len, busy_ns), default=0), dtype=float)
+    lengths = np.clip((wall_ns or 0) - starts, 0.0, bin_ns)
+    lengths = lengths[lengths > 0]
     if not lengths.size:
         return Concurrency(used)
     busy = _busy(busy_ns, lengths)
@@ -218,12 +208,6 @@ def concurrency(
     sharp = ((busy <= EDGE) | (busy >= 1 - EDGE)).all(axis=0)
     shares = busy_distribution(busy) @ lengths / total
     return Concurrency(used, tuple(float(share) for share in shares), float(lengths[sharp].sum()) / total)
-
-
-def _lengths(wall_ns: int, bin_ns: int, n: int) -> FloatArray:
-    """Return the time of each bin within the run, whose end cuts the last one."""
-    lengths = np.clip(wall_ns - bin_ns * np.arange(n, dtype=float), 0.0, bin_ns)
-    return np.asarray(lengths[lengths > 0])
 
 
 def _busy(rows: Sequence[Sequence[int]], lengths: FloatArray) -> FloatArray:

@@ -45,13 +45,7 @@ class Evidence:
 
 
 def evidence(candidates: Programs, at: IntArray, logs: FloatArray) -> Evidence:
-    """Return the posterior over programs.
-
-    Args:
-        candidates: the programs.
-        at: index of each run's level.
-        logs: log score of each run.
-    """
+    """Return the posterior over programs, from the log score of each run and the index of its level."""
     n = logs.size
     drops = [drop for size in range(min(most_slowed(n), 1) + 1) for drop in combinations(range(n), size)]
     seen = _posterior(candidates, at, logs, drops)
@@ -244,7 +238,9 @@ def suspect_levels(at: IntArray, slowed: FloatArray) -> list[int]:
 
 def fit_probability(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) -> float:
     """Return the probability of a misfit as large as the best program's; 1 where too few levels are measured."""
-    kept = ~_lone_slowed(at, seen.slowed)
+    # Slowed runs do not count where another run of their level was not: where all are slow, the level is.
+    slowed = seen.slowed >= LIKELY
+    kept = [not (s and (~slowed & (at == level)).any()) for s, level in zip(slowed, at, strict=True)]
     at, logs = at[kept], logs[kept]
     levels, where, counts = np.unique(at, return_inverse=True, return_counts=True)
     if levels.size <= PARAMETERS:
@@ -261,12 +257,6 @@ def fit_probability(candidates: Programs, seen: Evidence, at: IntArray, logs: Fl
     return float(fdtrc(levels.size - PARAMETERS, df, lack / noise))
 
 
-def _lone_slowed(at: IntArray, slowed: FloatArray) -> np.ndarray:
-    """Mark slowed runs where another run of their level was not: where all are slow, the level is."""
-    likely = slowed >= LIKELY
-    return np.array([bool(s) and bool((~likely & (at == level)).any()) for s, level in zip(likely, at, strict=True)])
-
-
 # Parts of a cell: a fifth of what is known after many runs.
 PARTS = 10
 # Log weight below the best at which a program is left out.
@@ -276,13 +266,7 @@ ROOM = 4_000_000
 
 
 def select_plausible(candidates: Programs, at: IntArray, logs: FloatArray) -> Programs:
-    """Select the programs that the runs leave possible, in fine cells.
-
-    Args:
-        candidates: every program, in cells of a step.
-        at: index of each run's level.
-        logs: log score of each run.
-    """
+    """Select the programs that the runs leave possible, in fine cells, from every program in cells of a step."""
     kept = _possible(candidates, at, logs, STEP / 2)
     parts = min(PARTS, ROOM // (int(np.count_nonzero(kept)) * len(candidates.levels)))
     if parts > 1:

@@ -18,10 +18,9 @@ MOST_MODEL = 24
 MOST = 48
 # A level that fails so often is left out.
 FAILURES = 2
-_FITS_NONE = "no program with a cap and a serial share takes such times: searched without a model"
 
 
-class EffectiveCourse:
+class EffectiveCpusState:
     """State of a search for effective CPUs: pure in levels, seed and observations, in their order.
 
     Attributes:
@@ -56,7 +55,7 @@ class EffectiveCourse:
         return max(1, LEAST_RUNS - len(self.k))
 
     @property
-    def state(self) -> str:
+    def summary(self) -> str:
         """Describe the most probable answer in a few words."""
         if isinstance(self.found, Effective):
             return f"most probably {self.found.k_eff} ({100 * self.found.probability:.0f} %)"
@@ -66,7 +65,7 @@ class EffectiveCourse:
         """Observe the score of a run; return what a person should know."""
         self.k.append(level)
         self.times.append(time / level if self._rounds else time)
-        return self._think()
+        return self._update()
 
     def observe_failure(self, level: int) -> str | None:
         """Observe a run without a score; the second one excludes its level, and that level's scores."""
@@ -76,10 +75,10 @@ class EffectiveCourse:
         kept = [(k, time) for k, time in zip(self.k, self.times, strict=True) if k != level]
         self.k, self.times = [k for k, _ in kept], [time for _, time in kept]
         self._levels.remove(level)
-        notes = (f"level {level} failed {FAILURES} times: left out", self._think())
+        notes = (f"level {level} failed {FAILURES} times: left out", self._update())
         return "; ".join(note for note in notes if note)
 
-    def _think(self) -> str | None:
+    def _update(self) -> str | None:
         """Fit anew; without a model once no program fits, or none has come to an answer."""
         self.found = None
         if len(self._levels) < 2 or not self.k or not set(self._start) & set(self._levels) <= set(self.k):
@@ -92,7 +91,11 @@ class EffectiveCourse:
         self.found = search(self.k, self.times, self._levels) if self._without_model else seen
         if not self._without_model:
             return None
-        return _FITS_NONE if seen.misfit else _undecided_note(seen)
+        if seen.misfit:
+            return "no program with a cap and a serial share takes such times: searched without a model"
+        likely = sorted(seen.probabilities.items(), key=lambda item: (-item[1], item[0]))[:3]
+        shares = ", ".join(f"{level} ({probability(share)})" for level, share in likely)
+        return f"not decided after {seen.n} runs: {shares}; searched on without a model"
 
 
 def rounds(study: Study, factor: str) -> bool:
@@ -100,7 +103,7 @@ def rounds(study: Study, factor: str) -> bool:
     return study.work == "per-worker" and study.factors[factor].control is None
 
 
-def begin(study: Study, configurations: Sequence[Configuration]) -> Search[EffectiveCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[EffectiveCpusState]:
     """Begin a search.
 
     Raises:
@@ -108,19 +111,9 @@ def begin(study: Study, configurations: Sequence[Configuration]) -> Search[Effec
     """
     factor = searched_factor(study, configurations)
     levels = count_levels(configurations, factor)
-    return Search(
-        what=factor,
-        steps={level: (configuration,) for level, configuration in levels.items()},
-        first=first_levels([*levels], study.seed),
-        course=EffectiveCourse([*levels], study.seed, rounds(study, factor)),
-        most=MOST,
-    )
-
-
-def _undecided_note(seen: Effective) -> str:
-    likely = sorted(seen.probabilities.items(), key=lambda item: (-item[1], item[0]))[:3]
-    shares = ", ".join(f"{level} ({probability(share)})" for level, share in likely)
-    return f"not decided after {seen.n} runs: {shares}; searched on without a model"
+    steps = {level: (configuration,) for level, configuration in levels.items()}
+    state = EffectiveCpusState([*levels], study.seed, rounds(study, factor))
+    return Search(what=factor, steps=steps, first=first_levels([*levels], study.seed), state=state, most=MOST)
 
 
 def first_levels(levels: Sequence[int], seed: int) -> list[int]:

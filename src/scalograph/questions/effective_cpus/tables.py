@@ -21,9 +21,8 @@ _NOTE = (
 
 def effective_tables(table: Table, taken: Samples, groups: Sequence[EffectiveCpus]) -> list[TableDoc]:
     """Make a table of the values of all groups, and for each group one of the measured levels."""
-    if not groups:
-        return []
-    return [_figures(table, groups), *(_levels(table, taken, group, index) for index, group in enumerate(groups))]
+    levels = [_levels(table, taken, group, index) for index, group in enumerate(groups)]
+    return [_figures(table, groups), *levels] if groups else []
 
 
 def _levels(table: Table, taken: Samples, group: EffectiveCpus, index: int) -> TableDoc:
@@ -34,20 +33,13 @@ def _levels(table: Table, taken: Samples, group: EffectiveCpus, index: int) -> T
         Column(name=title(table, name), unit=response.unit, kind="estimate"),
         Column(name=f"time over that of {min(members, default=1)}", kind="estimate"),
         Column(name="probability that no further helps", unit="%"),
-        Column(name="runs"),
-        Column(name="failed"),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            level,
-            estimate_response(table, sample, name),
-            ratio_to_first(table, members, level),
-            round(100 * group.posterior.get(level, 0.0), 1) if group.posterior else None,
-            len(sample.succeeded),
-            sample.n_failed,
-        ]
-        for level, sample in sorted(members.items())
-    ]
+        Column(name="runs"), Column(name="failed"),
+    ]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for level, sample in sorted(members.items()):
+        probability = round(100 * group.posterior.get(level, 0.0), 1) if group.posterior else None
+        values = estimate_response(table, sample, name), ratio_to_first(table, members, level)
+        rows.append([level, *values, probability, len(sample.succeeded), sample.n_failed])
     setting = group_prefix(table, group.group).removesuffix(": ")
     heading = "Levels that were measured" + (f", {setting}" if setting else "")
     return TableDoc(id=f"effective-levels-{index}", title=heading, columns=columns, rows=rows)

@@ -7,7 +7,7 @@ import numpy as np
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import GAIN
 from scalograph.questions.effective_cpus.model_search import Bisection, search
-from scalograph.questions.effective_cpus.search_state import EffectiveCourse
+from scalograph.questions.effective_cpus.search_state import EffectiveCpusState
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import amdahl, run_scores
 
@@ -39,27 +39,20 @@ def is_least_level(times: FloatArray, answer: int | None) -> bool:
 
 
 def search_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds: bool = False) -> Answer:
-    """Simulate a search with a model.
-
-    Args:
-        times: of the same work on 1, 2, ... CPUs.
-        rng: of noise and seed.
-        noise: of the scores.
-        rounds: the levels count equal pieces of work (`model_programs.programs`).
-    """
-    course = EffectiveCourse(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
-    while (k := course.next_level) is not None and len(course.k) < MOST:
-        course.observe(k, times[k - 1] * _factor(rng, noise))
-    return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)
+    """Simulate a search with a model, on times of the same work on 1, 2, ... CPUs."""
+    state = EffectiveCpusState(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
+    while (k := state.next_level) is not None and len(state.k) < MOST:
+        state.observe(k, times[k - 1] * _factor(rng, noise))
+    return (state.found.k_eff if state.found and state.found.sure else None), len(state.k)
 
 
 def model_result(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Effective:
     """Return the posterior when the model has decided or has had its chance."""
     levels = range(1, times.size + 1)
-    course = EffectiveCourse(levels, int(rng.integers(1 << 30)), False)
-    while (k := course.next_level) is not None and not isinstance(course.found, Bisection):
-        course.observe(k, times[k - 1] * _factor(rng, noise))
-    return effective_cpus(course.k, course.times, levels)
+    state = EffectiveCpusState(levels, int(rng.integers(1 << 30)), False)
+    while (k := state.next_level) is not None and not isinstance(state.found, Bisection):
+        state.observe(k, times[k - 1] * _factor(rng, noise))
+    return effective_cpus(state.k, state.times, levels)
 
 
 def search_bisection(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:

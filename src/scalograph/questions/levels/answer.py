@@ -12,7 +12,7 @@ from scalograph.questions.registry import SWEEP
 
 
 def applies(table: Table) -> str | None:
-    """Say why levels are not compared here; None where nothing else compares them."""
+    """Return why levels are not compared here; None where nothing else compares them."""
     if table.study.question != SWEEP:
         return "its question is another one"
     if table.study.reference and len(table.configurations) > 1:

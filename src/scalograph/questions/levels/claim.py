@@ -17,7 +17,7 @@ from scalograph.protocol.plain import Level
 from scalograph.questions.claims import limit_sentences, missing_response, why_unanswerable
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest
 from scalograph.questions.matrices import choose_columns, matrix, rows
-from scalograph.text.cell_numbers import is_resolved
+from scalograph.text.cell_numbers import capitalize, is_resolved
 from scalograph.text.format import estimate, significant
 from scalograph.text.quantities import change, count_noun, percent_at_most, two_digits
 from scalograph.text.scale import SILENT, Scale, scale_for
@@ -85,20 +85,17 @@ def claim(table: Table, taken: Samples) -> Claim:
 def _sentences(
     table: Table, taken: Samples, samples: Sequence[Sample], pairs: Sequence[LevelDifference]
 ) -> Iterator[str]:
-    if ended := _success_sentence(taken.values()):
-        yield ended
+    if success := _success_sentence(taken.values()):
+        yield success
         return
-    found_noise = estimate_noise(taken.values(), primary_response(table))
-    percent = found_noise.sd_log_percent if found_noise else 0.0
+    noise = estimate_noise(taken.values(), primary_response(table))
+    percent = noise.sd_log_percent if noise else 0.0
     by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
-    differ = f"Runs of a typical configuration differ {by}." if percent > ROUNDING else ""
+    spread = [f"Runs of a typical configuration differ {by}."] if percent > ROUNDING else []
+    effects = [*_difference_sentences(table, samples, pairs)]
     # Of work that is the same under all names, how much its runs differ is the question.
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varying_factors(table))
-    if is_noise and differ:
-        yield differ
-    yield from _difference_sentences(table, samples, pairs)
-    if not is_noise and differ:
-        yield differ
+    yield from [*spread, *effects] if is_noise else [*effects, *spread]
 
 
 def _success_sentence(samples: Iterable[Sample]) -> str:
@@ -132,14 +129,13 @@ def _difference_sentences(table: Table, samples: Sequence[Sample], pairs: Sequen
     yield _largest_sentence(table, sure[0])
     yield from _equivalence_sentences(table, pairs, sure[0], confidence)
     if left:
-        yield f"{count_noun(left, 'configuration')} with figures of 0 or less {'is' if left == 1 else 'are'} not compared."
+        verb = "is" if left == 1 else "are"
+        yield f"{count_noun(left, 'configuration')} with figures of 0 or less {verb} not compared."
     tried = list(dict.fromkeys(pair.factor for pair in pairs if pair.factor != sure[0].factor))
-    for name in tried:
-        if next_one := next((pair for pair in sure if pair.factor == name), None):
-            where = _context_text(table, next_one)
-            yield f"{_capital(title(table, name))}: {_difference_text(table, next_one, confidence)}{where}."
-            return
-    if tried and len(pairs) < MOST_PAIRS:
+    if second := next((pair for name in tried for pair in sure if pair.factor == name), None):
+        text = f"{_difference_text(table, second, confidence)}{_context_text(table, second)}"
+        yield f"{capitalize(title(table, second.factor))}: {text}."
+    elif tried and len(pairs) < MOST_PAIRS:
         yield f"No difference by {join_names([title(table, name) for name in tried], 'or')} is resolved."
 
 
@@ -156,7 +152,7 @@ def _equivalence_sentences(
     if not alike:
         return
     here = {*_other_levels(lead)}
-    others = min(alike, key=lambda pair: len({*pair} - here))
+    others = min(alike, key=lambda levels: len({*levels} - here))
     within = f"every level lies within {percent_at_most(alike[others])} of the others"
     apart = dict(level for level in others if level not in here)
     yield f"Not with {short_levels(table, apart)}: there {within if alike[others] else 'all levels are alike'}."
@@ -169,8 +165,8 @@ def _other_levels(pair: LevelDifference) -> tuple[tuple[str, Level], ...]:
 def _largest_sentence(table: Table, pair: LevelDifference) -> str:
     """State both values; only their order where one of them has too wide an interval."""
     less, more = (estimate_response(table, sample, primary_response(table)) for sample in (pair.less, pair.more))
-    where, name = _context_text(table, pair), _capital(title(table, primary_response(table)))
-    low, high = (short_levels(table, {pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more))
+    where, name = _context_text(table, pair), capitalize(title(table, primary_response(table)))
+    low, high = _level_names(table, pair)
     if _is_wide(less) or _is_wide(more):
         return f"{name} is more with {high} than with {low}{where}: by how much is not resolved."
     return f"{name} goes from {_value_text(table, less)} with {low} to {_value_text(table, more)} with {high}{where}."
@@ -179,17 +175,19 @@ def _largest_sentence(table: Table, pair: LevelDifference) -> str:
 def _difference_text(table: Table, pair: LevelDifference, confidence: float) -> str:
     """State which level has more, and by how much."""
     name, ratio = primary_response(table), pair.ratio(confidence)
-    less, more = (
-        short_levels(table, {pair.factor: sample.configuration[pair.factor]}) for sample in (pair.less, pair.more)
-    )
+    less, more = _level_names(table, pair)
     verb, noun = "takes" if speedup_kind(table.study.responses[name]) == "time" else "has", title(table, name)
     if _is_wide(ratio):
         return f"a run with {more} {verb} more {noun} than one with {less}, by how much is not resolved"
     return f"a run with {more} {verb} {change(ratio, noun, f'one with {less}')}"
 
 
-def _is_wide(pair: Estimate) -> bool:
-    return pair.low is None or pair.high is None or pair.low <= 0 or pair.high > 2 * pair.low
+def _level_names(table: Table, pair: LevelDifference) -> list[str]:
+    return [short_levels(table, {pair.factor: s.configuration[pair.factor]}) for s in (pair.less, pair.more)]
+
+
+def _is_wide(value: Estimate) -> bool:
+    return value.low is None or value.high is None or value.low <= 0 or value.high > 2 * value.low
 
 
 def _context_text(table: Table, pair: LevelDifference) -> str:
@@ -198,15 +196,11 @@ def _context_text(table: Table, pair: LevelDifference) -> str:
     return f" ({short_levels(table, others)})" if others else ""
 
 
-def _value_text(table: Table, pair: Estimate) -> str:
+def _value_text(table: Table, value: Estimate) -> str:
     unit = table.study.responses[primary_response(table)].unit
-    scale = scale_for(unit, [pair.value])
-    shown = estimate(pair, scale)
+    scale = scale_for(unit, [value.value])
+    shown = estimate(value, scale)
     return " ".join(text for text in (shown.value, "" if unit in SILENT else scale.unit, shown.interval) if text)
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDifference]) -> Matrix | None:
@@ -216,11 +210,7 @@ def _matrix(table: Table, samples: Sequence[Sample], pairs: Sequence[LevelDiffer
     name, response = pairs[0].factor, table.study.responses[primary_response(table)]
     levels = [level for level in table.study.factors[name].levels for s in samples if s.configuration[name] == level]
     chosen = choose_columns(levels, [s.configuration[name] for s in (pairs[0].less, pairs[0].more)])
-    lines = rows(
-        table,
-        name,
-        chosen,
-        [(s, MatrixCell(estimate=estimate_response(table, s, primary_response(table)))) for s in samples],
-    )
+    cells = [(s, MatrixCell(estimate=estimate_response(table, s, primary_response(table)))) for s in samples]
     texts = {"title": title(table, primary_response(table)), "unit": response.unit, "better": response.better}
-    return matrix(table, lines, [short_levels(table, {name: level}) for level in chosen], **texts)
+    heads = [short_levels(table, {name: level}) for level in chosen]
+    return matrix(table, rows(table, name, chosen, cells), heads, **texts)

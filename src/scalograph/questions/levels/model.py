@@ -50,7 +50,7 @@ class LevelDifference(NamedTuple):
 
 def differences(table: Table, taken: Samples, response: str) -> list[LevelDifference]:
     """Compare all pairs, the largest certain difference first."""
-    every = (pairs for name in varying_factors(table) for pairs in _pairs(taken, name, response))
+    every = (pair for name in varying_factors(table) for pair in _pairs(taken, name, response))
     compared = list(islice(every, MOST_PAIRS))
     lent = moderate_variances([pair.contrast for pair in compared])
     p_values = holm([contrast.p_value(log(1 + PLAY)) for contrast in lent])

@@ -1,4 +1,4 @@
-"""What a parallel build shows beside its times: how parallel it was, which -j is best, what it costs, what was cold."""
+"""Answer how a parallel build scales: best number of jobs, its cost, parallelism and cold runs."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -38,21 +38,28 @@ from scalograph.questions.parallel_build.tables_memory import (
 
 
 def applies(table: Table) -> str | None:
-    """Say why the study is no parallel build; None where it is."""
+    """Say why the study is no parallel build; None where it is one."""
     return None if jobs_factor(table) else "no factor of jobs that share one piece of work"
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell how the numbers of jobs compare."""
-    pass  # few studies build something
-
+    """Compare the numbers of jobs."""
     factor = jobs_factor(table)
     assert factor is not None
-    return jobs_compared(table, taken, factor)
+    timelines = read_timelines(table, taken, factor)
+    document = summarize_builds(table, taken, factor, timelines)
+    tables = [
+        best_table(table, taken, factor), parallelism_table(table, taken, factor, timelines),
+        course_table(table, taken, timelines), phases_table(table, document), load_table(table, document),
+        inflation_table(table, taken, factor), *same_tables(table, taken), memory_table(table, taken, factor),
+        discarded_table(table), prepared_table(table),
+    ]  # fmt: skip
+    claim, warnings = build_claim(table, taken, factor), [*memory_warnings(table, taken, factor)]
+    return Answer(document=document, claim=claim, tables=[doc for doc in tables if doc], warnings=warnings)
 
 
 def jobs_factor(table: Table) -> str | None:
-    """The factor that says how many jobs may run at once: called `jobs`, or what fills -j{NAME} in the command."""
+    """Find the factor that counts jobs: called `jobs`, or what fills -j{NAME} in the command."""
     if table.study.work != "total":
         return None  # each job builds something of its own
     words = " ".join(table.study.workload.command or ())
@@ -68,15 +75,12 @@ MOST_PHASES, MOST_LOADS, MOST_FIRST = 512, 256, 64
 
 
 def summarize_builds(table: Table, taken: Samples, factor: str, timelines: TimedRuns) -> Builds:
-    """Sum up every configuration whose runs have timelines."""
+    """Summarize every configuration whose runs have timelines."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     loads = [load for sample, runs in timed if (load := _load(table, sample, factor, runs)) is not None]
-    phases = [load for sample, runs in timed for load in _phases(table, sample, runs)]
-    first = [
-        FirstBuild(run=row.run, n_major_faults=row.n_major_faults, read_bytes=row.read_bytes)
-        for row in table.rows
-        if row.warmup
-    ]
+    phases = [phase for sample, runs in timed for phase in _phases(table, sample, runs)]
+    cold = [row for row in table.rows if row.warmup]
+    first = [FirstBuild(run=r.run, n_major_faults=r.n_major_faults, read_bytes=r.read_bytes) for r in cold]
     return Builds(phases=phases[:MOST_PHASES], loads=loads[:MOST_LOADS], first=first[:MOST_FIRST])
 
 
@@ -111,27 +115,3 @@ def _phase(table: Table, sample: Sample, name: str, runs: Sequence[PhaseRun]) ->
         tasks=summarize([run.parallelism.mean for run in runs], confidence),
         runnable=summarize(loads, confidence) if loads else None,
     )  # fmt: skip
-
-
-def jobs_compared(table: Table, taken: Samples, factor: str) -> Answer:
-    """Tell how the numbers of jobs compare, which `factor` counts."""
-    timelines = read_timelines(table, taken, factor)
-    document = summarize_builds(table, taken, factor, timelines)
-    tables = [
-        best_table(table, taken, factor),
-        parallelism_table(table, taken, factor, timelines),
-        course_table(table, taken, timelines),
-        phases_table(table, document),
-        load_table(table, document),
-        inflation_table(table, taken, factor),
-        *same_tables(table, taken),
-        memory_table(table, taken, factor),
-        discarded_table(table),
-        prepared_table(table),
-    ]
-    return Answer(
-        document=document,
-        claim=build_claim(table, taken, factor),
-        tables=[doc for doc in tables if doc],
-        warnings=[*memory_warnings(table, taken, factor)],
-    )

@@ -1,4 +1,4 @@
-"""The claim of a parallel build: which number of jobs is the fastest, or cannot be told apart, and what it costs."""
+"""State which number of jobs builds fastest, and what it costs."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -30,7 +30,7 @@ MISSED = 1.0  # share from which a difference that would be missed is no number 
 
 
 def build_claim(table: Table, taken: Samples, factor: str) -> Claim | None:
-    """Say it of the groups of the most CPUs, for there jobs run side by side; None where less is not better."""
+    """State the claim for the groups with the most CPUs, where jobs run in parallel; None where less is not better."""
     every = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
     if not every or table.study.responses[primary_response(table)].better != "lower":
         return None
@@ -41,23 +41,16 @@ def build_claim(table: Table, taken: Samples, factor: str) -> Claim | None:
     if rests_on_disturbed(lead, primary_response(table)):
         rows = [row for sample in taken.values() for row in sample.succeeded]
         n = sum(sample.n_disturbed for sample in taken.values())
-        sentences = [
-            f"Cannot be said: {n} of {len(rows)} runs were disturbed.",
-            *_best_guess(table, factor, contenders, where),
-        ]
-        return Claim(sentences=[*sentences, *cost], answered=False, matrix=matrix, figure=figure)
-    named = [_level_name(table, factor, c.level) for c in contenders if c.may_be_best]
-    if not named or len(named) == len(contenders):
-        return Claim(
-            sentences=[_inconclusive_sentence(table, factor, contenders, where), *cost],
-            answered=False,
-            matrix=matrix,
-            figure=figure,
-        )
-    text = f"{_build(named)}{where}{', and cannot be told apart' * (len(named) > 1)}."
-    return Claim(
-        sentences=[text, *cost, *_exceptions(table, factor, every, by_group)][:3], matrix=matrix, figure=figure
-    )
+        guess = _best_guess(table, factor, contenders, where)
+        sentences = [f"Cannot be said: {n} of {len(rows)} runs were disturbed.", *guess, *cost]
+        return Claim(sentences=sentences, answered=False, matrix=matrix, figure=figure)
+    names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
+    if not names or len(names) == len(contenders):
+        sentences = [_inconclusive_sentence(table, factor, contenders, where), *cost]
+        return Claim(sentences=sentences, answered=False, matrix=matrix, figure=figure)
+    text = f"{_build(names)}{where}{', and cannot be told apart' * (len(names) > 1)}."
+    exceptions = _exceptions(table, factor, every, by_group)
+    return Claim(sentences=[text, *cost, *exceptions][:3], matrix=matrix, figure=figure)
 
 
 def _n_cpus(group: Group) -> int:
@@ -69,11 +62,10 @@ def _level_name(table: Table, factor: str, level: float) -> str:
 
 
 def _conditions(table: Table, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]) -> str:
-    """The CPUs of the first group; its whole setting where another one of as many CPUs says otherwise."""
+    """Name the CPUs of the first group; all its levels where another group of as many CPUs differs."""
     n, first = _n_cpus(every[0]), primary_response(table)
-    alike = [
-        (rests_on_disturbed(g, first), _best_levels(c)) for g, c in zip(every, by_group, strict=True) if _n_cpus(g) == n
-    ]
+    pairs = [(g, contenders) for g, contenders in zip(every, by_group, strict=True) if _n_cpus(g) == n]
+    alike = [(rests_on_disturbed(g, first), _best_levels(contenders)) for g, contenders in pairs]
     if len(set(alike)) > 1:
         return f" with {short_levels(table, varying_levels(table, every[0].fixed))}"
     return f" on {cpus(n)}" if len(alike) < len(every) else ""
@@ -100,7 +92,7 @@ def _inconclusive_sentence(table: Table, factor: str, contenders: Sequence[Conte
 
 
 def _cost(table: Table, factor: str, group: Group) -> list[str]:
-    """User time of the most jobs over that of the fewest, where it is shown to differ, or to be the same."""
+    """Compare user time of the most jobs with the fewest, where they differ or are equivalent."""
     response, ratios = user_time(table), inflation(table, group)
     if not ratios or table.study.responses[response].source not in USER:
         return []
@@ -108,65 +100,52 @@ def _cost(table: Table, factor: str, group: Group) -> list[str]:
     first = next(iter(group.samples))
     if last.label == "not shown" or rests_on_disturbed(group, response, first, level):
         return []
-    noun, reference = title(table, response).partition(",")[0], _level_name(table, factor, float(first))
+    noun = title(table, response).partition(",")[0]
+    reference, who = (_level_name(table, factor, float(x)) for x in (first, level))
     if last.label == "equivalent":
-        return [
-            f"{_level_name(table, factor, float(level))} takes the same {noun} as {reference}, within {percent(MARGIN)}."
-        ]
+        return [f"{who} takes the same {noun} as {reference}, within {percent(MARGIN)}."]
     if (how := change(last.ratio, noun, reference)) == NOT_RESOLVED:
-        how = f"{'more' if (last.ratio.value or 0) > 1 else 'less'} {noun} than {reference} (by how much is {NOT_RESOLVED})"
-    return [f"{_level_name(table, factor, float(level))} takes {how}."]
+        more = "more" if (last.ratio.value or 0) > 1 else "less"
+        how = f"{more} {noun} than {reference} (by how much is {NOT_RESOLVED})"
+    return [f"{who} takes {how}."]
 
 
 def _exceptions(
     table: Table, factor: str, every: Sequence[Group], by_group: Sequence[Sequence[Contender]]
 ) -> list[str]:
-    """Another setting of as many CPUs, and the one of the fewest, where they say something else."""
-    most = _n_cpus(every[0])
-    fewer = [i for i, group in enumerate(every) if _n_cpus(group) < most][-1:]
-    alike = [
-        i
-        for i, group in enumerate(every)
-        if _n_cpus(group) == most and _best_levels(by_group[i]) != _best_levels(by_group[0])
-    ][:1]
+    """Name groups with as many CPUs, and the one with the fewest, whose fastest levels differ."""
+    levels, counts = [_best_levels(contenders) for contenders in by_group], [_n_cpus(group) for group in every]
+    differing = [i for i in range(len(every)) if levels[i] != levels[0]]
+    fewer = [i for i, n in enumerate(counts) if n < counts[0]][-1:]
+    alike = [i for i in differing if counts[i] == counts[0]][:1]
     names = {i: f"With {short_levels(table, varying_levels(table, every[i].fixed))}," for i in alike}
-    names |= {i: f"On {cpus(_n_cpus(every[i]))}" for i in fewer}
-    differing = [
-        i
-        for i in names
-        if not rests_on_disturbed(every[i], primary_response(table))
-        and _best_levels(by_group[i]) != _best_levels(by_group[0])
-    ]
-    return [f"{names[i]} {text}." for i in differing if (text := _fastest(table, factor, by_group[i]))]
+    names |= {i: f"On {cpus(counts[i])}" for i in fewer if i in differing}
+    clear = [i for i in names if not rests_on_disturbed(every[i], primary_response(table))]
+    return [f"{names[i]} {text}." for i in clear if (text := _fastest(table, factor, by_group[i]))]
 
 
 def _fastest(table: Table, factor: str, contenders: Sequence[Contender]) -> str:
-    named = [_level_name(table, factor, level) for level in _best_levels(contenders)]
-    if named and len(named) == len(contenders):
+    names = [_level_name(table, factor, level) for level in _best_levels(contenders)]
+    if names and len(names) == len(contenders):
         return f"no {title(table, factor)} can be told from the fastest"
-    return _build(named) if named else ""
+    return _build(names) if names else ""
 
 
-def _build(named: Sequence[str]) -> str:
-    return f"{join_names(named)} build{'s' * (len(named) == 1)} fastest"
+def _build(names: Sequence[str]) -> str:
+    return f"{join_names(names)} build{'s' * (len(names) == 1)} fastest"
 
 
 def _matrix(table: Table, taken: Samples, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
-    """Times of every level of the lead, with those that may be the best."""
+    """Tabulate the times of every level of the lead, with those that may be fastest."""
     first, user = primary_response(table), user_time(table)
     unit = table.study.responses[first].unit
     names = [first, *([user] if user != first and table.study.responses[user].unit == unit else [])]
     may_be = {c.level: "yes" if c.may_be_best else "no" for c in contenders if not rests_on_disturbed(group, first)}
-    rows = [
-        MatrixRow(
-            label=str(level),
-            cells=[
-                *(_cell(table, group, name, level) for name in names),
-                *([MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []),
-            ],
-        )
-        for level in list(group.samples)[:MOST_ROWS]
-    ]
+    rows = []
+    for level in list(group.samples)[:MOST_ROWS]:
+        cells = [_cell(table, group, name, level) for name in names]
+        cells += [MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []
+        rows.append(MatrixRow(label=str(level), cells=cells))
     where = short_levels(table, varying_levels(table, group.fixed))
     heads = [title(table, name).partition(",")[0] for name in names]
     return Matrix(

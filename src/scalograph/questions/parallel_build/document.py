@@ -1,4 +1,4 @@
-"""A parallel build as findings hold it: its phases, its load, and the builds that were discarded."""
+"""Findings of a parallel build: its phases, its load, and the builds that were discarded."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Are two configurations the same, within what matters? "No difference was found" does not say so; this test does."""
+"""Test whether two configurations are equivalent within a margin (TOST): "no difference found" does not show it."""
 
 import math
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class Equivalence:
 
 
 def equivalence(a: Scores, b: Scores, *, margin: float = MARGIN, confidence: float = 0.95) -> Equivalence:
-    """Two one-sided tests on the log ratio of typical scores, from independent runs.
+    """Test equivalence: two one-sided tests on the log ratio of typical scores of independent runs.
 
     Args:
         a: scores, shape (n,).
@@ -104,38 +104,38 @@ USER = ("run.user", "window.cpu", "run.cpu")
 
 @dataclass(frozen=True)
 class Group:
-    """Configurations that differ in one factor only: the other levels, and the samples by level in declared order."""
+    """Configurations that differ in one factor: the other levels, and the samples by level in declared order."""
 
     fixed: Mapping[str, Level]
     samples: Mapping[Level, Sample]
 
 
 def groups(table: Table, taken: Samples, factor: str) -> list[Group]:
-    """Every group along a factor, of levels that have runs."""
+    """List every group along a factor, of levels that have runs."""
     by_levels = group_samples((sample for sample in taken.values() if sample.succeeded), factor)
     return [Group(dict(fixed), {s.configuration[factor]: s for s in members}) for fixed, members in by_levels.items()]
 
 
 def fixed_cells(table: Table, group: Group, factor: str) -> list[Cell]:
-    """The other factors that vary, as the first cells of a row."""
+    """Return the levels of the other varied factors, as the first cells of a row."""
     return [group.fixed[name] for name in varying_factors(table) if name != factor]
 
 
 def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
-    """Whether what is said of these levels (none: of all) rests on disturbed runs, and they matter to the response."""
+    """Tell whether these levels (none: all) rest on disturbed runs that matter to the response."""
     samples = [group.samples[level] for level in levels or group.samples]
     return any(sample.falls_back and response not in sample.cpu_responses for sample in samples)
 
 
 def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:
-    """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
+    """Compare each level with the best of the others on the primary response; intervals hold jointly."""
     counts = {float(level): sample for level, sample in group.samples.items() if _number(level)}
     scores = {level: _block_scores(sample, primary_response(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
 
 def _block_scores(sample: Sample, response: str) -> dict[int, float]:
-    """The typical score of each block; a run that was made again may stand in the block of another."""
+    """Average the scores of each block: a repeated run may stand in the block of another."""
     by_block: dict[int, list[float]] = {}
     for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
         by_block.setdefault(block, []).append(score)
@@ -143,12 +143,12 @@ def _block_scores(sample: Sample, response: str) -> dict[int, float]:
 
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:
-    """User time of each further level over that of the first: what contention adds to the same work."""
+    """Compare user time of each further level with that of the first: what contention adds to the same work."""
     return against_first(table, group, user_time(table))
 
 
 def against_first(table: Table, group: Group, response: str) -> dict[Level, Equivalence]:
-    """Each further level against the first."""
+    """Test each further level for equivalence with the first."""
     (first, *others) = group.samples
     base = group.samples[first].scores(response)
     pairs = {level: group.samples[level].scores(response) for level in others}
@@ -157,7 +157,7 @@ def against_first(table: Table, group: Group, response: str) -> dict[Level, Equi
 
 
 def user_time(table: Table) -> str:
-    """The response that is nearest to user time; the primary one where none is."""
+    """Find the response nearest to user time; the primary one where there is none."""
     sources = {response.source: name for name, response in table.study.responses.items()}
     return next((sources[source] for source in USER if source in sources), primary_response(table))
 

@@ -1,4 +1,4 @@
-"""How many tasks of a run were on a CPU, from start to end, and when were they fewer than could have been?"""
+"""Measure how many tasks of a run were on a CPU over time, and when they were fewer than possible."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -55,16 +55,11 @@ def parallelism(
     end_ns: float,
     last_ns: float = math.inf,
 ) -> Parallelism | None:
-    """What a timeline tells (protocol/probe.md).
+    """Measure parallelism from a timeline (protocol/probe.md).
 
-    Args:
-        busy_ns: on-CPU time of the run in each bin, one row for each CPU, or one for all of them.
-        bin_ns: width of a bin.
-        asked: tasks that may run at once, -j of make.
-        n_cpus: CPUs that the run might use.
-        begin_ns: where its window begins, nanoseconds after the first bin's start.
-        end_ns: where it ends.
-        last_ns: where the run ends, and with it the last bin.
+    `busy_ns`: on-CPU time of the run in each bin, one row for each CPU, or one for all of them; `asked`: tasks that
+    may run at once, -j of make; `begin_ns`: where its window begins, nanoseconds after the first bin's start;
+    `last_ns`: where the run ends, and with it the last bin.
 
     Returns:
         None without a bin that lies in the window.
@@ -83,7 +78,6 @@ def parallelism(
 
 
 def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
-    """Times on a CPU and widths of bins, in nanoseconds, over a window of `wall`."""
     tasks = used / widths
     return Parallelism(
         mean=float(used.sum() / wall),
@@ -107,7 +101,7 @@ def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None
 def clip_to_window(
     busy_ns: Sequence[Sequence[float]], bin_ns: int, window: tuple[float, float], last_ns: float
 ) -> tuple[FloatArray, FloatArray]:
-    """On-CPU time of all CPUs in each bin of the window, and how much of the window the bin is; both in nanoseconds.
+    """Sum CPU time over all CPUs in each bin of the window, and the part of the bin inside it; both in ns.
 
     A bin that the window enters or leaves counts by its share, as if it were even.
     """
@@ -121,14 +115,14 @@ def clip_to_window(
 
 
 def course(used: FloatArray, widths: FloatArray) -> FloatArray:
-    """Means over equal parts of the window; within a bin its tasks are taken as even."""
+    """Average equal parts of the window; within a bin, tasks count as evenly spread."""
     ends = np.concatenate(([0.0], np.cumsum(widths)))
     edges = np.linspace(0, ends[-1], N_PARTS + 1)
     return np.diff(np.interp(edges, ends, np.concatenate(([0.0], np.cumsum(used))))) / np.diff(edges)
 
 
 def _last_stretch(few: np.ndarray) -> slice:
-    """The bins after the last one that is not `few`."""
+    """Select the bins after the last one that is not `few`."""
     many = np.flatnonzero(~few)
     return slice(int(many[-1]) + 1 if many.size else 0, None)
 
@@ -154,12 +148,12 @@ class Load:
 
     @property
     def most_in_first_half(self) -> float:
-        """The largest tenth of the first half."""
+        """Return the largest tenth of the first half."""
         return float(self.course[: len(self.course) // 2].max())
 
     @property
     def last_over_first(self) -> float | None:
-        """Median of the last third over that of the first: far below 1 where the load decays."""
+        """Divide the median of the last third by that of the first: far below 1 where the load decays."""
         return float(self.thirds[2] / self.thirds[0]) if self.thirds is not None and self.thirds[0] > 0 else None
 
 
@@ -168,12 +162,9 @@ def load(
 ) -> Load | None:
     """Count the tasks that a timeline shows as runnable (protocol/probe.md).
 
-    Args:
-        rows_ns: in each bin the time on each CPU, and the time for which tasks waited after they were preempted.
-        bin_ns: width of a bin.
-        begin_ns: where the window begins, nanoseconds after the first bin's start.
-        end_ns: where it ends.
-        last_ns: where the run ends, and with it the last bin.
+    `rows_ns`: in each bin the time on each CPU, and the time for which tasks waited after they were preempted;
+    `begin_ns`: where the window begins, nanoseconds after the first bin's start; `last_ns`: where the run ends, and
+    with it the last bin.
 
     Returns:
         None without a bin that lies in the window.
@@ -216,7 +207,7 @@ class PhaseRun:
 
 @dataclass(frozen=True, slots=True)
 class TimedRun:
-    """What the timeline of one run tells: of the whole window, and of each phase in its order."""
+    """Timeline of one run: the whole window, and each phase in order."""
 
     parallelism: Parallelism
     load: Load | None
@@ -227,7 +218,7 @@ TimedRuns = Mapping[tuple[Level, ...], Sequence[TimedRun]]
 
 
 def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
-    """What is known of each run that counts, by configuration; nothing where the journal has no timelines."""
+    """Read the timelines of runs that count, by configuration; empty where the journal has none."""
     rows = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
     lines = {row.timeline_line: row for row in rows[:MAX_RUNS] if row.timeline_line}
     events = journal.pick(table.file, lines) if table.file and lines else {}
@@ -239,7 +230,7 @@ def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
 
 
 def read_run(record: Record, row: Row, factor: str) -> TimedRun | None:
-    """What the timeline of one run tells; None without a timeline or an end."""
+    """Read the timeline of one run; None without a timeline or an end."""
     timeline, run = record.timeline, record.run
     asked = row.configuration[factor]
     if timeline is None or run.wall_ns is None or not isinstance(asked, int | float):
@@ -255,7 +246,7 @@ def read_run(record: Record, row: Row, factor: str) -> TimedRun | None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads parts of one timeline."""
+    """Reader of parts of one timeline."""
 
     timeline: Timeline
     asked: float
@@ -277,7 +268,7 @@ class _Reader:
 
 
 def _phases(read: _Reader, record: Record, begin: float, end: float) -> dict[str, PhaseRun]:
-    """The phases that the workload told, of a run of one iteration."""
+    """Read the phases that the workload reported, of a run of one iteration."""
     values = record.values[0].values if len(record.values) == 1 else {}
     if len(values.get(IMAGE_END, ())) != 1:
         return {}

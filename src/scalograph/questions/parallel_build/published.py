@@ -1,4 +1,4 @@
-"""What a parallel build offers to the claims of a paper: its load, and the first builds' faults."""
+"""Offer the load of a parallel build, and the first builds' faults, to published claims."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,10 +15,7 @@ WARM = "the first builds waited for no page: the page cache already held the tre
 
 
 def quantities(document: Builds) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer one figure of the load for each configuration whose build has phases and more jobs than CPUs.
-
-    Args:
-        document: the builds.
+    """Offer one value of the load for each configuration whose build has phases and more jobs than CPUs.
 
     Returns:
         By name, those that are known; the faults are one figure of the whole study, or why none could be seen.

@@ -1,4 +1,4 @@
-"""How much memory each number of jobs needs, and which of them this machine has none for."""
+"""Tables of memory, parallelism, phases and load of a build; warnings of too little memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Memory:
-    """What a group of configurations was seen to need, in bytes.
+    """Memory that a group of configurations needed, in bytes.
 
     Attributes:
         largest: single process, of any run.
@@ -40,11 +40,11 @@ class Memory:
     peaks: Mapping[Level, float]
 
     def bound(self, jobs: float) -> float:
-        """What so many jobs take at most, if no process is larger than those that were seen."""
+        """Return the most that so many jobs take, if no process is larger than those seen."""
         return jobs * self.largest
 
     def need(self, jobs: float) -> float:
-        """From the nearest measured peak of a tree on, one largest process for each further job; else the bound."""
+        """Extrapolate from the nearest measured peak of a tree: one largest process for each further job."""
         lower = [(float(level), peak) for level, peak in self.peaks.items() if float(level) <= jobs]
         if not lower:
             return self.bound(jobs)
@@ -53,37 +53,32 @@ class Memory:
 
 
 def memory(table: Table, group: Group) -> Memory | None:
-    """None where the study does not ask for the largest process, or no run tells it."""
+    """Measure the memory of a group; None where the study does not ask for it, or no run has it."""
     largest = _scores(table, group, LARGEST)
     if not (most := max((x for scores in largest.values() for x in scores), default=0.0)):
         return None
-    per_level, peaks = (
-        {k: median(x) for k, x in by_level.items()} for by_level in (largest, _scores(table, group, PEAK))
-    )
+    per_level, peaks = ({k: median(x) for k, x in y.items()} for y in (largest, _scores(table, group, PEAK)))
     return Memory(most, per_level, peaks)
 
 
 def memory_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
-    """A row for each configuration whose memory is known."""
-    measured = [(group, memory_of) for group in groups(table, taken, factor) if (memory_of := memory(table, group))]
-    rows = [
-        _row(table, group, factor, memory_of, level) for group, memory_of in measured for level in memory_of.per_level
-    ]
+    """Tabulate memory, a row for each configuration that has it."""
+    measured = [(group, needs) for group in groups(table, taken, factor) if (needs := memory(table, group))]
+    rows = [_row(table, group, factor, needs, level) for group, needs in measured for level in needs.per_level]
     if not rows:
         return None
     names = [title(table, name) for name in varying_factors(table) if name != factor]
     columns = [Column(name=name, kind="label") for name in [*names, title(table, factor)]]
     columns += [Column(name=name, unit="bytes") for name in ("largest process", "the whole tree", "at most")]
     columns.append(Column(name=f"{title(table, factor)} that may fit"))
-    granted = (
-        "" if any(memory_of.peaks for _, memory_of in measured) else " (here no run has a group that counts its memory)"
-    )
+    has_peaks = any(needs.peaks for _, needs in measured)
+    granted = "" if has_peaks else " (here no run has a group that counts its memory)"
     note = _NOTE.format(granted=granted, factor=title(table, factor))
     return TableDoc(id="memory", title="Memory that builds need", note=note, columns=columns, rows=rows)
 
 
 def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
-    """Levels of which runs failed and which, by what the others needed, this machine has too little memory for."""
+    """Warn of levels whose runs failed and for which this machine has too little memory."""
     size = table.machine.get("memory_bytes")
     for group in groups(table, taken, factor):
         needs = memory(table, group)
@@ -100,7 +95,7 @@ def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
 
 
 def _failed_levels(taken: Samples, group: Group, factor: str) -> list[float]:
-    """Levels of a group that have failed runs, also those without any other."""
+    """List levels of a group that have failed runs, also those without any other."""
     configurations = (s.configuration for s in taken.values() if s.n_failed)
     return [float(t[factor]) for t in configurations if all(t[name] == level for name, level in group.fixed.items())]
 
@@ -108,8 +103,8 @@ def _failed_levels(taken: Samples, group: Group, factor: str) -> list[float]:
 def _row(table: Table, group: Group, factor: str, needs: Memory, level: Level) -> list[Cell]:
     size, jobs = table.machine.get("memory_bytes"), float(level)
     fits = _fits(needs, size) if size else None
-    figures = [needs.per_level[level], needs.peaks.get(level), needs.bound(jobs), fits]
-    return [*fixed_cells(table, group, factor), level, *figures]
+    values = [needs.per_level[level], needs.peaks.get(level), needs.bound(jobs), fits]
+    return [*fixed_cells(table, group, factor), level, *values]
 
 
 def _fits(needs: Memory, size: float) -> int:
@@ -117,11 +112,10 @@ def _fits(needs: Memory, size: float) -> int:
 
 
 def _scores(table: Table, group: Group, source: str) -> dict[Level, list[float]]:
-    """By level, empty ones left out; disturbed runs need the same memory."""
+    """Collect scores by level: disturbed runs need the same memory."""
     name = next((name for name, response in table.study.responses.items() if response.source == source), "")
-    scores = {
-        level: [row.scores[name] for row in s.succeeded if name in row.scores] for level, s in group.samples.items()
-    }
+    rows = {level: sample.succeeded for level, sample in group.samples.items()}
+    scores = {level: [r.scores[name] for r in every if name in r.scores] for level, every in rows.items()}
     return {level: values for level, values in scores.items() if values}
 
 
@@ -132,57 +126,45 @@ _PARALLELISM_NOTE = (
 )
 
 
-def parallelism_table(
-    table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str, timelines: TimedRuns
-) -> TableDoc | None:
-    """A row for each configuration with timelines."""
-    rows = [
-        _parallelism_row(table, sample, [run.parallelism for run in timelines[key]])
-        for key, sample in taken.items()
-        if key in timelines
-    ]
-    if not rows:
+def parallelism_table(table: Table, taken: Samples, factor: str, timelines: TimedRuns) -> TableDoc | None:
+    """Tabulate parallelism, a row for each configuration with timelines."""
+    timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
+    if not timed:
         return None
-    columns = [
-        *_labels(table),
-        Column(name="tasks on a CPU", kind="estimate"),
-        Column(name="could be"),
-        Column(name="lost", unit="s", kind="estimate"),
-        Column(name="below", unit="s", kind="estimate"),
-        Column(name="tail", unit="s", kind="estimate"),
-        Column(name="runs"),
-    ]
+    rows = [_parallelism_row(table, sample, [run.parallelism for run in runs]) for sample, runs in timed]
+    columns = [*_labels(table), Column(name="tasks on a CPU", kind="estimate"), Column(name="could be")]
+    columns += [Column(name=name, unit="s", kind="estimate") for name in ("lost", "below", "tail")]
+    columns.append(Column(name="runs"))
     note = _PARALLELISM_NOTE.format(factor=title(table, factor))
     return TableDoc(id="parallelism", title="How parallel the work was", note=note, columns=columns, rows=rows)
 
 
-def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], timelines: TimedRuns) -> TableDoc | None:
-    """How the tasks on a CPU went from start to end: where they were few, and how they decay."""
+def course_table(table: Table, taken: Samples, timelines: TimedRuns) -> TableDoc | None:
+    """Tabulate tasks on a CPU from start to end."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None
-    parts = range(N_PARTS)
-    rows: list[list[Cell]] = [
-        [
-            *_levels(table, sample),
-            *(round(mean(float(run.parallelism.course[part]) for run in runs), 2) for part in parts),
-        ]
-        for sample, runs in timed
-    ]
-    columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in parts)]
+    rows: list[list[Cell]] = []
+    for sample, runs in timed:
+        courses = [run.parallelism.course for run in runs]
+        means = [round(mean(float(course[part]) for course in courses), 2) for part in range(N_PARTS)]
+        rows.append([*_levels(table, sample.configuration), *means])
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
+    columns = [*_labels(table), *_part_columns()]
     return TableDoc(id="course", title="Tasks on a CPU from start to end", note=note, columns=columns, rows=rows)
 
 
+def _part_columns() -> list[Column]:
+    return [Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS)]
+
+
 def _labels(table: Table) -> list[Column]:
-    return [
-        Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label")
-        for name in _label_factors(table)
-    ]
+    units = {name: table.study.factors[name].unit for name in _label_factors(table)}
+    return [Column(name=title(table, name), unit=unit, kind="label") for name, unit in units.items()]
 
 
-def _levels(table: Table, sample: Sample) -> list[Level]:
-    return [sample.configuration[name] for name in _label_factors(table)]
+def _levels(table: Table, configuration: Mapping[str, Level]) -> list[Level]:
+    return [configuration[name] for name in _label_factors(table)]
 
 
 def _label_factors(table: Table) -> list[str]:
@@ -191,7 +173,7 @@ def _label_factors(table: Table) -> list[str]:
 
 def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) -> list[Cell]:
     confidence = table.study.protocol.confidence
-    cells: list[Cell] = [*_levels(table, sample)]
+    cells: list[Cell] = [*_levels(table, sample.configuration)]
     cells += [summarize([run.mean for run in runs], confidence), runs[0].limit]
     cells += [_duration([run.lost_s for run in runs], confidence), _duration([run.below_s for run in runs], confidence)]
     no_tail = Estimate(warnings=("one task is all that there could be",))
@@ -199,13 +181,9 @@ def _parallelism_row(table: Table, sample: Sample, runs: Sequence[Parallelism]) 
     return [*cells, tail, len(runs)]
 
 
-def _duration(figures: Sequence[float], confidence: float) -> Cell:
-    """Durations of 0 have no log, and they add up: their mean is what a reader of a sum wants."""
-    return _clamp_at_zero(summarize(figures, confidence, estimand="mean"))
-
-
-def _clamp_at_zero(duration: Estimate) -> Estimate:
-    """No duration is below zero, whatever a t interval says."""
+def _duration(values: Sequence[float], confidence: float) -> Cell:
+    """Average durations: those of 0 have no log, and none is negative, whatever a t interval says."""
+    duration = summarize(values, confidence, estimand="mean")
     return replace(duration, low=max(0.0, duration.low)) if duration.low is not None else duration
 
 
@@ -221,7 +199,7 @@ _LOAD = (
 
 
 def phases_table(table: Table, builds: Builds) -> TableDoc | None:
-    """A row for each phase of each configuration; None where builds have no phases, or one only."""
+    """Tabulate each phase of each configuration; None where builds have one phase or none."""
     if len({phase.phase for phase in builds.phases}) < 2:
         return None
     rows: list[list[Cell]] = [
@@ -246,7 +224,7 @@ def phases_table(table: Table, builds: Builds) -> TableDoc | None:
 
 
 def load_table(table: Table, builds: Builds) -> TableDoc | None:
-    """The load of each configuration by tenth; None where no timeline tells of waits."""
+    """Tabulate the load of each configuration by tenth; None where no timeline has waits."""
     if not builds.loads:
         return None
     rows: list[list[Cell]] = [

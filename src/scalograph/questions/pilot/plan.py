@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from scalograph.analysis.allocate import MOST, Allocation, Spread, iterations_per_run
 from scalograph.analysis.stopping import FIRST_LOOK
@@ -37,15 +36,11 @@ def pilot_study(study: Study, design: Design, takes_iterations: bool) -> Study:
     60 s, or a tenth of the study's own budget where that is more; the first always runs.
     """
     chosen = ends(design)
-    return study.model_copy(
-        update={
-            "name": f"{study.name[:57].rstrip('-')}-pilot",
-            "exclude": [*study.exclude, *_exclusions(chosen, design)],
-            "protocol": _protocol(study.protocol, len(chosen), takes_iterations),
-            "tables": [],
-            "published": None,
-        }
-    )
+    changed = {
+        "name": f"{study.name[:57].rstrip('-')}-pilot", "exclude": [*study.exclude, *_exclusions(chosen, design)],
+        "protocol": _protocol(study.protocol, len(chosen), takes_iterations), "tables": [], "published": None,
+    }  # fmt: skip
+    return study.model_copy(update=changed)
 
 
 def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
@@ -58,30 +53,19 @@ def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
 
 def ends(design: Design) -> list[Configuration]:
     """Return baseline and last level of the first and of the last curve; without a baseline, first and last level."""
-    factor = _curve_factor(design.study)
+    factors, baseline = design.study.factors, design.study.baseline
+    factor = next(iter(baseline), None) or max(factors, key=lambda name: len(factors[name].levels))
     curves: dict[OtherLevels, list[Configuration]] = {}
     for configuration in design.configurations:
         curves.setdefault(other_levels(configuration, factor), []).append(configuration)
+    chosen: list[Configuration] = []
     groups = [*curves.values()]
-    chosen = [
-        end
-        for curve in (groups[0], groups[-1])
-        for end in _curve_ends(curve, factor, design.study.baseline.get(factor))
-    ]
-    return [configuration for index, configuration in enumerate(chosen) if configuration not in chosen[:index]]
-
-
-def _curve_ends(
-    curve: Sequence[Configuration], factor: str, baseline: Level | None
-) -> tuple[Configuration, Configuration]:
-    """Return a curve's baseline, or its first configuration, and its last; its first where the baseline is last."""
-    start = next((t for t in curve if t[factor] == baseline), curve[0])
-    return start, curve[0] if start is curve[-1] else curve[-1]
-
-
-def _curve_factor(study: Study) -> str:
-    """Return the baseline's factor, else the one with the most levels."""
-    return next(iter(study.baseline), None) or max(study.factors, key=lambda name: len(study.factors[name].levels))
+    for curve in (groups[0], groups[-1]):
+        start = next((t for t in curve if t[factor] == baseline.get(factor)), curve[0])
+        # Where the baseline is the last one, the first is the other end.
+        for end in (start, curve[0] if start is curve[-1] else curve[-1]):
+            chosen += [end] if end not in chosen else []
+    return chosen
 
 
 def _protocol(asked: Protocol, n_configurations: int, takes_iterations: bool) -> Protocol:
@@ -131,10 +115,10 @@ class PriorRuns:
 
     study: Study
     runs: list[PriorRun]
-    n_left_out: int = 0
+    n_excluded: int = 0
 
     @cached_property
-    def by_configuration(self) -> list[list[PriorRun]]:
+    def groups(self) -> list[list[PriorRun]]:
         """Group the runs by configuration."""
         groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
@@ -149,23 +133,17 @@ def read_prior_runs(file: Path) -> PriorRuns:
         ProtocolError: it does not follow protocol/journal.md.
     """
     read = table.load(file)
-    response = primary_response(read.study)
+    response, protocol = primary_response(read.study), read.study.protocol
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
-    lengths = dict(_lengths(journal.read(file), read.study))
+    lengths = {}
+    for event in (event for event in journal.read(file) if event["event"] == "run"):
+        walls = windows(event["record"]).wall_s[protocol.warmup :]
+        lengths[event["run"]] = fmean(walls) + protocol.think_s if walls else 0.0
     counted = (row for row in read.successful_rows() if row.verdict in COUNTED and response in row.observations)
     runs = [
         PriorRun(row.configuration, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted
     ]
     return PriorRuns(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
-
-
-def _lengths(events: Iterator[dict[str, Any]], study: Study) -> Iterator[tuple[str, float]]:
-    """Yield the mean seconds of the counted iterations of each run, with their think time."""
-    protocol = study.protocol
-    for event in events:
-        if event["event"] == "run":
-            walls = windows(event["record"]).wall_s[protocol.warmup :]
-            yield event["run"], fmean(walls) + protocol.think_s if walls else 0.0
 
 
 # A run of that share of its timeout still ends in time on a bad day.
@@ -178,7 +156,7 @@ class IterationPlan:
 
     counted: int
     iterations: int
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def plan_iterations(
@@ -198,9 +176,8 @@ def plan_iterations(
         counted = best.iterations or noise.iterations
         return IterationPlan(counted, protocol.warmup + counted, best.warnings)
     else:
-        reason = (
-            f"noise between runs cannot be told from 0: {had} iterations stay{_iterations_hint(design, noise, costs)}"
-        )
+        hint = _iterations_hint(design, noise.spread, noise, costs)
+        reason = f"noise between runs cannot be told from 0: {had} iterations stay{hint}"
     return IterationPlan(noise.iterations, had, (reason,))
 
 
@@ -210,10 +187,9 @@ def _best(design: Design, spread: Spread, costs: tuple[float, float]) -> Allocat
     return iterations_per_run(*costs, spread.within, spread.between, max(1, min(MOST, int(room_s / iteration_s))))
 
 
-def _iterations_hint(design: Design, noise: Pilot, costs: tuple[float, float]) -> str:
+def _iterations_hint(design: Design, spread: Spread, noise: Pilot, costs: tuple[float, float]) -> str:
     """Bound the iterations of a pilot whose noise between runs is not visible."""
-    assert noise.spread is not None
-    most = _best(design, replace(noise.spread, between=noise.between_most), costs).iterations or 0
+    most = _best(design, replace(spread, between=noise.between_most), costs).iterations or 0
     more = f"; a pilot with {design.study.protocol.warmup + most} or more would tell, and be the better protocol"
     return more if most > noise.iterations else ""
 
@@ -272,7 +248,7 @@ class Proposal:
     offers: tuple[SampleSizePlan, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def within(self, budget_s: float | None) -> SampleSizePlan | None:
+    def choose_plan(self, budget_s: float | None) -> SampleSizePlan | None:
         """Choose the narrowest plan within a time budget in seconds, else the widest; None without plans."""
         fits = (o for o in self.offers if budget_s is None or (o.expected_s or 0.0) <= budget_s)
         return next(fits, self.offers[-1] if self.offers else None)
@@ -280,37 +256,30 @@ class Proposal:
 
 def propose(design: Design, prior: PriorRuns, takes_iterations: bool) -> Proposal:
     """Propose a protocol for a study from runs of its pilot, or of an earlier session."""
-    groups = [[run.observations for run in runs] for runs in prior.by_configuration]
+    groups = [[run.observations for run in runs] for runs in prior.groups]
     noise, n = pilot(groups), len(prior.runs)
-    empty = Proposal(
-        design.study.name, n, len(groups), warnings=(*_study_warning(design, prior), *_excluded_warning(prior))
-    )
+    warnings = tuple(_run_warnings(design, prior))
     if noise is None:
         few = f"need >= 2 undisturbed runs of one configuration, above zero; have {n} of {len(groups)} configurations"
-        return replace(empty, warnings=(*empty.warnings, few))
+        return Proposal(design.study.name, n, len(groups), warnings=(*warnings, few))
     costs = fmean(run.start_s for run in prior.runs), fmean(run.iteration_s for run in prior.runs)
     length = plan_iterations(design, prior, noise, costs, takes_iterations)
     offers, missed = _plan_sizes(design, prior, noise, length)
-    warnings = (*empty.warnings, *length.why, *missed, *_noisier(prior, groups))
-    return replace(_fill_noise(empty, noise, costs), offers=offers, warnings=warnings)
+    return Proposal(
+        design.study.name, n, len(groups), sd_score=noise.sd_score,
+        sd_within=noise.spread.within if noise.spread else None,
+        sd_between=noise.spread.between if noise.spread and noise.differ else None,
+        start_s=costs[0], iteration_s=costs[1] or None, offers=offers,
+        warnings=(*warnings, *length.reasons, *missed, *_noisier(prior, groups)),
+    )  # fmt: skip
 
 
-def _study_warning(design: Design, prior: PriorRuns) -> Iterator[str]:
+def _run_warnings(design: Design, prior: PriorRuns) -> Iterator[str]:
     name = prior.study.name.removesuffix("-pilot")
     if not design.study.name.startswith(name):  # a pilot's name may be cut
         yield f"the runs are those of another study, {name}"
-
-
-def _excluded_warning(prior: PriorRuns) -> Iterator[str]:
-    if n := prior.n_left_out:
+    if n := prior.n_excluded:
         yield f"{n} of {n + len(prior.runs)} runs were disturbed or failed and are left out"
-
-
-def _fill_noise(empty: Proposal, noise: Pilot, costs: tuple[float, float]) -> Proposal:
-    proposal = replace(empty, sd_score=noise.sd_score, start_s=costs[0], iteration_s=costs[1] or None)
-    if noise.spread is None:
-        return proposal
-    return replace(proposal, sd_within=noise.spread.within, sd_between=noise.spread.between if noise.differ else None)
 
 
 def _plan_sizes(
@@ -319,11 +288,12 @@ def _plan_sizes(
     """Plan each precision; return the plans, and warnings of precisions that are out of reach."""
     protocol = design.study.protocol
     asked = PRECISIONS if protocol.precision is None else (protocol.precision,)
-    least = (
-        LEAST_PROPOSED_RUNS if protocol.precision is None else FIRST_LOOK + 2
-    )  # from then on the rule can have passed twice
-    sd = noise.sd_at(length.counted)
-    seconds = _seconds(prior, length.counted)
+    # From FIRST_LOOK + 2 runs on the stopping rule can have passed twice.
+    least, sd = LEAST_PROPOSED_RUNS if protocol.precision is None else FIRST_LOOK + 2, noise.sd_at(length.counted)
+    seconds = {
+        key(runs[0].configuration): fmean(run.start_s + length.counted * run.iteration_s for run in runs)
+        for runs in prior.groups
+    }
     needed = {precision: runs_for(sd, noise.df, precision, protocol.confidence) for precision in asked}
     missed = _precision_warnings([precision for precision, n in needed.items() if not n], prior, noise)
     reached = {precision: max(n, least) for precision, n in needed.items() if n}
@@ -336,7 +306,7 @@ def _precision_warnings(precisions: list[float], prior: PriorRuns, noise: Pilot)
     """Warn of precisions out of reach; of few clean runs, that these are no ground to say so."""
     texts = [f"+-{100 * precision:g} %" for precision in precisions]
     if texts and noise.df < LEAST_DF:
-        n = len(prior.by_configuration)
+        n = len(prior.groups)
         few = f"only {len(prior.runs)} clean runs of {n} configuration{'s' * (n > 1)}"
         fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
         return [f"{few}: too few to say how many runs {', '.join(texts)} would need; {fix}"]
@@ -348,15 +318,7 @@ def _set_runs(design: Design, runs: int) -> Design:
     return replace(design, study=design.study.model_copy(update={"protocol": protocol}))
 
 
-def _seconds(prior: PriorRuns, counted: int) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Return the mean seconds of a run of each measured configuration, with so many counted iterations."""
-    return {
-        key(runs[0].configuration): fmean(run.start_s + counted * run.iteration_s for run in runs)
-        for runs in prior.by_configuration
-    }
-
-
 def _noisier(prior: PriorRuns, groups: list[list[tuple[float, ...]]]) -> list[str]:
-    configurations = [prior.by_configuration[index][0].configuration for index in noisier_configurations(groups)]
+    configurations = [prior.groups[index][0].configuration for index in noisier_configurations(groups)]
     shown = (" ".join(f"{name}={level}" for name, level in t.items()) for t in configurations)
     return [f"runs of {text} vary more than those of the others: it needs more runs than proposed" for text in shown]

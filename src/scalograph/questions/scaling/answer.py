@@ -1,6 +1,6 @@
-"""The scaling law of each curve: what limits it, where it is largest, and how far the curve may be believed."""
+"""Answer a sweep: the scaling law of each curve, its best level, and levels slower than both neighbors."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import exp, log
@@ -25,7 +25,7 @@ from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.speedup_rule import SpeedupRule, find_speedup_rule
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, LawDoc, Point
+from scalograph.protocol.findings import Curve, Point
 from scalograph.protocol.plain import is_number
 from scalograph.questions.registry import why_no_curves
 from scalograph.questions.scaling.claim import claim
@@ -40,17 +40,16 @@ def applies(table: Table) -> str | None:
     """Say why no curve of the study has a speedup; None where curves may have one."""
     if reason := why_no_curves(table.study.question):
         return reason
-    if not table.study.baseline:
-        return "no baseline that a speedup could be over"
-    return None
+    return None if table.study.baseline else "no baseline that a speedup could be over"
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell what each curve does, with the law that it follows where there is one."""
-    # A command alone has no curve, and waits for nothing that only curves need.
-    pass
-
-    return laws_answered(table, taken, curves)
+    """Answer with what each curve gains, and with its law where there is one."""
+    fitted = add_laws(table, taken, curves)
+    laws, levels = laws_table(table, fitted), compare_levels(table, taken, fitted)
+    sentences, below = [*neighbor_sentences(table, levels)], [laws] if laws else []
+    first = claim(table, taken, fitted)
+    return Answer(document=levels, claim=first, sentences=sentences, below=below, curves=fitted)
 
 
 SLOWER = "least of both ratios to the neighbors, within blocks, all of the study at once"
@@ -65,20 +64,13 @@ class _NeighborContrast(NamedTuple):
 
 
 def compare_levels(table: Table, taken: Samples, curves: Sequence[Curve]) -> Swept | None:
-    """Compare the levels of each curve with each other; None where they have no speedup.
-
-    Args:
-        table: the study.
-        taken: the runs of each configuration.
-        curves: of the study.
-    """
+    """Compare the levels of each curve with each other; None where they have no speedup."""
     how = find_speedup_rule(table, curves[0].factor) if curves else None
     if how is None:
         return None
     short = [curve for curve in islice(curves, MOST_CURVES) if len(curve.points) <= MOST_LEVELS]
     bumps = _slowdowns(table, how, taken, short)
-    documents = [_curve(table, how, taken, curve, bumps[i]) for i, curve in enumerate(short)]
-    return Swept(curves=documents)
+    return Swept(curves=[_curve(table, how, taken, curve, bumps[i]) for i, curve in enumerate(short)])
 
 
 def _curve(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, bumps: list[LocalSlowdown]) -> SweptCurve:
@@ -96,7 +88,7 @@ def _curve(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, bumps: 
 
 
 def _costs(how: SpeedupRule, level: int, sample: Sample) -> dict[int, float]:
-    """Time for the same work, in each block; a run that was made again may stand in the block of another."""
+    """Return the time for the same work in each block: a repeated run may stand in the block of another."""
     blocks, scores = sample.blocks(how.response), sample.scores(how.response)
     costs = scores if how.kind == "time" else [1 / score if score else 0.0 for score in scores]
     costs = [cost / level for cost in costs] if how.per_worker else costs
@@ -113,25 +105,18 @@ def _mean(costs: Collection[float]) -> float:
     return exp(fmean([*map(log, costs)])) if min(costs) > 0 else 0.0
 
 
-def _slowdowns(
-    table: Table, how: SpeedupRule, taken: Samples, curves: Sequence[Curve]
-) -> Mapping[int, list[LocalSlowdown]]:
-    """Of each curve, by its place among them."""
-    beside = [
-        contrast for i, curve in enumerate(curves) for contrast in _neighbor_contrasts(table, how, taken, i, curve)
-    ]
-    lent = moderate_variances([side for contrast in beside for side in contrast.sides])
-    pairs = [*zip(lent[::2], lent[1::2], strict=True)]
+def _slowdowns(table: Table, how: SpeedupRule, taken: Samples, curves: Sequence[Curve]) -> list[list[LocalSlowdown]]:
+    """Test each inner level against both neighbors; by index of the curve."""
+    inner = [x for i, curve in enumerate(curves) for x in _neighbor_contrasts(table, how, taken, i, curve)]
+    moderated = moderate_variances([side for contrast in inner for side in contrast.sides])
+    pairs = [*zip(moderated[::2], moderated[1::2], strict=True)]
     confidence = table.study.protocol.confidence
     p_values = holm([_p_value(*pair) for pair in pairs])
-    slowdowns: dict[int, list[LocalSlowdown]] = {i: [] for i in range(len(curves))}
-    for contrast, pair, p_value in zip(beside, pairs, p_values, strict=True):
-        shown = p_value is not None and p_value <= 1 - confidence
-        below, level, above = contrast.levels
-        slower = _smaller_ratio(pair, 1 - (1 - confidence) / len(beside), confidence)
-        slowdowns[contrast.curve].append(
-            LocalSlowdown(level=level, below=below, above=above, slower=slower, shown=shown)
-        )
+    slowdowns: list[list[LocalSlowdown]] = [[] for _ in curves]
+    for (curve, (below, level, above), _), pair, p in zip(inner, pairs, p_values, strict=True):
+        slower = _smaller_ratio(pair, 1 - (1 - confidence) / len(inner), confidence)
+        shown = p is not None and p <= 1 - confidence
+        slowdowns[curve].append(LocalSlowdown(level=level, below=below, above=above, slower=slower, shown=shown))
     return slowdowns
 
 
@@ -141,26 +126,21 @@ def _neighbor_contrasts(
     points = sorted(curve.points, key=lambda point: int(point.level))
     for below, point, above in zip(points, points[1:], points[2:], strict=False):
         three = curve.model_copy(update={"points": [below, point, above]})
-        contrasts = level_contrasts(table, how, taken, three, int(point.level))
-        sides = [contrasts.get(int(side.level)) for side in (below, above)]
-        if sides[0] is not None and sides[1] is not None:
-            yield _NeighborContrast(index, (int(below.level), int(point.level), int(above.level)), (sides[0], sides[1]))
+        levels = int(below.level), int(point.level), int(above.level)
+        contrasts = level_contrasts(table, how, taken, three, levels[1])
+        if levels[0] in contrasts and levels[2] in contrasts:
+            yield _NeighborContrast(index, levels, (contrasts[levels[0]], contrasts[levels[2]]))
 
 
 def _p_value(first: Contrast, second: Contrast) -> float | None:
-    """Of not being slower than both by more than what counts: the larger one of both one-sided tests."""
-    sides = [_one_sided(side) for side in (first, second)]
-    p_values = [p for p in sides if p is not None]
+    """Test whether a level is slower than both by more than LEAST: the larger of two one-sided p-values."""
+    sides = [(side.p_value(LEAST), side.delta > LEAST) for side in (first, second)]
+    p_values = [p / 2 if is_slower else 1.0 for p, is_slower in sides if p is not None]
     return max(p_values) if len(p_values) == len(sides) else None
 
 
-def _one_sided(side: Contrast) -> float | None:
-    p_value = side.p_value(LEAST)
-    return None if p_value is None else p_value / 2 if side.delta > LEAST else 1.0
-
-
 def _smaller_ratio(sides: tuple[Contrast, Contrast], level: float, confidence: float) -> Estimate:
-    """The least of both ratios: each end is the least of both ends."""
+    """Return the smaller of both ratios: each end is the smaller of both ends."""
     ratios = [side.estimate(level) for side in sides]
     ends = [[r.value for r in ratios], [r.low for r in ratios], [r.high for r in ratios]]
     value, low, high = (None if None in end else min(x for x in end if x is not None) for end in ends)
@@ -169,12 +149,7 @@ def _smaller_ratio(sides: tuple[Contrast, Contrast], level: float, confidence: f
 
 
 def extrapolate(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> dict[str, Any]:
-    """Tell what is serial, and what one more would gain; nothing past a boundary of the machine that was not measured.
-
-    Args:
-        curve: with its speedups.
-        fit: its law.
-        limits: boundaries of the machine along the curve.
+    """Estimate the serial share and the gain of one more; nothing past an unmeasured machine boundary.
 
     Returns:
         The fields `serial`, `next_size` and `next` of the curve, as far as they are known.
@@ -187,15 +162,14 @@ def extrapolate(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> di
     first, last = int(measured[0].level), int(measured[-1].level)
     if first_boundary(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
         return {"serial": serial}
+    gain = next_gain(serial, last) if first == 1 else None
     if fit is not None:
-        gained: Estimate | None = predict(fit, last + 1, limits, serial.confidence, over=last).plus(-1)
-    else:
-        gained = next_gain(serial, last) if first == 1 else None
-    return {"serial": serial, "next": gained, "next_size": last + 1 if gained else None}
+        gain = predict(fit, last + 1, limits, serial.confidence, over=last).plus(-1)
+    return {"serial": serial, "next": gain, "next_size": last + 1 if gain else None}
 
 
 def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundary]) -> Estimate | None:
-    """The law's; of two sizes, and where there are more workers than CPUs, by Karp and Flatt up to the last CPU."""
+    """Take the law's serial share; of two sizes, or beyond the CPUs, Karp and Flatt's up to the last CPU."""
     n_cpus = next((limit.after for limit in limits if limit.begins == NO_CPU), int(measured[-1].level))
     inside = [point for point in measured if int(point.level) <= n_cpus]
     if fit is not None and len(inside) == len(measured):
@@ -205,22 +179,8 @@ def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundar
     return karp_flatt(last.speedup, growth) if last.speedup and growth > 1 else None
 
 
-def laws_answered(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell what each curve does, with the law that it follows where there is one."""
-    fitted = add_laws(table, taken, curves)
-    laws = laws_table(table, fitted)
-    levels = compare_levels(table, taken, fitted)
-    return Answer(
-        document=levels,
-        claim=claim(table, taken, fitted),
-        sentences=[*neighbor_sentences(table, levels)],
-        below=[laws] if laws else [],
-        curves=fitted,
-    )
-
-
 def add_laws(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[Curve]:
-    """The curves, each with its law and what lies beyond it, as far as speedup has a meaning and sizes suffice."""
+    """Add to each curve its law and extrapolation, where speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
     how = find_speedup_rule(table, factor)
     if how is None:
@@ -232,24 +192,18 @@ def add_laws(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[Curv
 def _add_law(table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample]) -> Curve:
     fit = fit_law(how, curve.factor, members, table.study.protocol.confidence)
     limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
-    law = _law(table, how, curve, members, fit, limits) if fit else None
+    sizes = [_size(sample, curve.factor) for sample in members if sample.values(how.response).size]
+    law = law_doc(fit, min(sizes), float(table.study.baseline[curve.factor]), limits) if fit else None
     return curve.model_copy(update={"law": law, **extrapolate(curve, fit, limits)})
 
 
-def _law(
-    table: Table, how: SpeedupRule, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
-) -> LawDoc:
-    smallest = min(_size(sample, curve.factor) for sample in members if sample.values(how.response).size)
-    return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
-
-
 def most_cpus(members: Sequence[Sample]) -> int | None:
-    """CPUs that the runs of a curve could use."""
+    """Return the CPUs that the runs of a curve could use."""
     return max((row.n_cpus for sample in members for row in sample.succeeded), default=None)
 
 
 def fit_law(how: SpeedupRule, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:
-    """The law of one curve; None where it has too few sizes, or figures of two kinds (decision 0008)."""
+    """Fit the law of one curve; None where it has too few sizes, or values of two kinds (decision 0008)."""
     if len({how.response in sample.whole for sample in members}) > 1:
         return None
     measured = [(_size(sample, factor), values) for sample in members if (values := sample.values(how.response)).size]
@@ -264,7 +218,7 @@ def fit_law(how: SpeedupRule, factor: str, members: Sequence[Sample], confidence
 
 
 def _throughput(how: SpeedupRule, sizes: FloatArray, scores: FloatArray) -> FloatArray:
-    """Work per time of each run: of an elapsed time its inverse; times the workers where each does the same."""
+    """Return work per time of each run: of a time its inverse; times the workers where each does the same."""
     with np.errstate(over="ignore"):  # what no float can hold is no point of a curve
         each = scores if how.kind == "rate" else 1 / scores
         return each * sizes if how.per_worker else each

@@ -1,4 +1,4 @@
-"""What a sweep needs of its study: nothing, but a precision that can be reached."""
+"""Check the study of a sweep: it needs nothing but a precision that can be reached."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,16 +11,6 @@ BASIS: Basis = "configurations"
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
-    """Find what a sweep cannot go by: keys that only a search reads, and a precision that ends nothing.
-
-    Its factors may be any, and as many as there are.
-
-    Args:
-        raw: the study as it was written.
-        factors: those of its factors that are tables.
-
-    Yields:
-        Where, what was found, what was expected, what to do.
-    """
+    """Find what a sweep cannot use: keys that only a search reads, and a precision that ends nothing."""
     yield from check_no_role(factors)
     yield from check_precision_runs(raw)

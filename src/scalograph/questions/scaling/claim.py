@@ -1,4 +1,4 @@
-"""What curves say first: how much more workers gain, where they do not, and where it ends."""
+"""State the claim of a sweep: how much more workers gain, where they do not, and where it declines."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median_low
@@ -18,6 +18,7 @@ from scalograph.questions.scaling.model_claim import (
     BestGain,
     ComparedPoint,
     Decline,
+    FactorLevel,
     compare_points,
     cpus_factor,
     find_best_gain,
@@ -39,17 +40,16 @@ FEW = 0.8
 def speedup_matrix(
     table: Table, curves: Sequence[Curve], points: Sequence[ComparedPoint], best: BestGain | None, past: Decline | None
 ) -> Matrix:
-    """Show the levels that the claim names, and some between; most CPUs first."""
+    """Tabulate the levels that the claim names, and some between; most CPUs first."""
     factor, levels = curves[0].factor, sorted(point.level for point in points)
     last = past.level if past else levels[-1]
     chosen = choose_columns(levels, [best.level if best else levels[0], last])
     usual = median_low(_n_clean(point.sample) for point in points)
-    doubts = [point.point.doubt or few_runs_flag(table, point.sample, usual) for point in points]
-    cells = [
-        (p.sample, MatrixCell(estimate=p.point.speedup, doubt=doubt)) for p, doubt in zip(points, doubts, strict=True)
-    ]
-    lines = rows(table, factor, chosen, cells)
-    cpus = cpus_factor(table, factor)
+    cells = []
+    for point in points:
+        doubt = point.point.doubt or few_runs_flag(table, point.sample, usual)
+        cells.append((point.sample, MatrixCell(estimate=point.point.speedup, doubt=doubt)))
+    lines, cpus = rows(table, factor, chosen, cells), cpus_factor(table, factor)
     lines.sort(key=lambda line: (-_number(line, cpus), *_rank(line, chosen, best)))
     base = short_levels(table, {factor: table.study.baseline[factor]})
     texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
@@ -57,7 +57,7 @@ def speedup_matrix(
 
 
 def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
-    """Why a cell is marked; empty where it is not. A budget that ends the study early makes all of them few."""
+    """Flag a cell with few clean runs; not where a budget ended the study early: then all have few."""
     if sample.falls_back:
         return "rests on disturbed runs"
     n, asked = _n_clean(sample), table.study.protocol.runs
@@ -69,12 +69,11 @@ def _n_clean(sample: Sample) -> int:
 
 
 def _number(line: Line, name: str) -> float:
-    levels = line.levels.get(name, ())
-    return max((float(level) for level in levels if is_number(level)), default=0.0)
+    return max((float(level) for level in line.levels.get(name, ()) if is_number(level)), default=0.0)
 
 
 def _rank(line: Line, columns: Sequence[Level], best: BestGain | None) -> tuple[bool, float]:
-    """The best first, then the worst: what lies between them tells least."""
+    """Sort the best first, then the worst."""
     cell = line.cells[columns.index(best.level) if best else 0]
     value = cell.estimate.value or 0.0 if cell.estimate else 0.0
     is_best = best is None or value >= min(point.low for point in best.members)
@@ -82,13 +81,12 @@ def _rank(line: Line, columns: Sequence[Level], best: BestGain | None) -> tuple[
 
 
 def _head(table: Table, factor: str, level: Level, is_last: bool) -> str:
-    return (
-        short_levels(table, {factor: level}) if is_last or not is_counted(title(table, factor)) else level_text(level)
-    )
+    is_full = is_last or not is_counted(title(table, factor))
+    return short_levels(table, {factor: level}) if is_full else level_text(level)
 
 
 def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
-    """What a speedup of 1 is, in the unit of the study."""
+    """State the value behind a speedup of 1, in the unit of the study."""
     name = primary_response(table)
     level = table.study.baseline[curves[0].factor]
     base_values = [p.responses[name].estimate.value for curve in curves for p in curve.points if p.level == level]
@@ -101,13 +99,7 @@ def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
 
 
 def claim(table: Table, taken: Samples, curves: Sequence[Curve]) -> Claim | None:
-    """Say what curves gain; None where none of them has a speedup.
-
-    Args:
-        table: the study.
-        taken: the runs of each configuration.
-        curves: with their speedups.
-    """
+    """State what curves gain; None where none of them has a speedup."""
     points, reason = compare_points(table, taken, curves), why_unanswerable(table, taken)
     if not points:
         reason = reason or _incomparable(table, taken)
@@ -115,25 +107,13 @@ def claim(table: Table, taken: Samples, curves: Sequence[Curve]) -> Claim | None
     every = [*points, *missing_points(table, taken, curves)]
     best = find_best_gain(table, every)
     past = find_decline(table, taken, best, points) if best else None
-    shown = speedup_matrix(table, curves, points, best, past)
-    sentences = (
-        [f"Cannot be said: {reason}."] if reason else limit_sentences(_sentences(_Sentences(table, every), best, past))
-    )
-    return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot"), matrix=shown)
-
-
-def _sentences(words: "_Sentences", best: BestGain | None, past: Decline | None) -> Iterator[str]:
-    if best is None:
-        yield from words.nothing_faster()
-        return
-    yield words.lead(best)
-    if past is not None:
-        yield words.end(best, past)
-    yield from words.elsewhere(best)
+    sentences = [f"Cannot be said: {reason}."] if reason else limit_sentences(_Sentences(table, every).all(best, past))
+    answered, shown = not sentences[0].startswith("Cannot"), speedup_matrix(table, curves, points, best, past)
+    return Claim(sentences=sentences, answered=answered, matrix=shown)
 
 
 def _incomparable(table: Table, taken: Samples) -> str:
-    """Why nothing has a speedup; empty where it has no meaning."""
+    """Say why nothing has a speedup; empty where it has no meaning."""
     how = find_speedup_rule(table, curve_factor(table))
     if how is None:
         return ""
@@ -155,35 +135,42 @@ class _Sentences:
         self._title = title(table, self._factor)
         self._base = table.study.baseline[self._factor]
 
-    def lead(self, best: BestGain) -> str:
-        """How much the best ones gain, and which do not."""
+    def all(self, best: BestGain | None, past: Decline | None) -> Iterator[str]:
+        """Yield the sentences of the claim, the first one first."""
+        if best is None:
+            yield from self._nothing_faster()
+            return
+        yield self._best_gain(best)
+        if past is not None:
+            yield self._decline(best, past)
+        yield from self._no_gain()
+
+    def _best_gain(self, best: BestGain) -> str:
+        """State how much the best ones gain, and which do not."""
         cpus = cpus_factor(self._table, self._factor)
-        on = f" on {short_levels(self._table, {cpus: best.members[0].curve.group[cpus]})}" if cpus else ""
-        only = f" with {join_names([self._named(*level) for level in best.only])}" if best.only else ""
+        on = f" on {self._level_name(cpus, best.members[0].curve.group[cpus])}" if cpus else ""
+        only = f" with {join_names(self._names(best.only))}" if best.only else ""
         text = f"{self._count(best.level)}{on}{only} {self._gain(best.level, best.members)}"
         if best.unless:
-            unless = join_names([self._named(*level) for level in best.unless], "or")
+            unless = join_names(self._names(best.unless), "or")
             text += self._many(best, unless) if best.unless[1:] else f", but not with {unless}{self._then(best.others)}"
         if best.left:
-            who = join_names(
-                [self._named(*level) for level in unresolved_levels(self._table, best)] or ["some configurations"]
-            )
-            text += f"; not resolved: {who}"
+            unresolved = self._names(unresolved_levels(self._table, best))
+            text += f"; not resolved: {join_names(unresolved or ['some configurations'])}"
         return f"{text}."
 
-    def _many(self, found: BestGain, unless: str) -> str:
-        """With how many configurations it is so, and what becomes of the others."""
-        n = len(found.members)
-        text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
-        order = sorted(found.others, key=lambda p: -p.value)
+    def _many(self, best: BestGain, unless: str) -> str:
+        """Count the configurations for which it holds, and state what the others gain."""
+        n = len(best.members)
+        text = f" in {n} of {n + len(best.others) + len(best.left)} settings"
+        order = sorted(best.others, key=lambda p: -p.value)
         last = order[-1]
         if not all(map(is_resolved, order)):
             return f"{text}; less in {len(order)} others ({unless})"
-        best, worst, low, high = (significant(x, 2) for x in (order[0].value, last.value, last.low, last.high))
-        return f"{text}; in {len(order)} others {best}x down to {worst}x [{low}, {high}] ({unless})"
+        most, worst, low, high = (significant(x, 2) for x in (order[0].value, last.value, last.low, last.high))
+        return f"{text}; in {len(order)} others {most}x down to {worst}x [{low}, {high}] ({unless})"
 
     def _then(self, others: Sequence[ComparedPoint]) -> str:
-        """What becomes of the exceptions."""
         curves = {id(point.curve) for point in others}
         every = [point for point in self._points if id(point.curve) in curves]
         if all(point.state == "slower" for point in every):
@@ -192,8 +179,8 @@ class _Sentences:
             return f": then {times_of([p.point.speedup for p in others if p.point.speedup])}"
         return ""
 
-    def end(self, best: BestGain, past: Decline) -> str:
-        """What is left of it at more workers."""
+    def _decline(self, best: BestGain, past: Decline) -> str:
+        """State the speedup that is left at more workers."""
         count, every = self._count(past.level), len(best.members)
         n = sum(map(len, past.parts))  # not every curve has so many workers among its levels
         if not past.setting:
@@ -205,40 +192,42 @@ class _Sentences:
             plural = is_plural(title(self._table, name), level)
             keeps = min(p.value for p in part) >= 1
             verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
-            parts.append(f"{self._named(name, level)} {verb} {self._times(part)}")
+            parts.append(f"{self._level_name(name, level)} {verb} {self._times(part)}")
         at = f"at {count}," if n == every else f"{n} were measured at {count}:"
         where = f"Of those {every}, {at}" if best.unless[1:] else f"At {count},"
         return f"{where} {'; '.join(parts)}."
 
-    def elsewhere(self, best: BestGain) -> Iterator[str]:
-        """On how many CPUs more workers never help, where that is shown."""
+    def _no_gain(self) -> Iterator[str]:
+        """Name the numbers of CPUs on which more workers never help, where that is shown."""
         cpus = cpus_factor(self._table, self._factor)
         for level in sorted({p.curve.group[cpus] for p in self._points} if cpus else (), key=str):
             there = [point for point in self._points if point.curve.group[cpus] == level]
             if all(point.high <= NO_GAIN for point in there):
-                yield f"On {short_levels(self._table, {cpus: level})} {self._more()} never {self._verb('help')}."
+                yield f"On {self._level_name(cpus, level)} {self._more()} never {self._verb('help')}."
 
-    def nothing_faster(self) -> Iterator[str]:
-        """How much slower it becomes; that it stays the same, where that is shown; else how little could be seen."""
+    def _nothing_faster(self) -> Iterator[str]:
+        """State how much slower it becomes, or that it is equivalent, or how small an effect is visible."""
         resolved = [point for point in self._points if is_resolved(point)]
         slower = [point for point in resolved if point.state == "slower"]
         never = all(point.high <= NO_GAIN for point in self._points)
-        base = f"{self._named(self._factor, self._base)}"
+        base = self._level_name(self._factor, self._base)
+        more = self._more()
+        head = f"{more[:1].upper()}{more[1:]}"
         if slower:
             worst = min(slower, key=lambda point: point.high)
-            where = short_levels(self._table, varying_levels(self._table, worst.curve.group))
-            at = f"{self._count(worst.level)}{f' ({where})' if where else ''}"
-            head = f"{self._capital(self._more())} never {self._verb('help')}"
-            head = head if never else f"None is shown to be faster than {base}"
-            yield f"{head}: {self._alike(resolved)}{at} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}."
+            head = f"{head} never {self._verb('help')}" if never else f"None is shown to be faster than {base}"
+            falls = f"{self._place_name(worst)} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}"
+            yield f"{head}: {self._alike(resolved)}{falls}."
             return
-        if impossible := [point for point in self._points if not point.is_possible]:
-            yield self._impossible(max(impossible, key=lambda point: point.value))
+        if invalid := [point for point in self._points if not point.is_possible]:
+            largest = max(invalid, key=lambda point: point.value)
+            text = f"{times(largest.point.speedup)} at {self._place_name(largest)} is more than the CPUs can give"
+            yield f"Cannot be said: {text}."
             return
         most = max((max(p.high, 1 / p.low) for p in resolved), default=0.0) - 1
         if never and len(resolved) == len(self._points) and most <= NO_GAIN - 1:
             how = f"at most {percent_at_most(most)}" if most else "all runs are alike to the last digit"
-            yield f"{self._capital(self._more())} {self._verb('change')} nothing: {how}."
+            yield f"{head} {self._verb('change')} nothing: {how}."
         elif resolved:
             possible = f"one of up to {percent_at_most(most)} is possible"
             yield f"Cannot be said: no difference from {base} is resolved; {possible}."
@@ -248,7 +237,7 @@ class _Sentences:
             yield f"Cannot be said: {reason} to compare with {base}."
 
     def _alike(self, resolved: Sequence[ComparedPoint]) -> str:
-        """Of a single curve, the next level if it is as fast as the one that all are compared with."""
+        """Name the next level of a single curve if it is equivalent to the baseline."""
         base = self._base
         if len({id(point.curve) for point in self._points}) > 1 or isinstance(base, str):
             return ""
@@ -259,18 +248,16 @@ class _Sentences:
         level = after[0].level
         return f"{self._count(level)} {self._verb('be', level)} as fast as {base}, within {percent_at_most(most)}; "
 
-    def _impossible(self, point: ComparedPoint) -> str:
+    def _place_name(self, point: ComparedPoint) -> str:
         where = short_levels(self._table, varying_levels(self._table, point.curve.group))
-        at = f"{self._count(point.level)}{f' ({where})' if where else ''}"
-        return f"Cannot be said: {times(point.point.speedup)} at {at} is more than the CPUs can give."
+        return f"{self._count(point.level)}{f' ({where})' if where else ''}"
 
     def _gain(self, level: int, members: Sequence[ComparedPoint]) -> str:
         how, many = find_speedup_rule(self._table, self._factor), self._times(members)
-        base = f"{self._base}" if is_counted(self._title) else self._named(self._factor, self._base)
+        base = f"{self._base}" if is_counted(self._title) else self._level_name(self._factor, self._base)
         if how is not None and how.kind == "rate":
-            return (
-                f"{self._verb('reach', level)} {many} the {title(self._table, primary_response(self._table))} of {base}"
-            )
+            rate = title(self._table, primary_response(self._table))
+            return f"{self._verb('reach', level)} {many} the {rate} of {base}"
         if how is not None and how.per_worker:
             return f"{self._verb('do', level)} {many} the work of {base} in the same time"
         return f"{self._verb('be', level)} {many} as fast as {base}"
@@ -279,7 +266,7 @@ class _Sentences:
         return times_of([point.point.speedup for point in points if point.point.speedup])
 
     def _count(self, level: int) -> str:
-        return self._named(self._factor, level)
+        return self._level_name(self._factor, level)
 
     def _more(self) -> str:
         return f"more {self._title}" if is_counted(self._title) else f"a higher {self._title}"
@@ -290,9 +277,8 @@ class _Sentences:
             return {"be": ("are", "is"), "do": ("do", "does")}[verb][not plural]
         return verb if plural else f"{verb}{'es' if verb.endswith('ch') else 's'}"
 
-    def _named(self, name: str, level: Level) -> str:
+    def _level_name(self, name: str, level: Level) -> str:
         return short_levels(self._table, {name: level})
 
-    @staticmethod
-    def _capital(text: str) -> str:
-        return f"{text[:1].upper()}{text[1:]}"
+    def _names(self, levels: Sequence[FactorLevel]) -> list[str]:
+        return [self._level_name(name, level) for name, level in levels]

@@ -1,4 +1,4 @@
-"""Curves of a sweep, as findings hold what is known of their levels among each other."""
+"""Findings of a sweep: how the levels of each curve compare with each other."""
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ class LocalSlowdown(Model):
 
 
 class SweptCurve(Model):
-    """One curve: which of its levels may be the best, and which are slower than both neighbors."""
+    """One curve: levels that may be the best, and levels slower than both neighbors."""
 
     group: dict[str, Level]
     factor: str
@@ -34,6 +34,6 @@ class SweptCurve(Model):
 
 
 class Swept(Model):
-    """The part of the reading `scaling`: the first curves, of so many levels at most."""
+    """The part of the reading `scaling`: the first curves, up to MOST_CURVES."""
 
     curves: list[SweptCurve] = Field(default=[], max_length=MOST_CURVES)

@@ -1,4 +1,4 @@
-"""Where do the CPUs of a curve change their kind? Beyond such a boundary a scaling law of the CPUs before says nothing.
+"""Find where the CPUs of a curve change their kind: beyond such a boundary a scaling law says nothing.
 
 Read from the topology in the journal, in the order in which the CPUs were taken: the first sibling on a core that was
 taken, and the first CPU of a further cache, memory node or socket. Source: methods of prediction, analysis.usl_predict.
@@ -32,15 +32,13 @@ NO_CPU = "there is no CPU for each"
 
 
 def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: int | None) -> tuple[Boundary, ...]:
-    """Boundaries along the curve of a factor, in order.
+    """List the boundaries along the curve of a factor, in order.
 
-    Args:
-        table: the study and its machine.
-        factor: along which the curve runs: CPUs, or workers on them.
-        group: levels of the other factors.
-        n_cpus: CPUs that the runs could use; None where no run told.
+    `factor`: along which the curve runs: CPUs, or workers on them; `n_cpus`: CPUs that the runs could use; None
+    where no run told.
     """
-    placement = _placement(table, group)
+    placed = (level for name, level in group.items() if table.study.factors[name].control == "placement")
+    placement = str(next(placed, "compact"))
     controls = {table.study.factors[name].control: level for name, level in group.items()}
     cpus = _sort_cpus(_topology(table), placement)
     if table.study.factors[factor].control == "cpus":
@@ -51,13 +49,7 @@ def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: in
     return tuple(sorted({*_worker_boundaries(usable), *ends}))
 
 
-def _placement(table: Table, group: Mapping[str, Level]) -> str:
-    placed = (level for name, level in group.items() if table.study.factors[name].control == "placement")
-    return str(next(placed, "compact"))
-
-
 def _topology(table: Table) -> tuple[CpuFact, ...]:
-    """None where the journal is of a machine that did not tell."""
     try:
         return tuple(CpuFact.model_validate(cpu) for cpu in table.machine.get("topology") or ())
     except (ValidationError, TypeError):
@@ -65,13 +57,13 @@ def _topology(table: Table) -> tuple[CpuFact, ...]:
 
 
 def _sort_cpus(cpus: tuple[CpuFact, ...], placement: str) -> tuple[CpuFact, ...]:
-    """The CPUs in the order in which a placement takes them; none where nobody knows it."""
+    """Sort CPUs in the order in which a placement takes them; empty where it is not known."""
     return tuple(ORDERS[placement](cpus)) if placement in ORDERS else ()
 
 
 @cache
 def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
-    """Boundaries between CPUs that are taken one after the other."""
+    """List boundaries between CPUs that are taken one after the other."""
     kinds, limits = [(name, of, _shared_groups(cpus, of)) for name, of in _GROUPS], list[Boundary]()
     doubled = False
     for n in range(1, len(cpus)):
@@ -87,7 +79,7 @@ def _find_boundaries(cpus: tuple[CpuFact, ...]) -> tuple[Boundary, ...]:
 
 
 def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None]) -> set[int | None]:
-    """Those that several cores share: what a core has for itself is no boundary."""
+    """Return groups that several cores share: what a core has for itself is no boundary."""
     cores: dict[int | None, set[int]] = {}
     for cpu in cpus:
         cores.setdefault(of(cpu), set()).add(cpu.core)
@@ -95,7 +87,7 @@ def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None])
 
 
 def _last_boundary(cpus: Sequence[CpuFact]) -> Iterator[Boundary]:
-    """Where the machine has several of a kind, CPUs that it does not have would be of a further one."""
+    """Yield the boundary past the last CPU: where several of a kind exist, the next would begin a further one."""
     for name, of in _GROUPS:
         if len(_shared_groups(cpus, of)) > 1:
             yield Boundary(len(cpus), f"{name} would begin")
@@ -103,7 +95,7 @@ def _last_boundary(cpus: Sequence[CpuFact]) -> Iterator[Boundary]:
 
 
 def _worker_boundaries(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
-    """Workers are placed by the kernel, one a core while there are any: those must share that are more than that.
+    """List boundaries of workers: the kernel places one a core while there are any, then they share.
 
     How it spreads them over caches, nodes and sockets is not known, only how many fit into one.
     """
@@ -118,51 +110,42 @@ N_INSIDE, N_BEYOND = 24, 6
 
 
 def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) -> LawDoc:
-    """The law of a curve.
+    """Describe the law of a curve.
 
-    Args:
-        fit: the law.
-        smallest: size measured.
-        base: size that speedup is over.
-        limits: boundaries of the machine along the curve.
+    `smallest`: size measured; `base`: size that speedup is over.
     """
     over = fit.throughput(base)
     largest, (end, reason) = fit.law.largest, largest_prediction(fit, limits)
-    sizes = [*_geometric_sizes(smallest, largest, N_INSIDE), *_geometric_sizes(largest, end, N_BEYOND)[1:]]
-    line = [_speedup_estimate(fit, n, limits, base) for n in sizes]
-    twice = predict(fit, REACH * largest, limits, fit.sigma.confidence, base)
+    confidence, inside = fit.sigma.confidence, _geometric_sizes(smallest, largest, N_INSIDE)
+    sizes = [*inside, *_geometric_sizes(largest, end, N_BEYOND)[1:]]
+    line = [fitted_throughput(fit, n, confidence, base) for n in sizes if n <= largest]
+    line += [predict(fit, n, limits, confidence, base) for n in sizes[len(line) :]]
+    twice = predict(fit, REACH * largest, limits, confidence, base)
     return LawDoc(
         sigma=fit.sigma, kappa=fit.kappa, gamma=fit.gamma, optimum=fit.optimum,
-        twice=twice, flags=[*fit.flags, *_beyond_cpus_flags(largest, limits)], largest=largest, end=reason, sizes=sizes,
+        twice=twice, flags=[*fit.flags, *_extra_workers_flags(largest, limits)], largest=largest, end=reason, sizes=sizes,
         fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
         amdahl=_amdahl(fit, sizes, over),
     )  # fmt: skip
 
 
 def _geometric_sizes(first: float, last: float, n: int) -> list[float]:
-    """Sizes at equal factors from the first to the last; one where they are equal."""
+    """Space sizes at equal factors from the first to the last; one where they are equal."""
     if last <= first:
         return [first]
     step = math.log(last / first) / (n - 1)
     return [first, *(first * math.exp(i * step) for i in range(1, n - 1)), last]
 
 
-def _speedup_estimate(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate:
-    confidence = fit.sigma.confidence
-    if n <= fit.law.largest:
-        return fitted_throughput(fit, n, confidence, base)
-    return predict(fit, n, limits, confidence, base)
-
-
-def _beyond_cpus_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
-    """More workers than CPUs do not go faster, however little of their work is serial."""
+def _extra_workers_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
+    """Flag sizes beyond the CPUs: more workers do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
     return [] if n is None else [Flag(BEYOND_CPUS, text, n)]
 
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:
-    """The best line without coherency; none where the interval of kappa excludes that."""
+    """Draw the best line without coherency; empty where the interval of kappa excludes that."""
     if fit.kappa.low:
         return []
     gamma, sigma, _ = fit.law.fit_shape("contention")
@@ -173,15 +156,15 @@ METHOD = "from 1 and n alone: from coherency alone to Amdahl's law"
 
 
 def next_gain(serial: Estimate, n: int) -> Estimate | None:
-    """Gain in throughput from n to n + 1, as a share; None where the serial fraction has no interval.
+    """Estimate the gain in throughput from n to n + 1, as a share; None where `serial` has no interval.
 
     With the serial fraction e, all of it contention (Amdahl) gives S(n + 1) = (n + 1) / (1 + e n); all of it coherency,
     kappa = e / n, gives (n + 1) / (1 + e (n + 1)): the universal scalability law (Gunther 2007, ch. 4) at its ends.
     A fraction below zero counts as none.
 
     >>> from scalograph.analysis import Estimate
-    >>> found = next_gain(Estimate(0.05, 0.0, 0.1, 0.95, 10, ""), 2)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> gain = next_gain(Estimate(0.05, 0.0, 0.1, 0.95, 10, ""), 2)
+    >>> round(gain.low, 3), round(gain.high, 3)
     (0.269, 0.5)
     """
     if serial.value is None or serial.low is None or serial.high is None:

@@ -1,4 +1,4 @@
-"""What to say of curves first: the configurations that gain the most, those that do not, and where it ends."""
+"""Choose what to state of curves first: configurations with the largest speedup, exceptions, and declines."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -51,54 +51,52 @@ class ComparedPoint(NamedTuple):
 
     @property
     def level(self) -> int:
-        """How many."""
+        """Return the number of workers."""
         return int(self.point.level)
 
     @property
     def value(self) -> float:
-        """The speedup."""
+        """Return the speedup."""
         return self.point.speedup.value or 0.0 if self.point.speedup else 0.0
 
     @property
     def low(self) -> float:
-        """Where its interval begins; 0 where it has none."""
+        """Return the low end of its interval; 0 without one."""
         return self.point.speedup.low or 0.0 if self.point.speedup else 0.0
 
     @property
     def high(self) -> float:
-        """Where its interval ends; infinite where it has none."""
+        """Return the high end of its interval; infinite without one."""
         return self.point.speedup.high or np.inf if self.point.speedup else np.inf
 
 
 def compare_points(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[ComparedPoint]:
-    """Compare every point that has a speedup with its baseline, which is left out."""
+    """Compare every point that has a speedup with its baseline, which is excluded."""
     how = find_speedup_rule(table, curves[0].factor) if curves else None
     if how is None:
         return []
-    found: list[ComparedPoint] = []
+    compared: list[ComparedPoint] = []
     for curve in curves:
         contrasts = level_contrasts(table, how, taken, curve, int(table.study.baseline[curve.factor]))
         points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
         every = ((p, taken[point_key(table, curve, p)], contrasts[int(p.level)]) for p in points)
-        found += [ComparedPoint(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
-    confidence = table.study.protocol.confidence
-    lent = moderate_variances([point.contrast for point in found])
-    moderated = zip(found, lent, classify_contrasts(lent, confidence), strict=True)
+        compared += [ComparedPoint(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
+    contrasts_ = moderate_variances([point.contrast for point in compared])
+    moderated = zip(compared, contrasts_, classify_contrasts(contrasts_, table.study.protocol.confidence), strict=True)
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in moderated]
 
 
 def _is_possible(table: Table, curve: Curve, point: Point) -> bool:
-    """Whether the physics gates allow the speedup: they weigh levels that count workers, by the band of all levels."""
+    """Apply the physics gates, which weigh levels that count workers by the band of all levels."""
     band, share, speedup = point.simultaneous, point.efficiency, point.speedup
     counts_workers = table.study.factors[curve.factor].control is None
     if not counts_workers or not (band and band.low and share and share.value and speedup and speedup.value):
         return True
-    growth = speedup.value / share.value
-    return band.low <= growth * (1 + PLAY)
+    return band.low <= speedup.value / share.value * (1 + PLAY)
 
 
 def missing_points(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[ComparedPoint]:
-    """Points that no speedup is known of: no words that mean them too may claim one."""
+    """List points without a speedup: no sentence that covers them may claim one."""
     unknown, how = Contrast(0.0, np.nan, 0.0, 0, ""), find_speedup_rule(table, curves[0].factor) if curves else None
     return [
         ComparedPoint(curve, point, taken[point_key(table, curve, point)], unknown)
@@ -109,12 +107,11 @@ def missing_points(table: Table, taken: Samples, curves: Sequence[Curve]) -> lis
 
 
 def _agrees(point: ComparedPoint, state: State) -> bool:
-    """Whether the interval that stands in the tables says so too."""
     return point.low > 1 if state == "faster" else point.high < 1
 
 
 def classify_contrasts(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
-    """Tell which contrasts of a study are beyond 2 %, beside all others of it."""
+    """Classify contrasts as beyond 2 % or open, adjusted for all contrasts of the study."""
     return [
         "open" if p is None or p > 1 - confidence else "faster" if contrast.delta > 0 else "slower"
         for contrast, p in zip(contrasts, holm([c.p_value(LEAST) for c in contrasts]), strict=True)
@@ -122,7 +119,7 @@ def classify_contrasts(contrasts: Sequence[Contrast], confidence: float) -> list
 
 
 def level_contrasts(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, base: int) -> dict[int, Contrast]:
-    """Compare the levels of a curve with one of them, as log throughput over its; empty where nothing tells."""
+    """Compare the levels of a curve with one of them, as log throughput ratio; empty where there is no data."""
     response, every = how.response, {int(point.level): taken[point_key(table, curve, point)] for point in curve.points}
     samples = {n: sample for n, sample in every.items() if sample.values(response).size}
     if base not in samples or min(float(sample.values(response).min()) for sample in samples.values()) <= 0:
@@ -143,7 +140,7 @@ FactorLevel = tuple[str, Level]
 def fewest_unless(
     names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
 ) -> list[FactorLevel] | None:
-    """Find the fewest levels, no member's, of which each other point has one; None where there are no such few."""
+    """Find the fewest levels, of no member, that cover all other points; None where too many are needed."""
     held, has = ({(n, p.curve.group[n]) for p in points for n in names} for points in (others, members))
     return _fewest(sorted(held - has, key=str), lambda chosen: all(has_levels(p, chosen, any) for p in others))
 
@@ -151,7 +148,7 @@ def fewest_unless(
 def fewest_only(
     names: Sequence[str], members: Sequence[ComparedPoint], others: Sequence[ComparedPoint]
 ) -> list[FactorLevel] | None:
-    """Find the fewest levels that all members have and no other point has together; None where there are none."""
+    """Find the fewest levels that all members share and no other point has together; None if there are none."""
     shared = [(n, members[0].curve.group[n]) for n in names if len({p.curve.group[n] for p in members}) == 1]
     return _fewest(shared, lambda chosen: not any(has_levels(p, chosen, all) for p in others))
 
@@ -161,11 +158,9 @@ def has_levels(point: ComparedPoint, levels: Sequence[FactorLevel], how: Callabl
     return how(point.curve.group[name] == level for name, level in levels)
 
 
-def _fewest(
-    candidates: Sequence[FactorLevel], fits: Callable[[Sequence[FactorLevel]], bool]
-) -> list[FactorLevel] | None:
+def _fewest(levels: Sequence[FactorLevel], fits: Callable[[Sequence[FactorLevel]], bool]) -> list[FactorLevel] | None:
     sizes = range(MOST_LITERALS + 1)
-    return next(([*chosen] for n in sizes for chosen in combinations(candidates[:MOST_KNOWN], n) if fits(chosen)), None)
+    return next(([*chosen] for n in sizes for chosen in combinations(levels[:MOST_KNOWN], n) if fits(chosen)), None)
 
 
 # Intervals up to here are no gain that is worth having.
@@ -176,7 +171,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class BestGain:
-    """Curves that gain the most and cannot be told apart, at the fewest workers that do.
+    """Curves with the largest speedup that cannot be told apart, at the fewest workers that reach it.
 
     Attributes:
         members: one point of each of these curves.
@@ -194,17 +189,17 @@ class BestGain:
 
     @property
     def level(self) -> int:
-        """How many workers."""
+        """Return the number of workers."""
         return self.members[0].level
 
 
 def is_resolved(point: ComparedPoint) -> bool:
-    """Tell whether a point has a number at all."""
+    """Tell whether a point has a speedup that is narrow enough to state."""
     return point.is_possible and point.low > 0 and point.high <= WIDEST * point.low
 
 
 def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | None:
-    """Find the curves to lead with; None where nothing is faster than its baseline."""
+    """Find the curves with the largest speedup; None where nothing is faster than its baseline."""
     faster = [point for point in points if point.state == "faster" and is_resolved(point)]
     if not faster:
         return None
@@ -230,21 +225,20 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
 
 
 def unresolved_levels(table: Table, best: BestGain) -> Sequence[FactorLevel]:
-    """Name what is not resolved: levels that all of it has and nothing else; none where it takes too many words."""
+    """Name what is not resolved by levels that it alone has; empty where that takes too many."""
     names = [name for name in varying_factors(table) if name in best.members[0].curve.group]
     return (fewest_unless(names, [*best.members, *best.others], best.left) or []) if best.left else []
 
 
 def cpus_factor(table: Table, factor: str) -> str:
-    """The factor that gives the CPUs, where it varies beside the curve's own; else empty."""
-    names = (n for n in varying_factors(table) if table.study.factors[n].control == "cpus" and n != factor)
-    return next(names, "")
+    """Find the factor that gives the CPUs, where it varies beside the curve's own; else empty."""
+    return next((n for n in varying_factors(table) if table.study.factors[n].control == "cpus" and n != factor), "")
 
 
 def _members(
     best: ComparedPoint, beside: Sequence[ComparedPoint], alike: Callable[[ComparedPoint, ComparedPoint], bool]
 ) -> list[ComparedPoint]:
-    """Faster points that are like the best one, which is the first of them."""
+    """Collect faster points that are like the best one, which comes first."""
     members = [best]
     for point in sorted(beside, key=lambda point: -point.value):
         if point is not best and point.state == "faster" and is_resolved(point):
@@ -257,22 +251,20 @@ def _overlap(first: ComparedPoint, second: ComparedPoint) -> bool:
 
 
 def _differ(better: Sequence[ComparedPoint], worse: Sequence[ComparedPoint], n: int) -> bool:
-    """Whether each of the better points differs from each of the worse, beside n such comparisons."""
+    """Tell whether each better point differs from each worse one, adjusted for n such comparisons."""
     n *= len(better) * len(worse)
     return all(_is_apart(first.contrast, second.contrast, n) for first in better for second in worse)
 
 
 def _is_apart(first: Contrast, second: Contrast, n: int) -> bool:
-    difference = Contrast(
-        first.delta - second.delta, math.hypot(first.se, second.se), min(first.df, second.df), first.n, ""
-    )
-    p_value = difference.p_value(LEAST)
+    delta, se = first.delta - second.delta, math.hypot(first.se, second.se)
+    p_value = Contrast(delta, se, min(first.df, second.df), first.n, "").p_value(LEAST)
     return p_value is not None and n * p_value <= 1 - CONFIDENCE
 
 
 @dataclass(frozen=True)
 class Decline:
-    """What becomes of the curves at more workers.
+    """Speedup of the best curves at more workers.
 
     Attributes:
         level: how many.
@@ -286,19 +278,15 @@ class Decline:
 
 
 def find_decline(table: Table, taken: Samples, best: BestGain, points: Sequence[ComparedPoint]) -> Decline | None:
-    """Find the level past the lead's where its curves are worst; None where none is worse for sure."""
+    """Find the level past the best gain where its curves are worst; None where none is worse for sure."""
     how = find_speedup_rule(table, best.members[0].curve.factor)
     assert how is not None  # or nothing would be faster
     lost = {id(p.curve): level_contrasts(table, how, taken, p.curve, best.level) for p in best.members}
     beyond = [p for p in points if id(p.curve) in lost and p.level > best.level]
-    contrasts = [(p, lost[id(p.curve)].get(p.level)) for p in beyond]
-    pairs = [(point, contrast) for point, contrast in contrasts if contrast is not None]
-    changes = classify_contrasts(
-        moderate_variances([contrast for _, contrast in pairs]), table.study.protocol.confidence
-    )
-    fallen = [
-        point for (point, _), state in zip(pairs, changes, strict=True) if state == "slower" and is_resolved(point)
-    ]
+    compared = [p for p in beyond if p.level in lost[id(p.curve)]]
+    contrasts = moderate_variances([lost[id(p.curve)][p.level] for p in compared])
+    changes = classify_contrasts(contrasts, table.study.protocol.confidence)
+    fallen = [p for p, state in zip(compared, changes, strict=True) if state == "slower" and is_resolved(p)]
     if not fallen:
         return None
     level = min(fallen, key=lambda point: point.high).level
@@ -307,14 +295,13 @@ def find_decline(table: Table, taken: Samples, best: BestGain, points: Sequence[
 
 
 def _split_decline(table: Table, level: int, there: Sequence[ComparedPoint]) -> Decline | None:
-    """The setting of two levels of which one is better throughout."""
+    """Find the factor of two levels of which one is better throughout."""
     for name in (n for n in varying_factors(table) if n in there[0].curve.group):
         levels = list(dict.fromkeys(point.curve.group[name] for point in there))
         if len(levels) != 2:
             continue
-        parts = [[p for p in there if p.curve.group[name] == level_] for level_ in levels]
-        order = sorted(range(2), key=lambda i: -min(p.low for p in parts[i]))
-        best, worst = (parts[i] for i in order)
-        if _differ(best, worst, len(varying_factors(table))):
-            return Decline(level, [best, worst], [(name, levels[i]) for i in order])
+        parts = {x: [p for p in there if p.curve.group[name] == x] for x in levels}
+        best, worst = sorted(levels, key=lambda x: -min(p.low for p in parts[x]))
+        if _differ(parts[best], parts[worst], len(varying_factors(table))):
+            return Decline(level, [parts[best], parts[worst]], [(name, best), (name, worst)])
     return None

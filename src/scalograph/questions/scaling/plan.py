@@ -1,4 +1,4 @@
-"""The runs of a sweep: all of the grid, or of it what is not known well enough."""
+"""Plan the runs of a sweep: the whole grid, or what of it is not known well enough."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,18 +12,18 @@ from scalograph.text.quantities import count_noun
 
 
 class GridPlan:
-    """Which runs answer a sweep (`scalograph.design.planner.RunPlan`)."""
+    """Plan of a sweep (`scalograph.design.planner.RunPlan`)."""
 
     def __init__(self, design: Design) -> None:
         self._design = design
 
     def planner(self) -> Planner:
-        """Return what asks for the runs, from the first one on."""
+        """Return the planner that requests the runs."""
         study = self._design.study
         rule = stopping(study) or pair_stopping(study)
-        return (
-            GridPlanner(self._design) if rule is None else SequentialPlanner(self._design, rule, partial(score, study))
-        )
+        if rule is None:
+            return GridPlanner(self._design)
+        return SequentialPlanner(self._design, rule, partial(score, study))
 
     def planned_runs(self) -> Iterator[Run]:
         """Return every run in its order."""
@@ -36,16 +36,16 @@ class GridPlan:
 
     @property
     def most_runs(self) -> int:
-        """All runs, those that are made again left out."""
+        """Return the number of runs, repeated ones excluded."""
         return self._design.n_runs
 
     @property
     def block_size(self) -> int:
-        """Runs in a block: each configuration once, a baseline more often."""
+        """Return the number of runs in a block: each configuration once, a baseline more often."""
         return self._design.block_size
 
     def outlook(self) -> str:
-        """Say what will be run."""
+        """Describe what will be run."""
         design = self._design
         runs = f"{count_noun(design.n_runs, 'run')} in {count_noun(design.study.protocol.runs, 'block')}"
         return f"{count_noun(len(design.configurations), 'configuration')}, {runs}"

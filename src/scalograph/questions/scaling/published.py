@@ -1,4 +1,4 @@
-"""What a sweep offers to the claims of a paper: its best level, and levels that are slower than both neighbors."""
+"""Offer the best level, and levels slower than both neighbors, to published claims."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,10 +12,7 @@ QUANTITIES = {
 
 
 def quantities(document: Swept) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer the best level of each curve, and one figure for each level that has two neighbors.
-
-    Args:
-        document: the curves.
+    """Offer the best level of each curve, and one value for each level with two neighbors.
 
     Returns:
         By name; the interval of `best_level` spans the levels that cannot be told apart from the best.

@@ -1,4 +1,4 @@
-"""What is said of levels that are slower than both neighbors."""
+"""Sentences about levels that are slower than both neighbors."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,17 +12,10 @@ from scalograph.text.short_names import is_plural
 # More would be a pattern of the whole curve, which its figure shows.
 MOST = 2
 
-_Found = tuple[SweptCurve, LocalSlowdown]
-
 
 def neighbor_sentences(table: Table, levels: Swept | None) -> Iterator[str]:
-    """Say which levels are slower than the one below and the one above, the most pronounced first.
-
-    Args:
-        table: the study.
-        levels: its curves; None where they have no speedup.
-    """
-    by_level: dict[int, list[_Found]] = {}
+    """Name levels that are slower than the one below and the one above, the most pronounced first."""
+    by_level: dict[int, list[tuple[SweptCurve, LocalSlowdown]]] = {}
     for curve in levels.curves if levels else ():
         for bump in (bump for bump in curve.bumps if bump.shown):
             by_level.setdefault(bump.level, []).append((curve, bump))
@@ -31,7 +24,7 @@ def neighbor_sentences(table: Table, levels: Swept | None) -> Iterator[str]:
         yield _sentence(table, group, len(levels.curves) if levels else 0)
 
 
-def _sentence(table: Table, group: Sequence[_Found], n_curves: int) -> str:
+def _sentence(table: Table, group: Sequence[tuple[SweptCurve, LocalSlowdown]], n_curves: int) -> str:
     group = sorted(group, key=lambda pair: -(pair[1].slower.low or 0.0))
     curve, bump = group[0]
     who, beside = (short_levels(table, {curve.factor: level}) for level in (bump.level, bump.above))

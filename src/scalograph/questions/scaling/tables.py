@@ -1,4 +1,4 @@
-"""Scaling laws in a table."""
+"""Table of scaling laws."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _NOTE = (
 
 
 def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
-    """One row for each curve with a law; None where none has."""
+    """Tabulate the law of each curve; None where no curve has one."""
     shown = [name for name in varying_factors(table) if name != curve_factor(table)]
     rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
     if not rows:

@@ -1,4 +1,4 @@
-"""Sweeps of which the speedups are known, and which sentences about them are false."""
+"""Simulate sweeps with known speedups, and check which sentences about them are false."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -68,21 +68,12 @@ Shape = Callable[[float], float]
 def simulate_study(
     rng: np.random.Generator, shapes: Sequence[Shape], noise: Noise, drift: float = 0.0, n_blocks: int = 5
 ) -> Table:
-    """Make a study up: a lock for each shape, every configuration once in each block.
-
-    Args:
-        rng: source of randomness.
-        shapes: speedups by threads.
-        noise: of the runs.
-        drift: growth of times over the study.
-        n_blocks: of the study.
-    """
+    """Simulate a study: a lock for each shape of speedups, every configuration once in each block."""
     study = parse(_STUDY % (", ".join(f'"{i}"' for i in range(len(shapes))), n_blocks))
     places = {(i, n): 1 / shape(n) for i, shape in enumerate(shapes) for n in LEVELS}
     keys = list(places)
-    scores, blocks = sweep(
-        rng, dict(enumerate(places.values())), n_blocks, noise=noise, drift_total=drift, n_iterations=1
-    )
+    times = dict(enumerate(places.values()))
+    scores, blocks = sweep(rng, times, n_blocks, noise=noise, drift_total=drift, n_iterations=1)
     configurations: list[Mapping[str, Level]] = [{"threads": n, "lock": str(i)} for i, n in keys]
     rows = [
         Row(f"r{k}-{b}", b, b, False, configurations[k], "ok", None, "clean", (), {}, {"wall": float(x)}, n_cpus=N_CPUS)
@@ -118,9 +109,8 @@ def check_sentences(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
     low, high = min(p.low for p in best.members), max(p.high for p in best.members)
     is_false["so many times"] = not all(low <= value <= high for value in members)
     if best.unless:
-        is_false["unless"] = any(
-            min(members) * np.exp(-LEAST) < truth(p) < max(members) * np.exp(LEAST) for p in best.others
-        )
+        low, high = min(members) * np.exp(-LEAST), max(members) * np.exp(LEAST)
+        is_false["unless"] = any(low < truth(p) < high for p in best.others)
     if "only make it slower" in text:
         curves_of = {id(point.curve) for point in best.others}
         is_false["only slower"] = any(truth(point) >= 1 for point in points if id(point.curve) in curves_of)
@@ -152,21 +142,19 @@ TICK = 0.02
 def decide_claim(
     rng: np.random.Generator, kind: str, way: str, n_blocks: int, alone: bool, high: float = 1.0
 ) -> Decision:
-    """Decide a claim whose range ends where the truth is, at 1, or beyond it.
+    """Decide a claim whose range ends at the truth, at 1, or beyond it.
 
-    Args:
-        rng: source of randomness.
-        kind: of `CLAIMS`.
-        way: of `WAYS`.
-        n_blocks: runs of each configuration.
-        alone: whether one figure is at the end, and the others are well inside; else all are at the end.
-        high: upper end of the range.
+    `alone`: whether one figure is at the end, and the others are well inside; else all are at the end.
     """
     noise, drift = NOISES[way] if way in NOISES else NOISES["normal"]
     table = simulate_study(rng, _shapes(kind, alone), noise, drift, n_blocks)
     shown = [_add_noise(rng, way, row.configuration, row.scores["wall"]) for row in table.rows]
     table.rows[:] = [structs.replace(row, scores={"wall": x}) for row, x in zip(table.rows, shown, strict=True)]
-    return _decide_first(table, [_claim(other, high) for other in sorted(CLAIMS, key=lambda other: other != kind)])
+    # The other claims contribute to the estimate of the spread of runs.
+    claims = [_claim(other, high) for other in sorted(CLAIMS, key=lambda other: other != kind)]
+    study = table.study.model_copy(update={"published": Published(claims=claims)})
+    taken, offers = samples_by_configuration(table), lambda _: OfferedQuantity("")
+    return decide_claims(replace(table, study=study), taken, offers)[0].decision
 
 
 def _claim(kind: str, high: float) -> PublishedClaim:
@@ -174,7 +162,7 @@ def _claim(kind: str, high: float) -> PublishedClaim:
 
 
 def _shapes(kind: str, alone: bool) -> list[Shape]:
-    """Speedups; the time of 16 threads of lock 0 is that of one thread, and so are the others where not `alone`."""
+    """Return speedups; 16 threads of lock 0 take the time of one thread, as do the others unless `alone`."""
     others = INSIDE if alone else 1.0
     along = {"flat": dict.fromkeys((2, 4, 8), others), "in order": {n: others**k for k, n in enumerate((1, 2, 4, 8))}}
     times = along.get(kind, {})
@@ -189,11 +177,3 @@ def _add_noise(rng: np.random.Generator, way: str, configuration: Mapping[str, o
     if way == "one level noisier" and configuration["threads"] == 16:
         return score * float(np.exp(0.15 * rng.standard_normal()))
     return max(TICK, round(score / TICK) * TICK) if way == "ticks" else score
-
-
-def _decide_first(table: Table, claims: list[PublishedClaim]) -> Decision:
-    """The first of them; the others lend it what they know of the spread of runs."""
-    study = table.study.model_copy(update={"published": Published(claims=claims)})
-    return decide_claims(replace(table, study=study), samples_by_configuration(table), lambda _: OfferedQuantity(""))[
-        0
-    ].decision

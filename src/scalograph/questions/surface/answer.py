@@ -1,4 +1,4 @@
-"""Workers over CPUs: the time of each configuration beside what the CPUs need, what a further worker adds, who was fair."""
+"""Answer how time goes with workers and CPUs: over the expected time, slope of a further worker, fairness."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,6 +17,7 @@ from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.questions.surface.tables import surface_tables
 
 FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
+MOST = 16
 
 
 def applies(table: Table) -> str | None:
@@ -30,45 +31,28 @@ def applies(table: Table) -> str | None:
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell the surface of each setting of the other factors, at most 16, those of most configurations first."""
-    pass  # few studies have one
-
+    """Describe the surface of each group of other factors, at most 16, those with most configurations first."""
     axes = _axes(table)
     assert axes is not None
-    return surfaces_answered(table, taken, axes, FEWEST_WORKERS)
+    quotas = [name for name, factor in table.study.factors.items() if factor.control == "quota"]
+    # Under a quota the CPUs are not what workers share.
+    free = [sample for sample in taken.values() if all(sample.configuration[name] == "none" for name in quotas)]
+    groups = {g: {_coordinates(s, axes): s for s in members} for g, members in group_samples(free, *axes).items()}
+    whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= FEWEST_WORKERS]
+    whole.sort(key=lambda pair: -len(pair[1]))
+    surfaces = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+    claim, tables = surface_claim(table, taken, surfaces), surface_tables(table, surfaces)
+    return Answer(document=Surfaces(surfaces=surfaces), claim=claim, tables=tables)
 
 
 def _axes(table: Table) -> tuple[str, str] | None:
-    """The factors that count workers and CPUs, where each worker does the same and one is the baseline."""
+    """Find the factors of workers and CPUs, where each worker does the same and one is the baseline."""
     factor = curve_factor(table)
     how = find_speedup_rule(table, factor)
-    cpus = next((name for name, factor_ in table.study.factors.items() if factor_.control == "cpus"), None)
+    cpus = next((name for name, other in table.study.factors.items() if other.control == "cpus"), None)
     if cpus is None or how is None or not how.per_worker or how.kind != "time" or table.study.baseline[factor] != 1:
         return None
     return factor, cpus
-
-
-MOST = 16
-
-
-def surfaces_answered(table: Table, taken: Samples, axes: tuple[str, str], fewest: int) -> Answer:
-    """Tell the surfaces over two factors, workers and CPUs, that have at least so many counts of workers."""
-    free = [sample for sample in taken.values() if not _has_quota(table, sample)]
-    groups = {g: {_coordinates(s, axes): s for s in members} for g, members in group_samples(free, *axes).items()}
-    whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= fewest]
-    whole.sort(key=lambda surfaces: -len(surfaces[1]))
-    surfaces = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
-    return Answer(
-        document=Surfaces(surfaces=surfaces),
-        claim=surface_claim(table, taken, surfaces),
-        tables=surface_tables(table, surfaces),
-    )
-
-
-def _has_quota(table: Table, sample: Sample) -> bool:
-    """Under a quota the CPUs are not what there is to share."""
-    quotas = (name for name, factor in table.study.factors.items() if factor.control == "quota")
-    return any(sample.configuration[name] != "none" for name in quotas)
 
 
 def _coordinates(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
@@ -82,11 +66,12 @@ def _surface(
     how = find_speedup_rule(table, axes[0])
     assert how is not None
     xs, ys = (sorted(set(levels)) for levels in zip(*cells, strict=True))
-    rows = [_row(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, xs, y) for y in ys]
-    slopes = [_slope(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, y) for y in ys]
+    by_y = {y: {x: cells[x, y] for x in xs if (x, y) in cells} for y in ys}
     return Surface(
-        group=group, x=axes[0], y=axes[1], x_levels=xs, y_levels=ys, response=how.response, cells=rows, slopes=slopes
-    )
+        group=group, x=axes[0], y=axes[1], x_levels=xs, y_levels=ys, response=how.response,
+        cells=[_row(table, how.response, row, xs, y) for y, row in by_y.items()],
+        slopes=[_slope(table, how.response, row, y) for y, row in by_y.items()],
+    )  # fmt: skip
 
 
 def _row(
@@ -120,7 +105,6 @@ def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | 
 
 
 def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
-    """Of each CPU over the runs; empty where they did not tell."""
     measured = [run for run in runs if run]
     return [sum(column) / len(measured) for column in zip(*measured, strict=False)]
 

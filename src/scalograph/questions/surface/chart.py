@@ -1,4 +1,4 @@
-"""Surfaces as figures: a map of every configuration, and lines of equal time."""
+"""Charts of surfaces: a map of every configuration, and lines of equal time."""
 
 from typing import Any
 
@@ -21,9 +21,9 @@ BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size":
 
 
 def figures(findings: Findings) -> list[Figure]:
-    """Draw every surface that has two rows or more: a single one is a curve, which is drawn already."""
+    """Draw every surface of two rows or more: a single one is a curve, which is drawn already."""
     part = findings.document("surface", Surfaces)
-    drawn = [first for first in part.surfaces if len(first.y_levels) > 1] if part else []
+    drawn = [surface for surface in part.surfaces if len(surface.y_levels) > 1] if part else []
     if not drawn:
         return []
     first, factors = drawn[0], Factors(findings)
@@ -31,7 +31,7 @@ def figures(findings: Findings) -> list[Figure]:
     scale = _scale(named, drawn)
     measure = one_line(named.title if named else first.response)
     title = f"{measure} over {factors[first.x].title} and {factors[first.y].title}"
-    views = [_view(first, scale, measure, factors) for first in drawn]
+    views = [_view(surface, scale, measure, factors) for surface in drawn]
     return [Figure("surfaces", title, FLAT, views, unit=escape_controls(scale.unit), choice="Surface")]
 
 
@@ -43,33 +43,22 @@ def _scale(named: ResponseDoc | None, drawn: list[Surface]) -> Scale:
 def _view(surface: Surface, scale: Scale, measure: str, factors: Factors) -> View:
     x, y, group = factors[surface.x], factors[surface.y], factors.group(surface.group)
     z = [[_height(cell, scale) for cell in row] for row in surface.cells]
-    texts = [
-        [
-            hover(_hover_lines(cell, scale, f"{x.title}: {n}, {y.title}: {m}"))
-            for n, cell in zip(surface.x_levels, row, strict=True)
-        ]
-        for m, row in zip(surface.y_levels, surface.cells, strict=True)
-    ]
+    texts = []
+    for m, row in zip(surface.y_levels, surface.cells, strict=True):
+        heads = [f"{x.title}: {n}, {y.title}: {m}" for n in surface.x_levels]
+        texts.append([hover(_hover_lines(cell, scale, head)) for head, cell in zip(heads, row, strict=True)])
     over = f"of {measure} over {x.title} and {y.title}; numbers in the table below the figure"
     cells = {"z": z, "colorscale": SHADES, "hoverinfo": "text", "text": texts, "colorbar": BAR}
-    plots = [
-        Plot(f"map {over}", *_map(surface, cells, x, y), title="Map", size="large"),
-        Plot(
-            f"lines of equal time {over}",
-            *_lines(surface, cells, x, y),
-            title="Lines of equal time",
-            key=LINES,
-            size="large",
-        ),
-    ]
-    if len(surface.y_levels) < FEW_ROWS:
-        del plots[1]
+    plots = [Plot(f"map {over}", *_map(surface, cells, x, y), title="Map", size="large")]
+    if len(surface.y_levels) >= FEW_ROWS:
+        lines, heading = _lines(surface, cells, x, y), "Lines of equal time"
+        plots.append(Plot(f"lines of equal time {over}", *lines, title=heading, key=LINES, size="large"))
     note = f"All with {group}." if group else ""
     return View(plots, name=group, note=note, details=[_table(surface, scale, measure, x, y)])
 
 
 def _map(surface: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Levels stand side by side, one cell each, however far apart their numbers are."""
+    """Draw levels side by side, one cell each, however far apart their numbers are."""
     columns, rows = list(range(len(surface.x_levels))), list(range(len(surface.y_levels)))
     colors = {"type": "heatmap", "x": columns, "y": rows, "xgap": 1, "ygap": 1, "hoverongaps": False, **cells}
     ridge = [(surface.x_levels.index(m), row) for row, m in enumerate(surface.y_levels) if m in surface.x_levels]
@@ -85,7 +74,6 @@ def _map(surface: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple
 
 
 def _flat_cells(surface: Surface) -> dict[str, Any]:
-    """Outline all cells that have a CPU for each worker, as steps."""
     ends = [sum(n <= m for n in surface.x_levels) - 0.5 for m in surface.y_levels]
     steps = "".join(f"L{end},{row - 0.5}L{end},{row + 0.5}" for row, end in enumerate(ends))
     path = f"M-0.5,-0.5{steps}L-0.5,{len(ends) - 0.5}Z"
@@ -95,16 +83,13 @@ def _flat_cells(surface: Surface) -> dict[str, Any]:
 def _lines(
     surface: Surface, cells: dict[str, Any], x: Levels, y: Levels
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Here both axes are true to their numbers, so that the ridge is a straight line."""
+    """Draw both axes to scale, so that the ridge is a straight line."""
     contours = {"coloring": "heatmap", "showlabels": True, "labelfont": {"color": "ink", "size": 11}}
     style = {"connectgaps": True, "ncontours": 12, "line": {"color": "muted", "width": 1}, "contours": contours}
     first, foot = surface.x_levels[0], max(surface.x_levels[0], surface.y_levels[0])
     top = min(surface.x_levels[-1], surface.y_levels[-1])
-    flat = {
-        "type": "path",
-        "path": f"M{first},{foot}L{top},{top}L{first},{top}Z",
-        "line": {"color": "ink", "width": 1.6},
-    }
+    path = f"M{first},{foot}L{top},{top}L{first},{top}Z"
+    flat = {"type": "path", "path": path, "line": {"color": "ink", "width": 1.6}}
     dashed = {"color": "ink", "width": 2.4, "dash": "4px,4px"}
     ridge = {"type": "line", "x0": foot, "y0": foot, "x1": top, "y1": top, "line": dashed}
     trace = {"type": "contour", "x": surface.x_levels, "y": surface.y_levels, **style, **cells}
@@ -113,7 +98,7 @@ def _lines(
 
 
 def _linear_axis(title: str, levels: list[int]) -> dict[str, Any]:
-    """A little longer than its levels, so that the first labels of two axes do not meet in the corner."""
+    """Make an axis a little longer than its levels, so that first labels do not meet in the corner."""
     spare = 0.03 * (levels[-1] - levels[0] or 1)
     return axis(title, (levels[0] - spare, levels[-1] + spare), **axis_ticks(levels, [*map(str, levels)]))
 
@@ -132,7 +117,6 @@ def _height(cell: SurfaceCell | None, scale: Scale) -> float | None:
 
 
 def _hover_lines(cell: SurfaceCell | None, scale: Scale, heading: str) -> list[str]:
-    """What is known of a configuration, line by line."""
     if cell is None:
         return []
     lines = [heading, f"{estimate(cell.estimate, scale)} {scale.unit}"]

@@ -1,4 +1,4 @@
-"""The claim of a surface: what each worker beyond the CPUs adds, beside what sharing the CPUs must cost."""
+"""State the claim of a surface: what each worker beyond the CPUs adds, beside the expected cost."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ MOST_OTHERS = 2
 
 
 def surface_claim(table: Table, taken: Samples, surfaces: Sequence[Surface]) -> Claim | None:
-    """Say it of the surface of most configurations."""
+    """State the claim for the surface with most configurations."""
     if not surfaces:
         return None
     surface = surfaces[0]
@@ -52,7 +52,7 @@ def surface_claim(table: Table, taken: Samples, surfaces: Sequence[Surface]) -> 
 
 
 def _other_surfaces(table: Table, surfaces: Sequence[Surface]) -> Iterator[str]:
-    """What a worker adds elsewhere, on the fewest and the most CPUs; of many surfaces, where to read it."""
+    """State what a worker adds on the fewest and the most CPUs of other surfaces."""
     if len(surfaces) > MOST_OTHERS + 1:
         yield "The tables have the others."
         return
@@ -73,7 +73,7 @@ def _slope_phrase(surface: Surface, row: int, scale: Scale) -> str:
 
 
 def slope_ratio(surface: Surface, row: int) -> Estimate:
-    """What a worker adds over T(1)/M, with what is not known of either, each side by its own ends."""
+    """Divide the slope by T(1)/M, each side of the interval from its own ends."""
     slope, alone, m = surface.slopes[row], surface.cells[row][surface.x_levels.index(1)], surface.y_levels[row]
     first = alone.estimate if alone else Estimate()
     if not is_resolved(slope) or not is_resolved(first):
@@ -89,7 +89,7 @@ def _log(a: float | None, b: float | None) -> float:
 
 
 def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
-    """Whether CPUs are shared as theory says: only where the intervals of all rows say so at once."""
+    """State whether CPUs are shared as expected: only where the intervals of all rows agree."""
     resolved = [e for e in over.values() if is_resolved(e)]
     dearer = [row for row, e in over.items() if (e.low or 0) > 1 + PLAY]
     cheaper = [row for row, e in over.items() if e.high is not None and e.high < 1 - PLAY]
@@ -104,7 +104,7 @@ def _sharing_phrase(surface: Surface, over: dict[int, Estimate]) -> str:
 
 
 def _ridge_sentences(table: Table, surface: Surface) -> list[str]:
-    """The exception: workers that have a CPU each, and still take longer than one."""
+    """State the exception: workers that have a CPU each, and still take longer than one."""
     ridges = [(m, *surface.ridge(row)) for row, m in enumerate(surface.y_levels)]
     widened = [(m, n, widen_jointly(e, len(ridges))) for m, n, e in ridges if e is not None]
     slow = [(m, n, e) for m, n, e in widened if (e.low or 0) > 1 + PLAY and is_resolved(e)]
@@ -134,9 +134,8 @@ def _matrix(table: Table, taken: Samples, surface: Surface, rows: Sequence[int],
         doubt = "some configurations have disturbed runs only" if m in disturbed else ""
         cells = [MatrixCell(estimate=surface.slopes[row], doubt=doubt)]
         cells += [MatrixCell(estimate=alone.estimate.rescale(1 / m))] if alone else []
-        matrix_rows.append(
-            MatrixRow(label=str(m), cells=[*cells, MatrixCell(text=claim_number(slope_ratio(surface, row)))])
-        )
+        cells.append(MatrixCell(text=claim_number(slope_ratio(surface, row))))
+        matrix_rows.append(MatrixRow(label=str(m), cells=cells))
     return Matrix(
         title=f"{title(table, surface.response)} that each {worker} beyond the CPUs adds",
         unit=table.study.responses[surface.response].unit, better="lower", rows_are=title(table, surface.y),

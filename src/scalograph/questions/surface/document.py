@@ -1,4 +1,4 @@
-"""Surfaces: a response over two counts, as findings hold it."""
+"""Findings of surfaces: a response over two counts."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from scalograph.protocol.plain import FlagField, Level, Model
 
 
 class SurfaceCell(Model):
-    """One configuration of a surface: its time, what the CPUs need for it, and how its workers shared them."""
+    """One configuration of a surface: its time, the expected time, and how its workers shared CPUs."""
 
     estimate: Estimate
     expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
@@ -32,7 +32,7 @@ class Surface(Model):
     slopes: list[Estimate] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
 
     def ridge(self, row: int) -> tuple[int, Estimate | None]:
-        """Find the most workers that have a CPU each, and their time over that of one, where there are two or more."""
+        """Find the most workers that have a CPU each, two or more, and their time over that of one."""
         workers, cell = max(
             (pair for pair in zip(self.x_levels, self.cells[row], strict=True) if pair[0] <= self.y_levels[row]),
             key=lambda pair: pair[0],
@@ -47,6 +47,6 @@ class Surface(Model):
 
 
 class Surfaces(Model):
-    """The part of the reading `surface`: those of most configurations first."""
+    """The part of the reading `surface`, those with most configurations first."""
 
     surfaces: list[Surface] = Field(max_length=16)

@@ -1,4 +1,4 @@
-"""How long do N equal workers take on M CPUs, and do they share them fairly?
+"""Model the time of N equal workers on M CPUs, and the fairness of their finish times.
 
 A worker that has a CPU to itself takes T(1). N of them on M CPUs cannot take less than T(1) max(1, N/M): the surface is
 flat up to the ridge N = M and rises by T(1)/M for each further worker. That is reached where the CPUs are shared in
@@ -29,7 +29,7 @@ FEWEST_RUNS = 5  # for its interval: with fewer, the most extreme pairs cover 67
 
 
 def shared_time(workers: int, cpus: int) -> float:
-    """Time over that of one worker where the CPUs are shared in pieces of time.
+    """Return time over that of one worker where CPUs are time-shared.
 
     >>> shared_time(1, 2), shared_time(3, 2)
     (1.0, 1.5)
@@ -38,7 +38,7 @@ def shared_time(workers: int, cpus: int) -> float:
 
 
 def pinned_time(workers: int, cpus: int) -> float:
-    """Time over that of one worker where each stays on one CPU.
+    """Return time over that of one worker where each stays on one CPU.
 
     >>> pinned_time(2, 2), pinned_time(3, 2)
     (1.0, 2.0)
@@ -48,21 +48,17 @@ def pinned_time(workers: int, cpus: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A measured time over the one that `shared` gives; `flag` names what the interval tells, or nothing."""
+    """A measured time over `shared_time`; `flag` names what the interval shows, or is empty."""
 
     estimate: Estimate
     flag: str
 
 
 def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence: float = 0.95) -> Deviation:
-    """How far N workers on M CPUs are from T(1) max(1, N/M).
+    """Compare the time of N workers on M CPUs with T(1) max(1, N/M).
 
-    Args:
-        here: times of the runs with `workers`.
-        single: times of the runs with one worker on the same CPUs, same unit.
-        workers: N, at least 1.
-        cpus: M, at least 1.
-        confidence: nominal coverage.
+    `here`: times of the runs with `workers`; `single`: times of the runs with one worker on the same CPUs, same
+    unit; `workers`: N, at least 1; `cpus`: M, at least 1.
 
     Returns:
         The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5 %.
@@ -87,14 +83,11 @@ def _flag(estimate: Estimate, stays: float) -> str:
 
 
 def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.95) -> Estimate:
-    """Time that each worker beyond the CPUs adds: the median of the slopes between all pairs of runs.
+    """Estimate the time that each worker beyond the CPUs adds: the median slope of all pairs of runs.
 
     Robust: up to 29 % of the runs may be disturbed, however far.
 
-    Args:
-        points: workers and time of each run; those with fewer workers than `cpus` are on the flat part and left out.
-        cpus: M.
-        confidence: nominal coverage.
+    `points`: workers and time of each run; those with fewer workers than `cpus` are on the flat part and left out.
 
     Returns:
         The slope, in time for each worker; without a value where fewer than three counts of workers are left.
@@ -120,7 +113,7 @@ def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.
 
 
 def widen_jointly(estimate: Estimate, n: int) -> Estimate:
-    """Widen the interval of a ratio so that n such intervals hold at once (Bonferroni, as of a normal log).
+    """Widen the interval of a ratio so that n such intervals hold at once (Bonferroni, on logs).
 
     >>> round(widen_jointly(Estimate(1.0, 0.9, 1 / 0.9), 5).low, 2)
     0.87
@@ -134,7 +127,7 @@ def widen_jointly(estimate: Estimate, n: int) -> Estimate:
 
 
 def jain(times: Sequence[float]) -> float:
-    """Fairness of finish times: 1 where all finish together, 1/n where one took all the time.
+    """Return Jain's fairness of finish times: 1 where all finish together, 1/n where one took all the time.
 
     Workers that run one after the other, in equal parts, have 3 (n + 1) / (4 n + 2), 0.75 for many.
 
@@ -152,14 +145,12 @@ def jain(times: Sequence[float]) -> float:
 
 
 def fairness(runs: Sequence[Sequence[float]], confidence: float = 0.95) -> Estimate:
-    """Jain's index of the finish times within a run, typical run.
+    """Average Jain's index of the finish times within a run.
 
     The index is 1 / (1 + c^2) of the times' coefficient of variation c. The interval is taken on log c and carried
     over, so that it never leaves 0 to 1.
 
-    Args:
-        runs: of each run, the finish times of its workers, any unit, two workers or more.
-        confidence: nominal coverage.
+    `runs`: of each run, the finish times of its workers, any unit, two workers or more.
 
     >>> fairness([[1.0, 1.0], [1.0, 1.0]]).value
     1.0

@@ -1,4 +1,4 @@
-"""What a surface offers to the claims of a paper: how its rows rise, and whether they are flat before."""
+"""Offer the slope of rows, and their deviation at the ridge, to published claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,10 +16,7 @@ NO_RIDGE = Estimate(value=None, warnings=("no count of workers is that of two or
 
 
 def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer one figure for each count of CPUs, of each surface.
-
-    Args:
-        document: the surfaces.
+    """Offer one value for each count of CPUs of each surface.
 
     Returns:
         By name; of rows that have too few counts of workers for a figure, one without a value. A ridge is that of rows
@@ -27,17 +24,11 @@ def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedFigure]]:
     """
     rows = [(surface, row) for surface in document.surfaces for row in range(len(surface.y_levels))]
     slopes = [OfferedFigure(_slope(surface, row), _group(surface, row)) for surface, row in rows]
-    ridges = [(surface, row, surface.ridge(row)) for surface, row in rows]
-    flat = [
-        (surface, row, deviation)
-        for surface, row, (n, deviation) in ridges
-        if deviation is not None and 1 < n == surface.y_levels[row]
-    ]
+    ridges = [(surface, row, *surface.ridge(row)) for surface, row in rows]
+    flat = [(s, row, over) for s, row, n, over in ridges if over is not None and 1 < n == s.y_levels[row]]
     flat = flat or [(surface, row, NO_RIDGE) for surface, row in rows]
-    return {
-        "slope_over_expected": slopes,
-        "ridge_deviation": [OfferedFigure(deviation, _group(surface, row)) for surface, row, deviation in flat],
-    }
+    deviations = [OfferedFigure(over, _group(surface, row)) for surface, row, over in flat]
+    return {"slope_over_expected": slopes, "ridge_deviation": deviations}
 
 
 def _group(surface: Surface, row: int) -> dict[str, int | float | str | bool]:
@@ -45,7 +36,7 @@ def _group(surface: Surface, row: int) -> dict[str, int | float | str | bool]:
 
 
 def _slope(surface: Surface, row: int) -> Estimate:
-    """The slope over T(1)/M; both have an interval, and their half-widths add up as those of logs do."""
+    """Divide the slope by T(1)/M; the half-widths of both intervals add up on logs."""
     slope, at = surface.slopes[row], surface.x_levels.index(1) if 1 in surface.x_levels else None
     cell = surface.cells[row][at] if at is not None else None
     if cell is None or not cell.estimate.value or slope.value is None:

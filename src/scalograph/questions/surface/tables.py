@@ -1,4 +1,4 @@
-"""Surfaces in tables: every configuration of each, and what a further worker adds."""
+"""Tables of surfaces: every configuration of each, and what a further worker adds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ _SLOPES = (
 
 
 def surface_tables(table: Table, surfaces: Sequence[Surface]) -> list[TableDoc]:
-    """Of each surface every configuration, divided by CPUs where they are many; and what a further worker adds."""
+    """Tabulate every configuration of each surface, by CPUs where they are many, and the slopes."""
     tables = []
     for index, surface in enumerate(surfaces):
         tables += [_slopes(table, surface, index), *_configurations(table, surface, index)]
@@ -36,30 +36,20 @@ def _slopes(table: Table, surface: Surface, index: int) -> TableDoc:
     columns += [Column(name="one more adds", unit=unit, kind="estimate"), Column(name="over T(1)/M", kind="estimate")]
     rows: list[list[Cell]] = []
     for row, cpus in enumerate(surface.y_levels):
-        over = _slope_ratio(surface.slopes[row], surface.alone(row), cpus)
-        _, flat = surface.ridge(row)
-        figures = [flat or Estimate(warnings=("one CPU, or not measured",)), surface.slopes[row], over]
-        rows.append([cpus, *figures])
-    return TableDoc(
-        id=f"surface-{index}-slopes", title=f"{group_prefix(table, surface.group)}What one more costs ({title(table, surface.x)})",
-        note=_SLOPES, columns=columns, rows=rows,
-    )  # fmt: skip
-
-
-def _slope_ratio(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
-    if not alone:
-        return Estimate(warnings=("one worker alone was not measured",))
-    value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
-    return replace(slope, value=value, low=low, high=high)
+        slope, alone, (_, flat) = surface.slopes[row], surface.alone(row), surface.ridge(row)
+        over = Estimate(warnings=("one worker alone was not measured",))
+        if alone:
+            value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
+            over = replace(slope, value=value, low=low, high=high)
+        rows.append([cpus, flat or Estimate(warnings=("one CPU, or not measured",)), slope, over])
+    heading = f"{group_prefix(table, surface.group)}What one more costs ({title(table, surface.x)})"
+    return TableDoc(id=f"surface-{index}-slopes", title=heading, note=_SLOPES, columns=columns, rows=rows)
 
 
 def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc]:
-    n_cells = len(surface.x_levels) * len(surface.y_levels)
-    parts = (
-        [range(len(surface.y_levels))]
-        if n_cells <= MAX_ROWS
-        else [range(i, i + 1) for i in range(len(surface.y_levels))]
-    )
+    n_rows = len(surface.y_levels)
+    is_whole = len(surface.x_levels) * n_rows <= MAX_ROWS
+    parts = [range(n_rows)] if is_whole else [range(i, i + 1) for i in range(n_rows)]
     unit = table.study.responses[surface.response].unit
     columns = [Column(name=title(table, name), kind="label") for name in (surface.y, surface.x)]
     columns += [
@@ -67,26 +57,22 @@ def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc
         Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
         Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    heading = f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}"
-    return [
-        TableDoc(
-            id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns,
-            title=heading if len(parts) == 1 else f"{heading}, {title(table, surface.y)} {surface.y_levels[part[0]]}",
-            rows=[
-                _line(surface, row, x, cell)
-                for row in part
-                for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)
-                if cell
-            ],
-        )
-        for part in parts
-    ]  # fmt: skip
+    heading, tables = (
+        f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}",
+        [],
+    )
+    for part in parts:
+        text = heading if len(parts) == 1 else f"{heading}, {title(table, surface.y)} {surface.y_levels[part[0]]}"
+        cells = [(row, x, cell) for row in part for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)]
+        rows = [_line(surface, row, x, cell) for row, x, cell in cells if cell]
+        tables.append(TableDoc(id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns, title=text, rows=rows))
+    return tables
 
 
 def _line(surface: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
     none = Estimate(warnings=("not taken here",))
-    figures = [cell.estimate, cell.deviation or none, cell.fairness or none]
-    return [surface.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag.text if cell.flag else ""]
+    estimates = [cell.estimate, cell.deviation or none, cell.fairness or none]
+    return [surface.y_levels[row], workers, *estimates, _busy(cell.busy), cell.flag.text if cell.flag else ""]
 
 
 def _busy(shares: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""How much each setting carries along its load, from where on nothing is gained, and what ends it."""
+"""Answer how much each configuration carries over its load, where it levels off, and its bottleneck."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,46 +51,35 @@ Driven = Mapping[str, DrivenRun]
 
 
 def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: Driven) -> LoadPoint:
-    """Tell what is known of a level.
+    """Summarize the runs of one level of the load.
 
-    Args:
-        table: the study.
-        level: of the factor of the load.
-        sample: its runs that count.
-        every: all that succeeded, those that break Little's law too.
-        driven: what runs say.
+    `sample`: its runs that count; `every`: all that succeeded, those that break Little's law too.
     """
     runs = [driven[row.run] for row in sample.rows(primary_response(table)) if row.run in driven]
-    confidence = table.study.protocol.confidence
-    n_requests = sum(run.n_requests for run in runs)
+    confidence, n_requests = table.study.protocol.confidence, sum(run.n_requests for run in runs)
+    names = [name for name in QUANTILES if any(name in run.quantiles_s for run in runs)]
     return LoadPoint(
         level=level, rate=estimate_response(table, sample, primary_response(table)),
         response=_summarize_runs([run.response_s for run in runs], confidence),
-        quantiles={
-            name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence)
-            for name in QUANTILES
-            if any(name in run.quantiles_s for run in runs)
-        },
+        quantiles={name: _summarize_runs([run.quantiles_s.get(name) for run in runs], confidence) for name in names},
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=part_uses(utilizations(runs)), n=len(sample.rows(primary_response(table))),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.succeeded),
-        dropped=dropped_connections(runs),
-        n_unchecked=sum(not run.is_checked for run in runs),
+        dropped=dropped_connections(runs), n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_driver_limits(runs),
     )  # fmt: skip
 
 
 def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
-    """Quantiles of all answers, where all runs told their histograms."""
     counts = added(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
     shares = {name: quantile(counts, share) for name, share in TOGETHER.items()}
     return {name: value for name, value in shares.items() if value is not None}
 
 
 def block_rates(table: Table, sample: Sample) -> dict[int, float]:
-    """The rate in each block; a run that was made again may stand in the block of another."""
+    """Average the rates of each block."""
     by_block: dict[int, list[float]] = {}
     name = primary_response(table)
     for block, rate in zip(sample.blocks(name), sample.scores(name), strict=True):
@@ -99,18 +88,14 @@ def block_rates(table: Table, sample: Sample) -> dict[int, float]:
 
 
 def part_uses(parts: Sequence[Utilization]) -> list[PartUse]:
-    """The parts, as findings hold them."""
-    return [
-        PartUse.model_validate(
-            {"kind": part.kind, "names": [*part.names[:MOST_PARTS]], "share": part.share, "used": part.used,
-             "granted": part.granted, "of_driver": part.of_driver, "wait_s": part.wait_s}
-        )
-        for part in parts[:MOST_PARTS]
-    ]  # fmt: skip
+    """Convert utilizations for the findings."""
+    names = ("kind", "share", "used", "granted", "of_driver", "wait_s")
+    values = [{name: getattr(part, name) for name in names} for part in parts[:MOST_PARTS]]
+    return [PartUse(**own, names=[*part.names[:MOST_PARTS]]) for own, part in zip(values, parts, strict=False)]
 
 
 def is_count(level: Level) -> bool:
-    """Tell whether a level counts something; 0 mostly stands for no limit, which is the most of all."""
+    """Tell whether a level is a count; 0 mostly stands for no limit, which is the most of all."""
     return type(level) is int and level >= 1
 
 
@@ -124,8 +109,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _driver_limits(runs: Sequence[DrivenRun]) -> str:
-    """Why the driver may have set the rate."""
-    late, used = _mean([run.to_blame for run in runs]), _mean([run.driver for run in runs])
+    """Tell why the driver may have limited the rate."""
+    late, used = _mean([run.late_by_driver for run in runs]), _mean([run.driver for run in runs])
     if late is not None and late >= LATE:
         return "late"
     if used is not None and used >= DRIVER_CPU:
@@ -140,12 +125,7 @@ MOST = 64
 
 
 def full_configurations(table: Table, taken: Samples) -> list[FullConfiguration]:
-    """Compare the highest level of all counted factors with the best of the others, in each setting of the rest.
-
-    Args:
-        table: the study.
-        taken: the runs that count.
-    """
+    """Compare the highest level of all counted factors with the best of the others, in each group."""
     counted = [name for name in varying_factors(table) if all(is_count(t[name]) for t in table.configurations)]
     if not counted:
         return []
@@ -159,7 +139,7 @@ def full_configurations(table: Table, taken: Samples) -> list[FullConfiguration]
 
 
 def _ratio_to_best(counted: list[str], rates: list[tuple[Sample, dict[int, float]]]) -> Estimate | None:
-    """Rate of the far corner over that of the best of the others; None where it has no runs."""
+    """Divide the rate of the full configuration by that of the best other; None where it has no runs."""
     top = {name: max(sample.configuration[name] for sample, _ in rates) for name in counted}
     corner = next((i for i, (sample, _) in enumerate(rates) if top.items() <= sample.configuration.items()), None)
     if corner is None:
@@ -176,43 +156,38 @@ CLIENTS = "clients"
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell it of every setting of the other factors, those of the highest rates first."""
+    """Answer for every group of other factors, the highest rates first."""
     rows = [row for sample in taken.values() for row in sample.succeeded]
     driven, parts = dict[str, DrivenRun](), list[list[RunPart]]()
     for name, record in read_named_records(table, rows):
         parts.append(run_parts(record))
         if (run := driven_run(record)) is not None:
             driven[name] = run
-    return answer_runs(table, taken, driven, _add_stop_parts(parts, table))
-
-
-def _add_stop_parts(parts: list[list[RunPart]], table: Table) -> list[list[RunPart]]:
-    """The parts of runs, and the ends of services that stayed up: runs do not tell the last of these."""
-    stops = [stop_parts(service) for service in table.services]
-    return [[part for part in run if part.what != STOP] for run in parts] + stops if stops else parts
+    # Ends of services that stayed up: runs do not report the last of these.
+    if stops := [stop_parts(service) for service in table.services]:
+        parts = [[part for part in run if part.what != STOP] for run in parts] + stops
+    return answer_runs(table, taken, driven, parts)
 
 
 def answer_runs(table: Table, taken: Samples, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
-    """Answer from what the runs say, by their names, and from how long their parts took."""
+    """Answer from runs with a driver, by name, and from the seconds of their parts."""
     factor = load_factor(table)
     lawful = {key: _lawful(sample, driven) for key, sample in taken.items()}
     groups = group_samples(lawful.values(), factor) if factor else {}
     every = group_samples(taken.values(), factor) if factor else {}
     loaded = [_group(table, factor, dict(key), members, every[key], driven) for key, members in groups.items()]
-    loaded = [group for group in loaded if group.known]
+    loaded = [group for group in loaded if group.points_with_runs]
     loaded.sort(key=lambda group: -(_rate(group) or 0.0))
     document = Throughputs(groups=loaded[:MOST_GROUPS], corners=full_configurations(table, lawful))
     return Answer(
-        document=document,
-        claim=throughput_claim(table, taken, document.groups),
-        tables=[*load_tables(table, document.groups), *parts_table(parts)],
-        doubts=_doubts(table, document.groups),
+        document=document, claim=throughput_claim(table, taken, document.groups),
+        tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(table, document.groups),
         warnings=[*_service_warnings(table), *_warnings(document.groups)],
-    )
+    )  # fmt: skip
 
 
 def load_factor(table: Table) -> str:
-    """The factor along which the load grows: clients where they vary, else the one of the curves; empty: none."""
+    """Find the factor of the load: clients where they vary, else that of the curves; empty: none."""
     factors = table.study.factors
     names = [name for name in factors if all(is_count(configuration[name]) for configuration in table.configurations)]
     several = [name for name in varying_factors(table) if name in names]
@@ -221,7 +196,7 @@ def load_factor(table: Table) -> str:
 
 
 def _lawful(sample: Sample, driven: Driven) -> Sample:
-    """Without the runs that break Little's law."""
+    """Drop the runs that break Little's law."""
     kept = tuple(row for row in sample.counted if row.run not in driven or driven[row.run].is_lawful)
     return replace(sample, counted=kept)
 
@@ -237,71 +212,63 @@ def _group(
 ) -> LoadedGroup:  # fmt: skip
     by_level = {int(s.configuration[factor]): s for s in members}
     whole = {int(s.configuration[factor]): s for s in every}
-    points = [
-        load_point(table, level, by_level[level], whole[level], driven) for level in sorted(by_level)[:MOST_POINTS]
-    ]
+    levels = sorted(by_level)[:MOST_POINTS]
+    points = [load_point(table, level, by_level[level], whole[level], driven) for level in levels]
     loaded = LoadedGroup(group=group, factor=factor, points=points, **_load_kind(by_level, driven))
-    if not loaded.known:
+    if not loaded.points_with_runs:
         return loaded
-    rates = {point.level: block_rates(table, by_level[point.level]) for point in loaded.known}
+    rates = {point.level: block_rates(table, by_level[point.level]) for point in loaded.points_with_runs}
     usable = all(min(blocks.values(), default=0.0) > 0 for blocks in rates.values())
     fit = plateau(rates, table.study.protocol.confidence) if usable else None
-    return loaded.model_copy(
-        update={**_plateau_fields(table, loaded, fit), **_bottleneck_fields(table, loaded, fit, by_level, driven)}
-    )
-
-
-def _plateau_fields(table: Table, loaded: LoadedGroup, fit: Plateau | None) -> dict[str, object]:
-    if fit is None:
-        return {"at": _reported_level(loaded, None)}
-    n, confidence = min(point.n for point in loaded.known), table.study.protocol.confidence
-    plain = {"state": fit.state, "plateau": fit.estimate(confidence, n), "falls": fit.falls}
-    return {**plain, "at": _reported_level(loaded, fit)}
+    fields = {"at": _reported_level(loaded, fit), **_bottleneck_fields(table, loaded, fit, by_level, driven)}
+    if fit is not None:
+        value = fit.estimate(table.study.protocol.confidence, min(point.n for point in loaded.points_with_runs))
+        fields |= {"state": fit.state, "plateau": value, "falls": fit.falls}
+    return loaded.model_copy(update=fields)
 
 
 def _reported_level(loaded: LoadedGroup, fit: Plateau | None) -> int:
-    """The level whose rate is told."""
+    """Choose the level whose rate is reported."""
     if fit is not None and fit.high is not None:
         return fit.high
     if fit is not None and fit.state == "rising":
-        return loaded.known[-1].level
-    return max(loaded.known, key=lambda point: point.rate.value or 0.0).level
+        return loaded.points_with_runs[-1].level
+    return max(loaded.points_with_runs, key=lambda point: point.rate.value or 0.0).level
 
 
 def _bottleneck_fields(
     table: Table, loaded: LoadedGroup, fit: Plateau | None, by_level: Mapping[int, Sample], driven: Driven
 ) -> dict[str, object]:
-    """What ends it, by the runs of the level that carries most of those where nothing is gained."""
+    """Find the bottleneck from the runs of the level with the highest rate on the plateau."""
     at = _reported_level(loaded, fit)
-    best = max((point for point in loaded.known if point.level >= at), key=lambda point: point.rate.value or 0.0)
+    best = max(
+        (point for point in loaded.points_with_runs if point.level >= at), key=lambda point: point.rate.value or 0.0
+    )
     runs = _runs(by_level[best.level], driven)
     if not runs:
         return {}
-    first = loaded.known[0].level
-    alone = _response_times(by_level[first], driven) if loaded.is_clients and (first == 1 or first < best.level) else []
+    first = loaded.points_with_runs[0].level
+    has_alone = loaded.is_clients and (first == 1 or first < best.level)
+    alone = [run.response_s for run in _runs(by_level[first], driven) if run.response_s] if has_alone else []
     bounded = (loaded.is_clients or loaded.is_offered) and fit is not None and fit.high is not None
     ended = find_bottleneck(runs, geometric_mean(alone) if alone else None, bounded)
-    fields = {"ends": ended.kind, "grows": ended.grows, "waited": ended.waited}
-    parts = {"ended_by": part_uses(ended.parts), "ruled_out": part_uses(ended.others)}
+    fields: dict[str, object] = {"ends": ended.kind, "grows": ended.grows, "waited": ended.waited}
+    fields |= {"ended_by": part_uses(ended.parts), "ruled_out": part_uses(ended.others)}
     think = [run.think_s for run in runs if run.think_s is not None]
     if not alone or not think or not bounded:
-        return {**fields, **parts}
+        return fields
     at_once = knee(best.rate, summarize(alone, table.study.protocol.confidence), sum(think) / len(think))
     # Requests of the lowest level may already wait for each other.
     is_alone = first == 1 or (at_once.low is not None and at_once.low > first)
-    return {**fields, **parts, "knee": at_once if is_alone else None}
+    return {**fields, "knee": at_once if is_alone else None}
 
 
 def _runs(sample: Sample, driven: Driven) -> list[DrivenRun]:
     return [driven[row.run] for row in sample.counted if row.run in driven]
 
 
-def _response_times(sample: Sample, driven: Driven) -> list[float]:
-    return [run.response_s for run in _runs(sample, driven) if run.response_s]
-
-
 def _load_kind(by_level: Mapping[int, Sample], driven: Driven) -> dict[str, bool]:
-    """Whether the levels are the load itself: clients of a closed loop, or the rate of an open one."""
+    """Tell whether the levels are the load itself: clients of a closed loop, or the rate of an open one."""
     runs = [(level, run) for level, sample in by_level.items() for run in _runs(sample, driven)]
     return {
         "is_clients": bool(runs) and all(run.clients == level and run.offered is None for level, run in runs),
@@ -310,7 +277,6 @@ def _load_kind(by_level: Mapping[int, Sample], driven: Driven) -> dict[str, bool
 
 
 def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
-    """What is wrong with the runs of all groups, in a sentence each."""
     points = [point for group in groups for point in group.points]
     doubts = []
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
@@ -325,7 +291,6 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
 
 
 def _service_warnings(table: Table) -> list[str]:
-    """What is to be known of services that stayed up."""
     if table.study.workload.keep == "run":
         return []
     met = "services stayed up over runs of a block: what a run left in them, those after it met"
@@ -333,7 +298,6 @@ def _service_warnings(table: Table) -> list[str]:
 
 
 def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:
-    """What could not be seen of the runs that count."""
     points = [point for group in groups for point in group.points]
     if not (n := sum(point.n_unchecked for point in points)):
         return []

@@ -1,4 +1,4 @@
-"""Throughput and response times over the load, of one setting at a time, with the bounds that meet at the knee."""
+"""Chart of throughput and response times over the load, with the bounds that meet at the knee."""
 
 from collections.abc import Sequence
 from math import log10
@@ -23,9 +23,9 @@ TIMES = "So many of the requests take no longer."
 
 
 def figures(findings: Findings) -> list[Figure]:
-    """Draw each setting that has several loads, those of the highest rates first."""
+    """Draw each group that has several loads, those with the highest rates first."""
     part = findings.document("throughput", Throughputs)
-    drawn = [group for group in part.groups if len(group.known) > 1][:MOST] if part else []
+    drawn = [group for group in part.groups if len(group.points_with_runs) > 1][:MOST] if part else []
     if not drawn:
         return []
     factors = Factors(findings)
@@ -41,7 +41,7 @@ def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
 
 
 def _rate(group: LoadedGroup, along: Levels, unit: str) -> Plot:
-    rates = [(point, point.rate) for point in group.known]
+    rates = [(point, point.rate) for point in group.points_with_runs]
     ends = [e for _, rate in rates for e in (rate.value, rate.low, rate.high) if e and e > 0]
     bounds = _bounds(group, along)
     shapes = [_shade(group, along)] if group.plateau.low is not None and group.plateau.high is not None else []
@@ -53,15 +53,15 @@ def _rate(group: LoadedGroup, along: Levels, unit: str) -> Plot:
 
 
 def _times(group: LoadedGroup, along: Levels) -> list[Plot]:
-    names = [name for name in NAMES if all(name in point.quantiles for point in group.known)]
-    values = [point.quantiles[name].value for point in group.known for name in names]
+    names = [name for name in NAMES if all(name in point.quantiles for point in group.points_with_runs)]
+    values = [point.quantiles[name].value for point in group.points_with_runs for name in names]
     positive = [value for value in values if value]
     if not positive:
         return []
     scale = scale_for("s", positive)
-    lines = [[(point, point.quantiles[name]) for point in group.known] for name in names]
+    lines = [[(point, point.quantiles[name]) for point in group.points_with_runs] for name in names]
     data = [_line(each, along, i, scale.unit, scale) for i, each in enumerate(lines)]
-    position, last = axis_position(along), group.known[-1]
+    position, last = axis_position(along), group.points_with_runs[-1]
     words = [
         {"x": position(last.level), "y": _log(last.quantiles[name], scale), "text": NAMES[name], "showarrow": False,
          "xanchor": "left", "xshift": 8, "font": {"color": f"line-{i}", "size": 12}}
@@ -74,7 +74,7 @@ def _times(group: LoadedGroup, along: Levels) -> list[Plot]:
 
 
 def _log(e: Estimate, scale: Scale) -> float:
-    """Where a text stands on a logarithmic axis."""
+    """Return the position on a logarithmic axis."""
     return round(log10((e.value or 1.0) * scale.factor), 4)
 
 
@@ -91,7 +91,7 @@ def _axes(along: Levels, unit: str, ends: Sequence[float]) -> dict[str, Any]:
 def _line(
     values: Sequence[tuple[LoadPoint, Estimate]], along: Levels, index: int, unit: str, scale: Scale = PLAIN
 ) -> dict[str, Any]:
-    """Points with their intervals."""
+    """Draw points with their intervals."""
     position, color = axis_position(along), f"line-{index}"
     drawn = [(p, e, (e.value or 0.0) * scale.factor) for p, e in values if e.value is not None]
     bars = {
@@ -106,18 +106,18 @@ def _line(
 
 
 def _bounds(group: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
-    """The asymptotes; none where the knee is not known."""
-    most = max(point.rate.value or 0.0 for point in group.known)
+    """Draw the asymptotes; none where the knee is not known."""
+    most = max(point.rate.value or 0.0 for point in group.points_with_runs)
     if group.knee is None or not group.knee.value:
         return []
     position = axis_position(along)
-    asked = [(position(p.level), p.level * most / group.knee.value) for p in group.known]
+    asked = [(position(p.level), p.level * most / group.knee.value) for p in group.points_with_runs]
     both = [asked, [(x, most) for x, _ in asked]]
     return [line([x for x, _ in each], [y for _, y in each], "muted", 1.2, style={"dash": "dash"}) for each in both]
 
 
 def _shade(group: LoadedGroup, along: Levels) -> dict[str, Any]:
-    """From the first level that may be on the plateau to the first that is."""
+    """Shade from the first level that may be on the plateau to the first that is."""
     position = axis_position(along)
     low, high = (position(x or 0.0) for x in (group.plateau.low, group.plateau.high))
     edge = {"color": fade_color("line-0", 0.5), "width": 1}

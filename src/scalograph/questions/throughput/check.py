@@ -1,4 +1,4 @@
-"""What the question for throughput needs of its study: a rate of right answers, and one factor of counts."""
+"""Check the study of throughput: it needs a rate of right answers, and one factor of counts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,15 +11,7 @@ BASIS: Basis = "configurations"
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
-    """Find why a study cannot tell how much a service carries.
-
-    Args:
-        raw: the study as it was written.
-        factors: those of its factors that are tables.
-
-    Yields:
-        Where, what was found, what was expected, what to do.
-    """
+    """Find why a study cannot measure the throughput of a service."""
     yield from check_no_role(factors)
     yield from check_precision_runs(raw)
     responses = [response for response in table(raw, "responses").values() if isinstance(response, dict)]

@@ -1,4 +1,4 @@
-"""What a study of throughput says first: how much is carried, whether more load adds anything, and what ends it."""
+"""State the claim on throughput: the maximum rate, whether more load adds anything, and the bottleneck."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +33,7 @@ WRONG_CAUSES = {
 
 
 def bottleneck_phrase(group: LoadedGroup) -> str:
-    """Say what ends it; empty where nothing was measured that could tell."""
+    """Name the bottleneck; empty where nothing was measured that could show it."""
     if group.ends == "not known":
         return ""
     if group.ends == "inside":
@@ -48,10 +48,8 @@ def bottleneck_phrase(group: LoadedGroup) -> str:
 
 def other_parts(group: LoadedGroup) -> str:
     """Name the parts that are ruled out, the fullest first; empty where there are none."""
-    parts = [
-        part for part in group.ruled_out if part.kind != "clients" and (part.kind not in STALLS or part.share > SEEN)
-    ]
-    amounts = [utilization_phrase(group, part) for part in parts][:MOST]
+    parts = [part for part in group.ruled_out if part.kind not in STALLS or part.share > SEEN]
+    amounts = [utilization_phrase(group, part) for part in parts if part.kind != "clients"][:MOST]
     point = group.point(group.at)
     if group.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
         amounts.append("dropped connections")
@@ -59,7 +57,7 @@ def other_parts(group: LoadedGroup) -> str:
 
 
 def utilization_phrase(group: LoadedGroup, part: PartUse) -> str:
-    """Say how full a part is: "database CPU 0.32 of 1"."""
+    """State how full a part is: "database CPU 0.32 of 1"."""
     if part.kind == "clients":
         return f"{join_names(part.names)} {percent(part.share)}"
     if part.kind in STALLS:
@@ -74,11 +72,13 @@ def utilization_phrase(group: LoadedGroup, part: PartUse) -> str:
 
 def _ambiguity_phrase(group: LoadedGroup) -> str:
     if len(group.ended_by) > 1:
-        return f"{join_names([utilization_phrase(group, part) for part in group.ended_by])} are too much alike to say which ends it"
+        names = join_names([utilization_phrase(group, part) for part in group.ended_by])
+        return f"{names} are too much alike to say which ends it"
     if group.state == "rising":
         return ""
     if group.ended_by:
-        return f"{_full_part_phrase(group, group.ended_by[0])}; who has one waits for a CPU: which of the two ends it is not resolved"
+        full = _full_part_phrase(group, group.ended_by[0])
+        return f"{full}; who has one waits for a CPU: which of the two ends it is not resolved"
     waits = f", and tasks wait {percent(group.waited)} of their time for one" if group.waited is not None else ""
     return f"what ends it is not resolved: no CPU is used up{waits}"
 
@@ -96,11 +96,8 @@ def _full_part_phrase(group: LoadedGroup, part: PartUse) -> str:
     if part.kind == "driver":
         return "the driver gives out first"
     if part.kind == "clients":
-        return (
-            "no more was asked for"
-            if part.names == ["offered"]
-            else "the clients limit it: they hardly wait for answers"
-        )
+        is_open = part.names == ["offered"]
+        return "no more was asked for" if is_open else "the clients limit it: they hardly wait for answers"
     owner = _owner(group, part)
     if part.kind in STALLS:
         return f"{owner} tasks wait for {STALLS[part.kind]} for {percent(part.share)} of the time"
@@ -113,7 +110,7 @@ def _full_part_phrase(group: LoadedGroup, part: PartUse) -> str:
 
 
 def _owner(group: LoadedGroup, part: PartUse) -> str:
-    """Whose it is: "its" where there is one service."""
+    """Name whose part it is: "its" where there is one service."""
     services = {name for p in (*group.ended_by, *group.ruled_out) if p.kind == "cpu" for name in p.names}
     if len(services) < 2:
         return "its"
@@ -121,34 +118,24 @@ def _owner(group: LoadedGroup, part: PartUse) -> str:
 
 
 DRIVER = {
-    "late": "the driver was late",
-    "CPU": "the driver's CPU was used up",
-    "no CPU": "the driver had no CPU in time",
+    "late": "the driver was late", "CPU": "the driver's CPU was used up", "no CPU": "the driver had no CPU in time",
     "ceiling": "the driver was near its end",
-}
+}  # fmt: skip
 
 
 def rate_matrix(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Matrix | None:
-    """Show rates at the loads that the claim names, and some between.
-
-    Args:
-        table: the study.
-        taken: the runs of each configuration.
-        groups: those of the highest rates first, one at least.
-    """
+    """Tabulate rates at the loads that the claim names, and some between."""
     factor, first = groups[0].factor, groups[0]
-    ends = [first.known[0].level, first.at or first.known[-1].level, first.known[-1].level]
-    chosen = choose_columns(sorted(point.level for group in groups for point in group.points), ends)
-    by_key = {
-        tuple({**group.group, factor: point.level}[name] for name in table.study.factors): point
-        for group in groups
-        for point in group.points
-    }
-    cells = [
-        (sample, MatrixCell(estimate=by_key[key].rate, doubt=DRIVER.get(by_key[key].driver_limits, "")))
-        for key, sample in taken.items()
-        if key in by_key
+    ends = [
+        first.points_with_runs[0].level,
+        first.at or first.points_with_runs[-1].level,
+        first.points_with_runs[-1].level,
     ]
+    chosen = choose_columns(sorted(point.level for group in groups for point in group.points), ends)
+    points = [({**group.group, factor: point.level}, point) for group in groups for point in group.points]
+    by_key = {tuple(levels[name] for name in table.study.factors): point for levels, point in points}
+    both = [(sample, by_key[key]) for key, sample in taken.items() if key in by_key]
+    cells = [(s, MatrixCell(estimate=x.rate, doubt=DRIVER.get(x.driver_limits, ""))) for s, x in both]
     lines = rows(table, factor, chosen, cells)
     response = table.study.responses[primary_response(table)]
     texts = {"title": title_of(table, primary_response(table)), "unit": response.unit, "better": response.better}
@@ -156,16 +143,11 @@ def rate_matrix(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> 
 
 
 def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
-    """Say whether more of the load adds anything, why not, and where it does.
-
-    Args:
-        table: the study.
-        groups: the setting that is told, and the others.
-    """
+    """State whether more load adds anything, why not, and where it does."""
     group, reason = groups[0], bottleneck_phrase(groups[0])
     if group.falls is not None and group.falls.value is not None:
-        last = short_levels(table, {group.factor: group.known[-1].level})
-        lost = group.known[-1].errors
+        last = short_levels(table, {group.factor: group.points_with_runs[-1].level})
+        lost = group.points_with_runs[-1].errors
         there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
         return f"; more carry less ({times(group.falls)} with {last}{there}){reason and f': {reason}'}"
     if group.state == "found":
@@ -178,37 +160,28 @@ def more_load_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
     if group.state == "rising":
         is_full = group.ends not in ("clients", "not resolved", "not known")
         return f"; it rises up to there, where {reason}" if is_full else f"; it still rises{reason and f': {reason}'}"
-    if len(group.known) == 1:
+    if len(group.points_with_runs) == 1:
         return reason and f": {reason}"
     return "; whether more add anything is not resolved"
 
 
 def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
-    """Name the setting, one factor away, in which more do add: that nothing is gained may hold for the first alone."""
+    """Name the group, one factor away, in which more load does add: the plateau may hold for the first alone."""
     first = groups[0]
     for group in groups[1:]:
         other = {name: level for name, level in group.group.items() if first.group.get(name) != level}
-        adds = (
-            group.state in ("found", "rising") and group.at is not None and first.at is not None and group.at > first.at
-        )
-        if adds and len(other) == 1:
-            return f" (with {short_levels(table, other)} {'they do' if is_counted(title(table, group.factor)) else 'it does'})"
+        is_higher = group.at is not None and first.at is not None and group.at > first.at
+        if is_higher and group.state in ("found", "rising") and len(other) == 1:
+            does = "they do" if is_counted(title(table, group.factor)) else "it does"
+            return f" (with {short_levels(table, other)} {does})"
     return ""
 
 
 def throughput_claim(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Claim:
-    """Say it of the setting that carries the most, or why it cannot be said.
-
-    Args:
-        table: the study.
-        taken: the runs of each configuration.
-        groups: those of the highest rates first.
-    """
+    """State the claim for the group with the highest rate, or why it cannot be stated."""
     figure = f"response {primary_response(table)}"
-    reason = why_unanswerable(table, taken) or (
-        "" if groups else missing_response(table, taken, primary_response(table))
-    )
-    if reason:
+    missing = "" if groups else missing_response(table, taken, primary_response(table))
+    if reason := why_unanswerable(table, taken) or missing:
         return Claim(sentences=[f"Cannot be said: {reason}."], answered=False, figure=figure)
     group = groups[0]
     point = group.point(group.at)
@@ -220,16 +193,12 @@ def throughput_claim(table: Table, taken: Samples, groups: Sequence[LoadedGroup]
     else:
         sentences = limit_sentences(_sentences(table, groups, group, point))
     answered = not sentences[0].startswith("Cannot")
-    return Claim(
-        sentences=sentences,
-        answered=answered,
-        matrix=rate_matrix(table, taken, groups),
-        figure=figure,
-    )
+    return Claim(sentences=sentences, answered=answered, matrix=rate_matrix(table, taken, groups), figure=figure)
 
 
 def _sentences(table: Table, groups: Sequence[LoadedGroup], group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, group)}{more_load_phrase(table, groups)}."
+    more = more_load_phrase(table, groups)
+    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, group)}{more}."
     yield from _times(group, point)
     if rest := other_parts(group):
         yield f"Ruled out: {rest}."
@@ -256,7 +225,7 @@ def _setting(table: Table, group: LoadedGroup) -> str:
 
 
 def _times(group: LoadedGroup, point: LoadPoint) -> Iterator[str]:
-    """Response times at that load, and where queues begin."""
+    """State response times at that load, and where queues begin."""
     parts, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:

@@ -1,4 +1,4 @@
-"""How much a service carries, as findings hold it."""
+"""Findings of throughput: rates over the load, plateau, and bottleneck."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class PartUse(Model):
 
 
 class LoadPoint(Model):
-    """One level: its rate, its response times, and what is wrong with its runs."""
+    """One level of the load: its rate, its response times, and what is wrong with its runs."""
 
     level: int
     rate: Estimate
@@ -45,7 +45,7 @@ class LoadPoint(Model):
 
 
 class LoadedGroup(Model):
-    """One setting of the factors that the load does not run along."""
+    """One group of levels of the factors other than the load."""
 
     group: dict[str, Level]
     factor: str
@@ -58,28 +58,17 @@ class LoadedGroup(Model):
     falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
     knee: Estimate | None = Field(default=None, description="clients with which queues begin")
     ends: Literal[
-        "cpu",
-        "quota",
-        "tasks",
-        "io",
-        "memory",
-        "driver",
-        "clients",
-        "pool",
-        "backlog",
-        "wrong",
-        "inside",
-        "not resolved",
-        "not known",
-    ] = "not known"
+        "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
+        "not resolved", "not known",
+    ] = "not known"  # fmt: skip
     ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     grows: float | None = Field(default=None, description="response time there over that of the lowest level")
     waited: float | None = Field(default=None, description="share of ready time without a CPU, of services")
 
     @property
-    def known(self) -> list[LoadPoint]:
-        """The points with a run that counts."""
+    def points_with_runs(self) -> list[LoadPoint]:
+        """Return the points with a run that counts."""
         return [point for point in self.points if point.rate.value is not None]
 
     def point(self, level: int | None) -> LoadPoint | None:
@@ -88,14 +77,14 @@ class LoadedGroup(Model):
 
 
 class FullConfiguration(Model):
-    """The configuration with the highest level of every counted factor, in one setting of the others."""
+    """The configuration with the highest level of every counted factor, in one group of the others."""
 
     group: dict[str, Level]
     over_best: Estimate = Field(description="its rate over that of the best of the others")
 
 
 class Throughputs(Model):
-    """The part of the question `throughput`: the groups of the highest rates first."""
+    """The part of the question `throughput`: the groups with the highest rates first."""
 
     groups: list[LoadedGroup] = Field(max_length=MOST_GROUPS)
     corners: list[FullConfiguration] = Field(default=[], max_length=MOST_GROUPS)

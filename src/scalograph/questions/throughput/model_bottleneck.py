@@ -1,4 +1,4 @@
-"""Which part ends it: how full each one is where nothing more is gained, the fullest first.
+"""Find the bottleneck: the utilization of each part on the plateau, the fullest first.
 
 A part that is full cannot do more: CPUs that are always busy, a quota that is used up, a process that runs on all CPUs
 that it has tasks for, a driver that is late, clients that hardly wait for anything but themselves. If none is full and
@@ -30,15 +30,11 @@ WAITED = 0.25
 
 
 def cpu_wait_share(processes: Sequence[ProcessUse]) -> float | None:
-    """Return the share of the time in which tasks of services were ready that they had no CPU; None: not measured.
+    """Return the share of their ready time in which tasks of services had no CPU; None: not measured.
 
     Each service counts by that time: one that is hardly ever ready says little.
     """
-    shares = [
-        (process.waited, process.ready)
-        for process in processes
-        if process.role == "service" and process.waited is not None
-    ]
+    shares = [(p.waited, p.ready) for p in processes if p.role == "service" and p.waited is not None]
     if not shares:
         return None
     weights = [1.0 if any(ready is None for _, ready in shares) else ready or 0.0 for _, ready in shares]
@@ -49,15 +45,13 @@ def cpu_wait_share(processes: Sequence[ProcessUse]) -> float | None:
 def waits_for_cpu(runs: Sequence[DrivenRun], alone_s: float | None) -> bool:
     """Tell whether requests wait for a CPU for a good part of the time that they wait.
 
-    Args:
-        runs: of one configuration.
-        alone_s: response time where requests do not wait for each other; None where that is not known.
+    `alone_s`: response time where requests do not wait for each other; None where that is not known.
     """
     return _is_large(runs, lambda run: _waiting(run, alone_s))
 
 
 def holds_for_cpu(runs: Sequence[DrivenRun]) -> bool:
-    """Tell whether those who have something of a pool wait for a CPU for a good part of that time."""
+    """Tell whether holders of a pool's connections wait for a CPU for a good part of that time."""
     return _is_large(runs, lambda run: run.pool.busy if run.pool else None)
 
 
@@ -67,21 +61,17 @@ def _is_large(runs: Sequence[DrivenRun], over: Callable[[DrivenRun], float | Non
 
 
 def _share(run: DrivenRun, whole: float | None) -> float | None:
-    """Tasks that are ready and have no CPU, of so many requests; the share of ready time where that is not known."""
-    services = [process for process in run.processes if process.role == "service"]
-    waiting = [
-        process.waited * process.ready
-        for process in services
-        if process.waited is not None and process.ready is not None
-    ]
+    """Divide tasks that are ready and have no CPU by so many requests; else return the share of ready time."""
+    services = [p for p in run.processes if p.role == "service"]
+    waiting = [p.waited * p.ready for p in services if p.waited is not None and p.ready is not None]
     if whole is None or len(waiting) < len(services) or not waiting:
         return cpu_wait_share(services)
     return sum(waiting) / whole if whole > 0 else 1.0
 
 
 def _waiting(run: DrivenRun, alone_s: float | None) -> float | None:
-    """Mean number of requests in flight that are not served."""
-    used = sum(process.used for process in run.processes if process.role == "service")
+    """Return the mean number of requests in flight that are not served."""
+    used = sum(p.used for p in run.processes if p.role == "service")
     return None if run.in_flight is None else run.in_flight - (used if alone_s is None else run.rate * alone_s)
 
 
@@ -96,20 +86,9 @@ KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
 OFFERED = "offered"
 
 Kind = Literal[
-    "cpu",
-    "quota",
-    "tasks",
-    "io",
-    "memory",
-    "driver",
-    "clients",
-    "pool",
-    "backlog",
-    "wrong",
-    "inside",
-    "not resolved",
-    "not known",
-]
+    "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
+    "not resolved", "not known",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +116,7 @@ class Utilization:
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """What ends it.
+    """The bottleneck of a group.
 
     Attributes:
         kind: of the part; where none is full: `pool`, if that of a service is always in use, `backlog`, if connections
@@ -157,7 +136,7 @@ class Bottleneck:
 
 
 def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool = True) -> Bottleneck:
-    """Name what ends it.
+    """Find the bottleneck.
 
     Args:
         runs: of one configuration, where nothing more is gained.
@@ -192,7 +171,7 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
 
 
 def _lost_requests(runs: Sequence[DrivenRun]) -> Utilization | None:
-    """Connections or answers that were lost, where there are enough to end a load."""
+    """Return lost connections or answers, where there are enough to limit the load."""
     if (dropped := dropped_connections(runs) or 0.0) >= DROPPED:
         return Utilization("backlog", ("connections",), dropped)
     what, share = wrong_requests(runs)
@@ -200,17 +179,17 @@ def _lost_requests(runs: Sequence[DrivenRun]) -> Utilization | None:
 
 
 def _waits(parts: Sequence[Utilization], is_bounded: bool) -> bool:
-    """Whether the load waits: more of it was shown to add nothing, or clients wait for half of their time."""
+    """Tell whether the load waits: more added nothing, or clients wait for half of their time."""
     return is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
 
 
 def utilizations(runs: Sequence[DrivenRun]) -> list[Utilization]:
-    """Tell how full each part is, of runs of one configuration, those with a meter."""
+    """Measure how full each part is that has a meter, of runs of one configuration."""
     return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_pool(runs), *_driver(runs)]
 
 
 def _covers(first: Utilization, other: Utilization) -> bool:
-    """Whether a part says of the same processes what another, fuller one says already."""
+    """Tell whether a fuller part says the same of the same processes."""
     return (
         other is not first
         and "driver" not in (other.kind, first.kind)
@@ -224,77 +203,71 @@ def _parts(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utiliza
 
 
 def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
-    """Each process, as it is over the runs."""
+    """Average each process over the runs."""
     by_name: dict[str, list[ProcessUse]] = {}
     for run in runs:
-        for process in run.processes:
-            by_name.setdefault(process.name, []).append(process)
+        for p in run.processes:
+            by_name.setdefault(p.name, []).append(p)
     return [
         ProcessUse(
-            name=name, role=each[0].role, cpus=frozenset().union(*(process.cpus for process in each)),
-            used=fmean(process.used for process in each), waited=_mean(process.waited for process in each),
-            n_tasks=max((process.n_tasks for process in each if process.n_tasks is not None), default=None),
-            stalls=_mean_stalls(each), quota=_mean(process.quota for process in each),
-            throttled=_minimum(process.throttled for process in each), ready=_mean(process.ready for process in each),
+            name=name, role=each[0].role, cpus=frozenset().union(*(p.cpus for p in each)),
+            used=fmean(p.used for p in each), waited=_mean(p.waited for p in each),
+            n_tasks=max((p.n_tasks for p in each if p.n_tasks is not None), default=None),
+            stalls=_mean_stalls(each), quota=_mean(p.quota for p in each),
+            throttled=_minimum(p.throttled for p in each), ready=_mean(p.ready for p in each),
         )
         for name, each in by_name.items()
     ]  # fmt: skip
 
 
 def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Sets of CPUs that a service has, with all that run on no others."""
+    """Measure each set of CPUs that a service has, with all that run on no others."""
     every = _processes(runs)
-    for cpus in dict.fromkeys(process.cpus for process in every if process.role == "service" and process.cpus):
-        inside = sorted(
-            (process for process in every if process.cpus and process.cpus <= cpus), key=lambda process: -process.used
-        )
-        used = sum(process.used for process in inside)
-        names = tuple(process.name for process in inside if process.used >= LEAST_SHARE * used and used > 0)
-        driver = sum(process.used for process in inside if process.role == "driver" and process.name in names)
+    for cpus in dict.fromkeys(p.cpus for p in every if p.role == "service" and p.cpus):
+        inside = sorted((p for p in every if p.cpus and p.cpus <= cpus), key=lambda p: -p.used)
+        used = sum(p.used for p in inside)
+        names = tuple(p.name for p in inside if p.used >= LEAST_SHARE * used and used > 0)
+        driver = sum(p.used for p in inside if p.role == "driver" and p.name in names)
         yield Utilization("cpu", names or (inside[0].name,), used / len(cpus), used, float(len(cpus)), driver)
 
 
 def _quota(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """CPU time that services were granted, together or one of them, where all of it was taken from them."""
+    """Measure CPU quotas, of all services together or of one, where they throttled."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
-        services = sorted(
-            (process for process in _processes(runs) if process.role == "service"), key=lambda process: -process.used
-        )
-        used, granted = sum(process.used for process in services), fmean(quotas)
-        yield Utilization("quota", tuple(process.name for process in services), used / granted, used, granted)
+        services = sorted((p for p in _processes(runs) if p.role == "service"), key=lambda p: -p.used)
+        used, granted = sum(p.used for p in services), fmean(quotas)
+        yield Utilization("quota", tuple(p.name for p in services), used / granted, used, granted)
 
-    for process in _processes(runs):
-        if process.quota and process.throttled:
-            yield Utilization("quota", (process.name,), process.used / process.quota, process.used, process.quota)
+    for p in _processes(runs):
+        if p.quota and p.throttled:
+            yield Utilization("quota", (p.name,), p.used / p.quota, p.used, p.quota)
 
 
 def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Services that have fewer tasks than CPUs: each task runs on one."""
-    for process in _processes(runs):
-        if process.role == "service" and process.n_tasks and process.n_tasks < len(process.cpus):
-            yield Utilization(
-                "tasks", (process.name,), process.used / process.n_tasks, process.used, float(process.n_tasks)
-            )
+    """Measure services that have fewer tasks than CPUs: each task runs on one."""
+    for p in _processes(runs):
+        if p.role == "service" and p.n_tasks and p.n_tasks < len(p.cpus):
+            yield Utilization("tasks", (p.name,), p.used / p.n_tasks, p.used, float(p.n_tasks))
 
 
 def _mean_stalls(each: Sequence[ProcessUse]) -> dict[str, float]:
-    """Mean share of the time that a process was stalled for, by kind, where all runs tell."""
-    kinds = set.intersection(*(set(process.stalls) for process in each))
-    return {kind: fmean(process.stalls[kind] for process in each) for kind in sorted(kinds)}
+    """Average the share of the time that a process was stalled for, by kind, where all runs have it."""
+    kinds = set.intersection(*(set(p.stalls) for p in each))
+    return {kind: fmean(p.stalls[kind] for p in each) for kind in sorted(kinds)}
 
 
 def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Services of which some task always waits for a device, or for memory."""
-    for process in _processes(runs):
-        if process.role == "service":
+    """Measure how long some task of a service waited for a device, or for memory."""
+    for p in _processes(runs):
+        if p.role == "service":
             for kind in KINDS_OF_STALLS:
-                if kind in process.stalls:
-                    yield Utilization(kind, (process.name,), process.stalls[kind])
+                if kind in p.stalls:
+                    yield Utilization(kind, (p.name,), p.stalls[kind])
 
 
 def _pool(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """Connections and the like, of which services tell how many they have and use."""
+    """Measure pools, of connections say, of which services report size and use."""
     pools = [run.pool for run in runs if run.pool is not None]
     if pools and len(pools) == len(runs):
         size, busy = fmean(pool.size for pool in pools), fmean(pool.busy for pool in pools)
@@ -302,15 +275,15 @@ def _pool(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
 
 
 def _driver(runs: Sequence[DrivenRun]) -> Iterable[Utilization]:
-    """The driver: the share of its CPUs that it uses, or 1 where it is late."""
-    used, late = _mean(run.driver for run in runs), _mean(run.to_blame for run in runs)
+    """Measure the driver: the share of its CPUs that it uses, or 1 where it is late."""
+    used, late = _mean(run.driver for run in runs), _mean(run.late_by_driver for run in runs)
     if used is not None or late is not None:
         share = max(1.0, used or 0.0) if (late or 0.0) >= LATE else min(1.0, (used or 0.0) * FULL / DRIVER_CPU)
         yield Utilization("driver", ("driver",), share)
 
 
 def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utilization]:
-    """What was asked for: of an open loop what is answered of it, of clients the least cycle over theirs."""
+    """Measure the load asked for: the answered share of an open loop; of clients the least cycle over theirs."""
     offered = [run.sent / run.offered for run in runs if run.offered]
     if offered:
         yield Utilization("clients", (OFFERED,), min(1.0, fmean(offered)))
@@ -340,7 +313,7 @@ def _minimum(values: Iterable[float | None]) -> float | None:
 
 
 def driver_shortage(runs: Sequence[DrivenRun]) -> str:
-    """Why the driver may have been too near to its end to trust the rate; empty where it was far from it."""
+    """Tell why the driver may have been too near its limit to trust the rate; empty where it was not."""
     ceilings = [run.ceiling / run.rate for run in runs if run.ceiling and run.rate]
     if ceilings and fmean(ceilings) < 1 / SPARE:
         return "ceiling"

@@ -1,4 +1,4 @@
-"""What a run with a driver and services says: its rate, its response times, and the CPU time of each process."""
+"""Read a run with a driver and services: its rate, response times, and the CPU time of each process."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """Something of which a service has little, connections say, as it tells itself: all copies together.
+    """Use of a pool, of connections say, as its service reports it: all copies together.
 
     Attributes:
         size: how many there are.
@@ -40,7 +40,7 @@ class PoolUse:
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """One process of a run, with all that it started.
+    """One process of a run, with all its descendants.
 
     Attributes:
         name: as the study calls it.
@@ -69,7 +69,7 @@ class ProcessUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivenRun(DriverLoad):
-    """One run, in its steady window: what its driver says, and what was measured. None where it is not known.
+    """One run in its steady window: reports of its driver and measurements; None where not known.
 
     Attributes:
         sent: all answers per second.
@@ -104,23 +104,20 @@ class DrivenRun(DriverLoad):
     pool: PoolUse | None = None
 
     @property
-    def to_blame(self) -> float | None:
-        """Share of the requests that the driver itself began late; all late ones where it cannot tell them apart."""
+    def late_by_driver(self) -> float | None:
+        """Return the share of requests that the driver itself began late; all late ones where it cannot tell."""
         return self.late if self.own_late is None else self.own_late
 
     @property
     def driver_limits(self) -> str:
-        """Why the driver and not the service may have set the rate; empty where it has not."""
-        if self.to_blame is not None and self.to_blame >= LATE:
+        """Tell why the driver and not the service may have limited the rate; empty where it has not."""
+        if self.late_by_driver is not None and self.late_by_driver >= LATE:
             return "late"
         return "CPU" if self.driver is not None and self.driver >= DRIVER_CPU else ""
 
 
 def driven_run(record: Record) -> DrivenRun | None:
-    """Read what the driver and the processes of a run say.
-
-    Args:
-        record: of a run that succeeded.
+    """Read the driver's reports and the processes of a run.
 
     Returns:
         None where no driver told a rate and a count of requests. Several copies of a driver are taken together;
@@ -130,12 +127,10 @@ def driven_run(record: Record) -> DrivenRun | None:
     if load is None:
         return None
     n, errors, window_s = load.n_requests, load.n_errors, _window_s(record)
-    processes = _merge_copies(
-        _process_use(record, item, item.cpu_ns) for item in record.processes if item.cpu_ns is not None
-    )
+    processes = _merge_copies(_process_use(record, p, p.cpu_ns) for p in record.processes if p.cpu_ns is not None)
     counts = steady_counts(record.histograms)
     return DrivenRun(
-        **{item.name: getattr(load, item.name) for item in fields(load)},
+        **{p.name: getattr(load, p.name) for p in fields(load)},
         sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(reports),
         quantiles_s=_quantiles(reports[0]) if len(reports) == 1 else _histogram_quantiles(counts), counts=counts,
         late=request_mean(reports, "late_share"), own_late=request_mean(reports, "own_late_share"),
@@ -148,23 +143,21 @@ def driven_run(record: Record) -> DrivenRun | None:
 
 
 def _pool(reports: Sequence[DriverValues]) -> PoolUse | None:
-    """Copies of a driver ask the same services."""
+    """Read the pool: copies of a driver ask the same services."""
     names = ("pool_size", "pool_busy", "pool_wait_ns")
     numbers = next(([values[name][-1] for name in names] for values in reports if all(map(values.get, names))), None)
     return PoolUse(numbers[0], numbers[1], numbers[2] / 1e9) if numbers and numbers[0] > 0 else None
 
 
 def _wrong(reports: Sequence[DriverValues]) -> dict[str, int]:
-    """Requests without a right answer by what became of them, over the copies of the driver."""
+    """Count requests without a right answer by cause, over the copies of the driver."""
     kinds = sorted({name for values in reports for name in values if name.startswith(ERRORS)})
-    return {
-        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in reports if values.get(name)))
-        for name in kinds
-    }
+    counts = {name: int(sum(values[name][-1] for values in reports if values.get(name))) for name in kinds}
+    return {name.removeprefix(ERRORS): n for name, n in counts.items()}
 
 
 def _listen_drops(reports: Sequence[DriverValues]) -> int | None:
-    """Copies of a driver read the same counter of the kernel, one later than another."""
+    """Read dropped connections: copies of a driver read the same counter, one later than another."""
     counts = [int(values["listen_drops"][-1]) for values in reports if values.get("listen_drops")]
     return max(counts) if len(counts) == len(reports) else None
 
@@ -183,7 +176,7 @@ def _divide(part: int | None, whole: int | None) -> float | None:
 
 
 def _span(record: Record) -> tuple[int, int] | None:
-    """The steady window since the gate; None where the driver marks none."""
+    """Return the steady window since the gate, ns; None where the driver marks none."""
     spans = [(min(part.start_ns), max(part.end_ns)) for part in record.iterations if part.start_ns]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
 
@@ -202,42 +195,41 @@ def _window_s(record: Record) -> float:
 def _driver_usage(
     cpu_ns: float | None, threads: float | None, window_s: float, processes: Sequence[ProcessUse]
 ) -> float | None:
-    """Of the CPUs that the driver had, or of its threads where they are fewer."""
-    granted = len({cpu for process in processes if process.role == "driver" for cpu in process.cpus}) or None
+    """Return CPU use over the CPUs that the driver had, or over its threads where they are fewer."""
+    granted = len({cpu for p in processes if p.role == "driver" for cpu in p.cpus}) or None
     could = min(x for x in (granted, threads) if x) if granted or threads else None
     return cpu_ns / 1e9 / window_s / could if cpu_ns is not None and could else None
 
 
 def _merge_copies(processes: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
-    """Copies of a service as one process, which has the CPUs and the tasks of all."""
+    """Merge copies of a service into one process, with the CPUs and the tasks of all."""
     copies: dict[str, list[ProcessUse]] = {}
-    for process in processes:
-        copies.setdefault(process.name, []).append(process)
+    for p in processes:
+        copies.setdefault(p.name, []).append(p)
     return tuple(each[0] if len(each) == 1 else _merge_processes(each) for each in copies.values())
 
 
 def _merge_processes(each: Sequence[ProcessUse]) -> ProcessUse:
-    n_tasks = [process.n_tasks for process in each if process.n_tasks is not None]
-    kinds = set.intersection(*(set(process.stalls) for process in each))
+    n_tasks = [p.n_tasks for p in each if p.n_tasks is not None]
+    kinds = set.intersection(*(set(p.stalls) for p in each))
     return ProcessUse(
-        name=each[0].name, role=each[0].role, cpus=frozenset().union(*(process.cpus for process in each)),
-        used=sum(process.used for process in each), waited=_wait_share(each), ready=_sum(process.ready for process in each),
+        name=each[0].name, role=each[0].role, cpus=frozenset().union(*(p.cpus for p in each)),
+        used=sum(p.used for p in each), waited=_wait_share(each), ready=_sum(p.ready for p in each),
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
-        stalls={kind: max(process.stalls[kind] for process in each) for kind in sorted(kinds)},
+        stalls={kind: max(p.stalls[kind] for p in each) for kind in sorted(kinds)},
         quota=each[0].quota, throttled=each[0].throttled,
     )  # fmt: skip
 
 
 def _wait_share(each: Sequence[ProcessUse]) -> float | None:
-    """That of all copies, each by the time in which it was ready."""
-    whole, waited = _sum(process.ready for process in each), _sum(process.waited for process in each)
+    """Average the wait share of all copies, weighted by ready time."""
+    whole, waited = _sum(p.ready for p in each), _sum(p.waited for p in each)
     if waited is None or not whole:
         return None if waited is None else waited / len(each)
-    return sum((process.waited or 0.0) * (process.ready or 0.0) for process in each) / whole
+    return sum((p.waited or 0.0) * (p.ready or 0.0) for p in each) / whole
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """None where one is not known."""
     every = list(values)
     present = [x for x in every if x is not None]
     return sum(present) if len(present) == len(every) else None
@@ -246,22 +238,20 @@ def _sum(values: Iterable[float | None]) -> float | None:
 def _process_use(record: Record, process: ProcessEvent, cpu_ns: int) -> ProcessUse:
     masks = [copy.in_force.cpus for copy in record.copies if copy.command == process.command and copy.in_force]
     ready = cpu_ns + (process.wait_ns or 0)
-    stalls = {
-        "io": _divide(process.io_stall_ns, record.run.wall_ns),
-        "memory": _divide(process.memory_stall_ns, record.run.wall_ns),
-    }
+    wall_ns = record.run.wall_ns
+    stalls = {"io": _divide(process.io_stall_ns, wall_ns), "memory": _divide(process.memory_stall_ns, wall_ns)}
     return ProcessUse(
         name=process.name, role=process.role, used=_cpu_usage(record, process),
         cpus=frozenset(cpu for mask in masks for cpu in mask) or frozenset(process.cpus or ()),
         waited=process.wait_ns / ready if process.wait_ns is not None and ready else None, n_tasks=process.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
-        quota=process.quota_cpus, throttled=_divide(process.throttled_ns, record.run.wall_ns),
-        ready=_divide(ready, record.run.wall_ns) if process.wait_ns is not None else None,
+        quota=process.quota_cpus, throttled=_divide(process.throttled_ns, wall_ns),
+        ready=_divide(ready, wall_ns) if process.wait_ns is not None else None,
     )  # fmt: skip
 
 
 def _cpu_usage(record: Record, process: ProcessEvent) -> float:
-    """CPU in use in the steady window, by the bins of the timeline in it; else over the whole run."""
+    """Return CPUs in use in the steady window, from timeline bins; else over the whole run."""
     span, timeline, busy = _span(record), record.timeline, process.busy_ns or ()
     if span is not None and timeline is not None:
         first, last = -(-span[0] // timeline.bin_ns), span[1] // timeline.bin_ns
@@ -277,7 +267,7 @@ PHASES = ("ramp", "steady", "down")
 
 
 class RunPart(NamedTuple):
-    """One part of a run; `process` is empty of what is no single one's."""
+    """One part of a run; `process` is empty where it is no single one's."""
 
     process: str
     what: str
@@ -285,7 +275,7 @@ class RunPart(NamedTuple):
 
 
 def run_parts(record: Record) -> list[RunPart]:
-    """Return the parts of a run of services and a driver, in order of time; none of a run without services.
+    """Return the parts of a run of services and a driver, in order of time; none without services.
 
     Copies of a service come up one after the other, and are ended so: their seconds add up.
     """
@@ -302,25 +292,20 @@ def run_parts(record: Record) -> list[RunPart]:
 
 
 def _iterate_parts(record: Record) -> Iterator[RunPart]:
-    by_role = {
-        role: [process for process in record.processes if process.role == role] for role in ("service", "driver")
-    }
-    for process in by_role["service"]:
+    services, drivers = ([p for p in record.processes if p.role == role] for role in ("service", "driver"))
+    for process in services:
         if process.ready_ns is not None:
             yield RunPart(process.name, START, process.ready_ns / 1e9)
-    for process in by_role["driver"]:
-        yield from _driver_parts(record, process.name, max(_ready_at(service) for service in by_role["service"]))
-    for process in reversed(by_role["service"]):
+    ready_ns = max(((service.start_ns or 0) + (service.ready_ns or 0) for service in services), default=0)
+    for process in drivers:
+        yield from _driver_parts(record, process.name, ready_ns)
+    for process in reversed(services):
         if process.stop_ns is not None:
             yield RunPart(process.name, STOP, process.stop_ns / 1e9)
 
 
-def _ready_at(service: ProcessEvent) -> int:
-    return (service.start_ns or 0) + (service.ready_ns or 0)
-
-
 def _driver_parts(record: Record, driver: str, from_ns: int) -> Iterator[RunPart]:
-    """The phases of the first copy that tells, for copies have the same, and what is before and after them."""
+    """Yield the phases of the first copy that reports them, and what is before and after."""
     by_name = {phase.name: phase for copy in reversed(record.phases) for phase in copy.phases}
     phases = [by_name[name] for name in PHASES if name in by_name]
     if not phases:
@@ -350,10 +335,7 @@ DROPPED = 0.01
 
 
 def wrong_requests(runs: Sequence[DrivenRun]) -> tuple[str, float]:
-    """Return what became of most requests without a right answer, and the share of all such requests.
-
-    Args:
-        runs: of one configuration.
+    """Return the most frequent cause of wrong answers, and the share of all such requests.
 
     Returns:
         One of `KINDS`, or `UNKNOWN` where no driver tells; and the share of the requests of all runs.
@@ -367,7 +349,7 @@ def wrong_requests(runs: Sequence[DrivenRun]) -> tuple[str, float]:
 
 
 def dropped_connections(runs: Sequence[DrivenRun]) -> float | None:
-    """Return the connections that the kernel dropped over the requests of all runs; None where no driver tells."""
+    """Return the connections that the kernel dropped, per request; None where no driver reports."""
     counts = [run.dropped for run in runs if run.dropped is not None]
     n_requests = sum(run.n_requests for run in runs)
     return sum(counts) / n_requests if counts and len(counts) == len(runs) and n_requests else None

@@ -1,4 +1,4 @@
-"""From which level on do all higher ones together gain nothing, and where would queues begin?
+"""Find the level from which higher ones gain nothing, and the knee where queues begin.
 
 A level is on the plateau if no higher one carries 5 % more. Rates are taken to be log-normal, with one spread for all
 levels and an effect of each block; the levels that may be the least one on the plateau are read off draws of all rates
@@ -52,7 +52,7 @@ class Plateau:
     falls: Estimate | None = None
 
     def estimate(self, confidence: float, n: int) -> Estimate:
-        """The level with its interval, for claims; without one where it was not seen."""
+        """Return the level with its interval, for claims; without a value where it was not seen."""
         if self.high is None:
             reason = (
                 "the rate still rises" if self.state == "rising" else "not resolved from where on nothing is gained"
@@ -97,7 +97,7 @@ def plateau(rates: Rates, confidence: float = 0.95) -> Plateau | None:
 
 
 def _spread(logs: Sequence[Mapping[int, float]]) -> tuple[float, int]:
-    """Standard deviation of runs, and its degrees of freedom: beside blocks, where all levels have the same ones."""
+    """Return the standard deviation of runs, and its degrees of freedom; beside blocks where levels share them."""
     blocks = sorted(logs[0]) if logs else []
     if len(blocks) > 1 and len(logs) > 1 and all(sorted(other) == blocks for other in logs):
         values = np.array([[level[block] for block in blocks] for level in logs])
@@ -110,14 +110,14 @@ def _spread(logs: Sequence[Mapping[int, float]]) -> tuple[float, int]:
 
 
 def _draws(middle: FloatArray, errors: FloatArray, df: int) -> FloatArray:
-    """Logs of the rates of all levels as they may be, shape (DRAWS, levels): Student t with one spread for all."""
+    """Draw logs of the rates of all levels, shape (DRAWS, levels): Student t with one spread for all."""
     rng = np.random.default_rng(SEED)
     spread = np.sqrt(df / rng.chisquare(df, DRAWS))
     return np.asarray(middle + errors * spread[:, None] * rng.standard_normal((DRAWS, middle.size)))
 
 
 def _plateau_index(logs: FloatArray) -> FloatArray:
-    """The first level of each row of which no later one carries 5 % more, as its place, shape (rows,)."""
+    """Return the index of the first level of each row of which no later one carries 5 % more, shape (rows,)."""
     later = np.maximum.accumulate(logs[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((later <= logs + math.log1p(GAIN)).argmax(axis=1))
 
@@ -131,7 +131,7 @@ def level_contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
 
 
 def _decline_ratio(rates: Rates, levels: Sequence[int], confidence: float) -> Estimate | None:
-    """The rate of the highest level over that of the best one, where it is shown to be more than 5 % lower."""
+    """Divide the rate of the highest level by the best, where it is shown to be more than 5 % lower."""
     against = [level_contrast(rates[level], rates[levels[-1]]) for level in levels[:-1]]
     lowest, single = min(against, key=lambda contrast: contrast.delta), 1 - (1 - confidence) / len(against)
     if lowest.df <= 0:
@@ -141,12 +141,9 @@ def _decline_ratio(rates: Rates, levels: Sequence[int], confidence: float) -> Es
 
 
 def knee(most: Estimate, alone_s: Estimate, think_s: float) -> Estimate:
-    """Tell with how many clients queues begin: N* = X (R + Z).
+    """Estimate the number of clients with which queues begin: N* = X (R + Z).
 
-    Args:
-        most: highest rate, per second.
-        alone_s: response time where requests do not wait for each other, s.
-        think_s: Z, s.
+    `alone_s`: response time where requests do not wait for each other, s.
 
     >>> knee(Estimate(100.0, 99.0, 101.0), Estimate(0.02, 0.0199, 0.0201), 0.03).value
     5.0

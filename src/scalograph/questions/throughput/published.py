@@ -1,4 +1,4 @@
-"""What a study of throughput offers to the claims of a paper: where nothing more is gained, and where the peak is."""
+"""Offer the plateau, the knee and the full configuration to published claims."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,17 +15,14 @@ DRIVER = "the driver gave out first"
 
 
 def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer the figures of each setting of the factors that the load does not run along.
-
-    Args:
-        document: the groups.
+    """Offer the values of each group of the factors other than the load.
 
     Returns:
         By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
         the driver gave out first, these runs cannot show it.
     """
     corners = [OfferedFigure(group.over_best, group.group) for group in document.corners]
-    plateaus = [_plateau(group) for group in document.groups if len(group.known) > 1]
+    plateaus = [_plateau(group) for group in document.groups if len(group.points_with_runs) > 1]
     knees = [OfferedFigure(group.knee, group.group) for group in document.groups if group.knee is not None]
     offers = {"plateau": plateaus, "knee": knees, "corner_over_best": corners}
     return {name: each for name, each in offers.items() if each}

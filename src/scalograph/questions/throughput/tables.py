@@ -1,4 +1,4 @@
-"""Loads in tables: rate, response times, what was used, and what is wrong, a row for each level."""
+"""Tables of loads: rate, response times, use, and problems, a row for each level; seconds by part."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -33,7 +33,7 @@ _LIMITS = {
 
 
 def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
-    """One for each setting, those of the highest rates first."""
+    """Tabulate each group, those with the highest rates first."""
     return [_group_table(table, group, index) for index, group in enumerate(groups[:MOST])]
 
 
@@ -75,7 +75,7 @@ def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -
 
 
 def _three_digits(x: float | None) -> float | None:
-    """A time without an interval, as exact as the buckets that it was counted in."""
+    """Round a time without an interval to the precision of the buckets that it was counted in."""
     return round(x, 2 - floor(log10(x))) if x else x
 
 
@@ -106,7 +106,7 @@ _PARTS_NOTE = (
 
 
 def parts_table(runs: Sequence[Sequence[RunPart]]) -> list[TableDoc]:
-    """Return the table of these runs, each with its parts in order; none where no run has any."""
+    """Tabulate the seconds of these runs by part; empty where no run has any."""
     longest = max(runs, key=len, default=[])
     order = dict.fromkeys((part.process, part.what) for run in (longest, *runs) for part in run)
     keys = sorted(order, key=lambda key: key[1] == WHOLE)  # their sum is the last

@@ -1,4 +1,4 @@
-"""Studies of services of which it is known how much they carry, and what ends it."""
+"""Simulate services with a known maximum throughput and bottleneck."""
 
 import heapq
 from collections import deque
@@ -52,17 +52,17 @@ class Network:
 
     @property
     def narrowest(self) -> Station:
-        """The station that is full first."""
+        """Return the station that saturates first."""
         return max(self.stations, key=lambda station: station.demand_s / station.servers)
 
     @property
     def most(self) -> float:
-        """Rate that no number of clients exceeds, per second."""
+        """Return the rate that no number of clients exceeds, per second."""
         return self.narrowest.servers / self.narrowest.demand_s
 
     @property
     def alone_s(self) -> float:
-        """Response time of a single client."""
+        """Return the response time of a single client, s."""
         return sum(station.demand_s for station in self.stations)
 
 
@@ -86,7 +86,7 @@ def solve_network(network: Network, most: int) -> FloatArray:
 
 
 class NetworkEvent(NamedTuple):
-    """A client that is done somewhere: with thinking (-1) or at a station."""
+    """A client that finishes: thinking (-1) or at a station."""
 
     at_s: float
     client: int
@@ -96,13 +96,10 @@ class NetworkEvent(NamedTuple):
 def simulate_network(
     network: Network, clients: int, seconds: float, draw: Callable[[float], float]
 ) -> tuple[float, float]:
-    """Run a network event by event.
+    """Simulate a network event by event.
 
-    Args:
-        network: its stations in the order in which requests visit them.
-        clients: of the closed loop.
-        seconds: for which it runs; the first fifth does not count.
-        draw: from the mean of a service or think time to one such time.
+    `network`: its stations in the order in which requests visit them; `seconds`: for which it runs; the first fifth
+    does not count; `draw`: from the mean of a service or think time to one such time.
 
     Returns:
         Requests per second and their mean response time, s.
@@ -111,7 +108,7 @@ def simulate_network(
 
 
 class _Simulation:
-    """A lock is held from before its holder gets a CPU until it has used it."""
+    """State of a simulation; a lock is held from before its holder gets a CPU until it has used it."""
 
     def __init__(self, network: Network, clients: int, draw: Callable[[float], float]) -> None:
         self._stations, self._draw, self._think_s = network.stations, draw, network.think_s
@@ -141,7 +138,6 @@ class _Simulation:
         return n / (0.8 * seconds), took / max(1, n)
 
     def _enter(self, now: float, client: int, station: int) -> None:
-        """Ask for what a station needs: itself, and for a lock then a CPU."""
         if not self._free[station]:
             self._queues[station].append((client, station))
             return
@@ -166,7 +162,7 @@ class _Simulation:
         self._release(now, station)
 
     def _release(self, now: float, station: int) -> None:
-        """Give it to who waits for it first; a lock's holder waits in the queue of the CPUs."""
+        """Give a server to who waits first; a lock's holder waits in the queue of the CPUs."""
         if not self._queues[station]:
             self._free[station] += 1
             return
@@ -179,12 +175,12 @@ class _Simulation:
 
 
 def draw_exponential(rng: np.random.Generator) -> Callable[[float], float]:
-    """Draw times of any length."""
+    """Return a generator of exponential times."""
     return lambda mean: float(rng.exponential(mean))
 
 
 def draw_constant(rng: np.random.Generator) -> Callable[[float], float]:
-    """Draw the mean, but for a thousandth that keeps clients from marching in step."""
+    """Return a generator of the mean, but for a thousandth that keeps clients from marching in step."""
     return lambda mean: float(mean * (1 + 0.001 * rng.standard_normal()))
 
 
@@ -224,7 +220,7 @@ runs = %d
 
 
 def network(rng: np.random.Generator, kind: str) -> Network:
-    """Draw a network of a kind of `ENDS`: its narrowest part is `MARGIN` times as narrow as the next, or more."""
+    """Draw a network of a kind of `ENDS`, whose bottleneck is `MARGIN` times narrower than the next, or more."""
     narrow = rng.uniform(0.5e-3, 5e-3)
     wide = [narrow / rng.uniform(MARGIN, 5.0) for _ in range(3)]
     c = [int(x) for x in rng.choice([1, 2, 4], 2)]
@@ -254,14 +250,14 @@ def network(rng: np.random.Generator, kind: str) -> Network:
 
 
 def levels(net: Network, kind: str) -> list[int]:
-    """Clients, doubled, from one to far beyond the knee; where clients end it, to far before it."""
+    """List clients, doubled, from one to far beyond the knee; where clients limit, to far before it."""
     knee = net.most * (net.alone_s + net.think_s)
     top = 0.15 * knee if kind == "think time" else 4 * knee
     return [2**i for i in range(max(4, int(np.ceil(np.log2(top))) + 1) if kind != "think time" else 3)]
 
 
 def least_level(carried: Mapping[int, float]) -> int:
-    """The least level beyond which none carries 5 % more, as it is."""
+    """Find the true least level beyond which none carries 5 % more."""
     return next(n for n in sorted(carried) if max(x for m, x in carried.items() if m >= n) <= (1 + GAIN) * carried[n])
 
 
@@ -269,15 +265,9 @@ def study(
     rng: np.random.Generator, net: Network, clients: Sequence[int], n_runs: int = 5, noise: Noise = QUIET,
     carried: Mapping[int, float] | None = None,
 ) -> tuple[Table, dict[str, DrivenRun]]:  # fmt: skip
-    """Make a study up: every number of clients once in each block.
+    """Simulate a study: every number of clients once in each block.
 
-    Args:
-        rng: source of randomness.
-        net: that is loaded.
-        clients: levels.
-        n_runs: blocks.
-        noise: of the runs' rates.
-        carried: true rates; those of exponential service times where they are not given.
+    `carried`: true rates; those of exponential service times where they are not given.
 
     Returns:
         The runs, and what each says, by its name.
@@ -295,7 +285,7 @@ def study(
 
 
 def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> DrivenRun:
-    """What a run of 10 s says, each figure a little off."""
+    """Simulate a run of 10 s, each value a little off."""
     rate = min(rate, clients / (net.alone_s + net.think_s) * 1.02)
     took = max(clients / rate - net.think_s, 0.98 * net.alone_s)
     off = 1 + 0.005 * rng.standard_normal(3)
@@ -324,7 +314,7 @@ def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> Dr
 
 
 def _pool(net: Network, rate: float, took: float) -> PoolUse | None:
-    """What a service tells of a pool: connections are in use while the last station serves them, or they wait there."""
+    """Simulate a pool: connections are in use while the last station serves them, or they wait there."""
     last = net.stations[-1]
     if last.name == "pool":
         return PoolUse(last.servers, rate * last.demand_s, max(0.0, took - net.alone_s))
@@ -333,14 +323,14 @@ def _pool(net: Network, rate: float, took: float) -> PoolUse | None:
 
 
 def answer_study(table: Table, driven: Mapping[str, DrivenRun]) -> tuple[Answer, LoadedGroup]:
-    """Ask the question of such a study."""
+    """Answer a simulated study."""
     reply = answer_runs(table, samples_by_configuration(table), driven)
     assert isinstance(reply.document, Throughputs)
     return reply, reply.document.groups[0]
 
 
 def is_named(kind: str, group: LoadedGroup) -> bool:
-    """Whether the part that ends it is the one that does."""
+    """Tell whether the bottleneck found is the true one."""
     ends, name = ENDS[kind]
     names = group.ended_by[0].names if group.ended_by else [""]
     return (group.ends, names[0]) == (ends, name)

@@ -1,4 +1,4 @@
-"""Which settings matter? The search told again from its runs, and all of them in one fit."""
+"""Answer which settings matter: the search replayed from its runs, and all settings in one fit."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -34,7 +34,7 @@ from scalograph.questions.tunables.model_groups import (
     sensitivity,
     sensitivity_ranks,
 )
-from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesCourse, begin
+from scalograph.questions.tunables.search_state import NOTHING_TO_COMPARE, RESOLVED, TunablesState, begin
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.model import Study
@@ -45,14 +45,7 @@ from scalograph.text.quantities import percent_at_most
 def compare_groups(
     study: Study, names: Sequence[str], fit: SettingFit | None, n_runs: int
 ) -> tuple[list[GroupEffect], list[GroupContrast]]:
-    """Tell how much each group moves the performance, and how many times as much as each later one.
-
-    Args:
-        study: its factors may name a group.
-        names: of the factors of several levels, by their places.
-        fit: of all settings; None where there are too few runs.
-        n_runs: behind it.
-    """
+    """Estimate how much each group changes the performance, and its ratio to each later one."""
     if fit is None:
         return [], []
     groups = _group_factors(study, names, fit)
@@ -65,7 +58,7 @@ def compare_groups(
 
 
 def _group_factors(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
-    """The factors of each group of which a setting is known, as the study has them."""
+    """List the factors of each group that have a fitted setting, in the order of the study."""
     by_group: dict[str, list[int]] = {}
     for j in sorted({j for j, _ in fit.names}):
         if group := study.factors[names[j]].group:
@@ -95,168 +88,136 @@ MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 
 def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
-    """Tell what the search has found."""
+    """Answer with what the search has found."""
     search = begin(table.study, table.configurations)
     rows = list(replay_events(search, table))
-    search.course.end()
-    document = tunables(table, search.course, rows)
-    return Answer(
-        document=document,
-        decided=document.decided,
-        claim=_claim(table, taken, search.course, document),
-        sentences=tunables_sentences(table, document),
-        tables=tunables_tables(table, document),
-        doubts=_flags(search.course, document),
-    )
-
-
-def _claim(table: Table, taken: Samples, course: TunablesCourse, document: Tunables) -> Claim:
+    search.state.end()
+    document = tunables(table, search.state, rows)
     reason = why_unanswerable(table, taken)
-    if course.default_fails:
-        return Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
-    return tunables_claim(table, document, reason)
+    claim = Claim(sentences=[f"Cannot be said: {reason or NOTHING_TO_COMPARE}."], answered=False)
+    return Answer(
+        document=document, decided=document.decided,
+        claim=claim if search.state.default_fails else tunables_claim(table, document, reason),
+        sentences=tunables_sentences(table, document), tables=tunables_tables(table, document),
+        doubts=_flags(search.state, document),
+    )  # fmt: skip
 
 
-def _flags(course: TunablesCourse, document: Tunables) -> list[str]:
-    """The doubt of a search that ended without an answer."""
+def _flags(state: TunablesState, document: Tunables) -> list[str]:
+    """Flag a search that ended without an answer."""
     if document.decided:
         return []
-    if course.default_fails:
+    if state.default_fails:
         return [NOTHING_TO_COMPARE]
     if document.half_width is None:
         return ["too few runs to compare settings"]
     if document.half_width > RESOLVED:
         wide, asked = percent_at_most(document.half_width), percent_at_most(RESOLVED)
         return [f"intervals may reach {wide} to each side: {asked} was to be reached"]
-    unmade = "what they found is confirmed" if course.candidates else "the planned blocks are complete"
+    unmade = "what they found is confirmed" if state.candidates else "the planned blocks are complete"
     return [f"the runs end before {unmade}"]
 
 
-def tunables(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> Tunables:
-    """Say what is known of each setting.
-
-    Args:
-        table: the study.
-        course: the search, told of all runs.
-        rows: the row of each, in that order.
-    """
-    fit, fits = course.fitted(), _fit_other_responses(table, course, rows)
-    screening = course.screening
+def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunables:
+    """Summarize what is known of each setting."""
+    fit, fits = state.fit_settings(), _fit_other_responses(table, state, rows)
+    screening = state.screening
     band = null_band(fit) if fit else None
-    groups, contrasts = compare_groups(table.study, course.space.names, fit, len(screening))
+    groups, contrasts = compare_groups(table.study, state.space.names, fit, len(screening))
     return Tunables(
-        plan=course.plan, response=primary_response(table), decided=course.decided, margin=course.margin,
+        plan=state.plan, response=primary_response(table), decided=state.is_complete, margin=state.margin,
         noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
-        n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
+        n_runs=len(screening), n_default=sum(run.settings == state.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
-        n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,
-        factors=_factors(course, fit),
-        settings=_settings(table, course, fit, fits), watched=list(fits),
-        combinations=_combinations(course),
+        n_fresh=len(state.observations) - len(screening), blocks=state.n_blocks,
+        factors=_factors(state, fit),
+        settings=_settings(table, state, fit, fits), watched=list(fits),
+        combinations=_combinations(state),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
         groups=groups, contrasts=contrasts,
     )  # fmt: skip
 
 
-def _factors(course: TunablesCourse, fit: SettingFit | None) -> list[FactorEffect]:
-    n = len(course.space.names)
+def _factors(state: TunablesState, fit: SettingFit | None) -> list[FactorEffect]:
+    n = len(state.space.names)
     places = sensitivity_ranks(fit, n) if fit else None
-    return [_factor(course, fit, j, places) for j in range(n)]
+    return [_factor(state, fit, j, places) for j in range(n)]
 
 
-def _factor(course: TunablesCourse, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
-    space, fields = course.space, {}
+def _factor(state: TunablesState, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
+    space, fields = state.space, {}
     if fit is not None and places is not None:
         moved = sensitivity(fit, j)
         fields = {
             "sensitivity": moved.value, "sensitivity_noise": moved.most, "plain": moved.plain,
             "plain_noise": moved.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
         }  # fmt: skip
-    p = course.screened.p[j] if course.screened else None
-    return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **fields)
+    p = state.screening_result.p[j] if state.screening_result else None
+    return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in state.selected, p=p, **fields)
 
 
 def _settings(
-    table: Table, course: TunablesCourse, fit: SettingFit | None, fits: Mapping[str, SettingFit]
+    table: Table, state: TunablesState, fit: SettingFit | None, fits: Mapping[str, SettingFit]
 ) -> list[SettingEffect]:
-    space, runs = course.space, course.screening
-    out = course.left_out
+    space, runs, out = state.space, state.screening, state.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
-    all_labels, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
+    all_labels, placed = (labels(fit, state.margin), ranks(fit)) if fit else ([], None)
     cpu = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), "")
     effects = []
     for j, level in space.settings:
         # Failures that another setting is why of say nothing of this one.
         fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
         failed = [run.log is None for run in fair]
-        failures_ = failures([run.settings for run in fair], failed, j, level, course.confidence)
-        k, over = places.get((j, level)), _setting_ratios(fits, (j, level))
-        fields = {}
+        failures_ = failures([run.settings for run in fair], failed, j, level, state.confidence)
+        # The other responses with this setting, over those of the default.
+        over = {name: x.gain(x.names.index((j, level))) for name, x in fits.items() if (j, level) in x.names}
+        k, fields = places.get((j, level)), {}
         if fit is not None and k is not None and placed is not None:
-            fields = {
-                "gain": fit.gain(k),
-                "label": all_labels[k],
-                "rank": (placed.low[k], placed.place[k], placed.high[k]),
-            }
-        effects.append(
-            SettingEffect(
-                factor=space.names[j],
-                level=space.levels[j][level],
-                alone=_alone(course, (j, level)),
-                cpu_time=over.get(cpu),
-                moved=_significant_changes(over, course.margin),
-                n=failures_.n,
-                n_failed=failures_.n_failed,
-                fails=failures_.share,
-                fails_p=failures_.p,
-                left_out=(j, level) in course.left_out,
-                **fields,
-            )
-        )
+            rank = placed.low[k], placed.place[k], placed.high[k]
+            fields = {"gain": fit.gain(k), "label": all_labels[k], "rank": rank}
+        effects.append(SettingEffect(
+            factor=space.names[j], level=space.levels[j][level], alone=_alone(state, (j, level)),
+            cpu_time=over.get(cpu), moved=_significant_changes(over, state.margin), n=failures_.n,
+            n_failed=failures_.n_failed, fails=failures_.share, fails_p=failures_.p,
+            left_out=(j, level) in state.left_out, **fields,
+        ))  # fmt: skip
     return effects
 
 
-def _alone(course: TunablesCourse, setting: tuple[int, int]) -> Estimate | None:
-    if setting not in course.candidates:
+def _alone(state: TunablesState, setting: tuple[int, int]) -> Estimate | None:
+    if setting not in state.candidates:
         return None
-    gain = confirm_gain(course.pairs, course.space.alone(*setting), course.confidence)
+    gain = confirm_gain(state.pairs, state.space.alone(*setting), state.confidence)
     return gain if gain.low is not None else None
 
 
-def _combinations(course: TunablesCourse) -> list[Combination]:
-    space = course.space
-    configurations = factorial(course.candidates, len(space.names)) if course.candidates else []
-    gains = [(settings, confirm_gain(course.pairs, settings, course.confidence)) for settings in configurations]
+def _combinations(state: TunablesState) -> list[Combination]:
+    space = state.space
+    configurations = factorial(state.candidates, len(space.names)) if state.candidates else []
+    gains = [(settings, confirm_gain(state.pairs, settings, state.confidence)) for settings in configurations]
     # A gain without an interval is none.
-    return [
-        Combination(levels=_levels(course, settings), gain=gain) for settings, gain in gains if gain.low is not None
-    ]
+    return [Combination(levels=_levels(state, settings), gain=gain) for settings, gain in gains if gain.low is not None]
 
 
-def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int | float | str]:
-    space = course.space
+def _levels(state: TunablesState, settings: Settings) -> dict[str, bool | int | float | str]:
+    space = state.space
     return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
 
 
-def _fit_other_responses(table: Table, course: TunablesCourse, rows: Sequence[Row]) -> dict[str, SettingFit]:
-    """Fits of the other responses that nearly all runs have above 0, each by the factors that matter to it."""
+def _fit_other_responses(table: Table, state: TunablesState, rows: Sequence[Row]) -> dict[str, SettingFit]:
+    """Fit the other responses that nearly all runs have above 0, each by its own selected factors."""
     n_ok = sum(row.status == "ok" for row in rows)
     logs = {
         name: {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
         for name in [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED]
     }
     usable = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}
-    fits = {name: course.fitted_to(each, len(usable)) for name, each in usable.items()}
+    fits = {name: state.fit_response(each, len(usable)) for name, each in usable.items()}
     return {name: fit for name, fit in fits.items() if fit is not None}
 
 
-def _setting_ratios(fits: Mapping[str, SettingFit], setting: tuple[int, int]) -> dict[str, Estimate]:
-    """Each of the other responses with a setting, over that of the default."""
-    return {name: fit.gain(fit.names.index(setting)) for name, fit in fits.items() if setting in fit.names}
-
-
 def _significant_changes(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
-    """Those that it changes for sure, by more than what counts as none."""
+    """Select responses changed for sure, by more than the margin."""
     return {
         name: e for name, e in over.items()
         if e.low is not None and e.high is not None and not (e.low <= 1 + margin and e.high >= 1 - margin)

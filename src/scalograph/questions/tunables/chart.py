@@ -1,4 +1,4 @@
-"""Settings with their intervals over what noise alone fills, factors as bars, and ranks with their sets."""
+"""Charts of tunables: effects of settings over the noise, sensitivity of factors, and ranks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,13 +35,9 @@ def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
         return []
     factors = [factor for _, factor in ordered]
     places = [float(k) for k in range(len(ordered))]
-    values, noise = (
-        [getattr(factor, name) or 0.0 for factor in factors] for name in ("sensitivity", "sensitivity_noise")
-    )
-    data = [
-        _bar(noise, places, fade_color("muted", 0.25), 0.8, hoverinfo="skip"),
-        *(_group_bars(ordered, titles, k) for k in sorted({*of})),
-    ]
+    values, noise = ([getattr(x, name) or 0.0 for x in factors] for name in ("sensitivity", "sensitivity_noise"))
+    data = [_bar(noise, places, fade_color("muted", 0.25), 0.8, hoverinfo="skip")]
+    data += [_group_bars(ordered, titles, k) for k in sorted({*of})]
     layout = {
         "margin": MARGIN, "barmode": "overlay",
         "xaxis": axis("standard deviation over levels (%)", (0.0, 1.08 * max(*values, *noise, 0.1))),
@@ -120,38 +116,26 @@ FRESH = " Above a setting: it alone, in fresh runs beside the default."
 # How far above its setting a fresh gain is drawn.
 BESIDE = 0.25
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
-# Rows at most; from so many on the figure is taller.
-MOST, MANY = 36, 15
 
 
 def figures(findings: Findings) -> list[Figure]:
-    """Draw what is known of settings and factors; none where too few runs were made."""
+    """Draw settings and factors; none where too few runs were made."""
     part = findings.document("tunables", Tunables)
     if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
     what = _performance(findings, part.response)
-    names = {
-        (setting.factor, str(setting.level)): factors.configuration({setting.factor: setting.level})
-        for setting in part.settings
-    }
-    return [
-        Figure(
-            "tunables-effects", "Settings against the default", CAPTION, [View([_effects(part, names, what)])], unit="%"
-        ),
-        *sensitivity_figures(part, {setting.factor: factors[setting.factor].title for setting in part.factors}),
-        *rank_figures(part, names),
-    ]
+    names = {(s.factor, str(s.level)): factors.configuration({s.factor: s.level}) for s in part.settings}
+    views = [View([_effects(part, names, what)])]
+    effects = Figure("tunables-effects", "Settings against the default", CAPTION, views, unit="%")
+    titles = {factor.factor: factors[factor.factor].title for factor in part.factors}
+    return [effects, *sensitivity_figures(part, titles), *rank_figures(part, names)]
 
 
 def _performance(findings: Findings, name: str) -> str:
-    """What is drawn of a response; findings may come from anybody, and not list the one that they name."""
-    titles = (
-        performance(response.title or response.name, response.better)
-        for response in findings.study.responses
-        if response.name == name
-    )
-    return next(titles, name)
+    """Name what is drawn of a response; findings may come from anybody, and not list the one that they name."""
+    response = next((response for response in findings.study.responses if response.name == name), None)
+    return performance(response.title or name, response.better) if response else name
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Plot:
@@ -172,13 +156,12 @@ def _effects(part: Tunables, names: dict[tuple[str, str], str], what: str) -> Pl
         "yaxis": rows([k for k, _, _ in every], [names[setting.factor, str(setting.level)] for setting in ordered]),
     }  # fmt: skip
     label = "each setting against the default; numbers in the table of settings"
-    return Plot(
-        label, data, layout, note=SHADED + FRESH * bool(fresh), size="tall" if len(ordered) >= MANY else "large"
-    )
+    note = SHADED + FRESH * bool(fresh)
+    return Plot(label, data, layout, note=note, size="tall" if len(ordered) >= MANY else "large")
 
 
 def _percent(gain: Estimate | None) -> tuple[float, float, float]:
-    """Low end, value and high end of a gain, in percent."""
+    """Return the low end, value and high end of a gain, in percent."""
     value = (gain.value if gain else None) or 1.0
     ends = [(gain.low if gain else None) or value, value, (gain.high if gain else None) or value]
     low, middle, high = (round(100 * (x - 1), 4) for x in ends)
@@ -190,10 +173,7 @@ def _effect_marks(
 ) -> list[dict[str, Any]]:
     """Draw a dot for each, over its interval."""
     spans = [(row, *_percent(gain)) for row, _, gain in placed]
-    texts = [
-        hover([f"{setting.factor} {setting.level}: {setting.label}", str(estimate(gain))])
-        for _, setting, gain in placed
-    ]
+    texts = [hover([f"{s.factor} {s.level}: {s.label}", str(estimate(gain))]) for _, s, gain in placed]
     more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
     dots = line([value for _, _, value, _ in spans], [row for row, *_ in spans], color, 0, **more)
     return [*(line([low, high], [row, row], color, 1.6) for row, low, _, high in spans), dots]
@@ -207,7 +187,7 @@ def _band(low: float, high: float) -> dict[str, Any]:
 
 
 def _margins(part: Tunables) -> list[dict[str, Any]]:
-    """Where performance counts as that of the default."""
+    """Draw the margin within which performance counts as the default's."""
     upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     edge = {"width": 1, "color": "muted", "dash": "2px,3px"}
     return [upright | {"x0": x, "x1": x, "line": edge} for x in (-100 * part.margin, 100 * part.margin)]

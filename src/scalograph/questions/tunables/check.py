@@ -1,4 +1,4 @@
-"""What the question for settings that matter needs of its study: factors of few levels, and a default of each."""
+"""Check the study of tunables: it needs factors of few levels, and a default of each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +14,7 @@ MOST_LEVELS = 9
 
 
 def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
-    """Find why the settings of a study cannot be compared.
-
-    Args:
-        raw: the study as it was written.
-        factors: those of its factors that are tables.
-
-    Yields:
-        Where, what was found, what was expected, what to do.
-    """
+    """Find why the settings of a study cannot be compared."""
     yield from check_no_role(factors)
     if not any(has_several_levels(factor) for factor in factors.values()):
         yield ("factors",), "no factor of several levels", "one or more: the default, and what may be better", ""

@@ -1,4 +1,4 @@
-"""The settings that matter, as findings hold them."""
+"""Findings of tunables: settings, factors, groups and combinations."""
 
 from typing import Literal
 
@@ -38,7 +38,7 @@ class SettingEffect(Model):
 
 
 class FactorEffect(Model):
-    """One factor over its levels; figures are percent of the performance."""
+    """One factor over its levels; values are percent of the performance."""
 
     factor: str
     default: Level
@@ -54,7 +54,7 @@ class FactorEffect(Model):
 
 
 class GroupEffect(Model):
-    """A group of factors; figures are means over its factors, percent of the performance."""
+    """A group of factors; values are means over its factors, percent of the performance."""
 
     group: str
     factors: list[str] = Field(description="those of several levels, of which a run is known")
@@ -110,5 +110,5 @@ class Tunables(Model):
 
     @property
     def matter(self) -> list[FactorEffect]:
-        """Return the factors that do."""
+        """Return the factors that matter."""
         return [factor for factor in self.factors if factor.matters]

@@ -20,7 +20,7 @@ _CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
 
 
 class TunableOption(NamedTuple):
-    """A setting that is varied: its factor, what sets it (None: the template), its name for people, its levels."""
+    """A tunable: its factor, what sets it (None: the template), its title, its levels."""
 
     name: str
     control: str | None
@@ -63,12 +63,10 @@ class TunablesOptions:
             lists={knob.name: knob.levels for knob in knobs},
             controls={knob.name: knob.control for knob in knobs if knob.control},
             titles={knob.name: knob.title for knob in knobs if knob.title != knob.name},
-            fills=ARGUMENTS if self.option else None,
-            precision=_share(self.same),
-            plan="one-at-a-time" if self.one_at_a_time else None,
+            fills=ARGUMENTS if self.option else None, precision=_share(self.same),
+            plan="one-at-a-time" if self.one_at_a_time else None, runs=3 if self.one_at_a_time else None,
             title="Which settings matter to {}?",
-            runs=3 if self.one_at_a_time else None,
-        )
+        )  # fmt: skip
 
 
 OPTIONS = TunablesOptions
@@ -94,7 +92,7 @@ def _options(texts: Sequence[str] | None) -> Iterator[TunableOption]:
 
 
 def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
-    """One level alone is set for all runs, and a name alone is passed on, as in every search."""
+    """Read environment variables: one level, or a name alone, is no factor, as in every search."""
     for text in (text for text in texts or () if "=" in text):
         name, levels = _split_levels("--env", text)
         if len(levels) > 1:
@@ -104,9 +102,8 @@ def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
 def _kernel(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
         name, levels = _split_levels("--sysctl", text)
-        yield TunableOption(
-            _name(name.rpartition(".")[2]), f"sysctl:{name}", name, [format_value(level) for level in levels]
-        )
+        texts_ = [format_value(level) for level in levels]
+        yield TunableOption(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, [*texts_])
 
 
 def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:

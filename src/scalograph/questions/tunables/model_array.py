@@ -48,12 +48,9 @@ def n_columns(dimensions: int) -> int:
 
 
 def block_rows(n_levels: Sequence[int], number: int, seed: int) -> list[Settings]:
-    """Return the runs of a block in their order: columns, symbols and rows of the array permuted anew.
+    """Return the runs of a block in order, with columns, symbols and rows of the array permuted anew.
 
-    Args:
-        n_levels: of each factor, two or more.
-        number: of the block, from 0 on.
-        seed: of the study.
+    `n_levels`: of each factor, two or more; `number`: of the block, from 0 on.
     """
     draw = np.random.default_rng([seed % 2**63, number])
     array = orthogonal_array(len(n_levels))
@@ -78,11 +75,7 @@ def _symbol_levels(n_levels: int, number: int, draw: np.random.Generator) -> Int
 
 
 def dummies(rows: Sequence[Settings], n_levels: Sequence[int]) -> tuple[FloatArray, list[tuple[int, int]]]:
-    """Return one column for each setting that is no default and has a run, shape (runs, settings), and which it is.
-
-    Args:
-        rows: the runs.
-        n_levels: of each factor.
+    """Return a column for each non-default setting that has a run, shape (runs, settings), and its name.
 
     Returns:
         The columns, 1.0 where a run has the setting, and the factor and the level of each.
@@ -107,7 +100,7 @@ BLAME, HOPELESS = 0.05, 0.5
 
 @dataclass(frozen=True, slots=True)
 class FailedRuns:
-    """What became of the runs of a setting.
+    """Failures among the runs of a setting.
 
     Attributes:
         n_failed: of them.
@@ -128,12 +121,7 @@ def failures(
 ) -> FailedRuns:
     """Count failures of a setting beside those of all runs that have its factor at the default.
 
-    Args:
-        rows: the level of each factor, run by run; an array balances the others.
-        failed: which of them failed.
-        factor: of the setting.
-        level: of the setting.
-        confidence: of the share that fails.
+    `rows`: the level of each factor, run by run; an array balances the others.
     """
     own = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == level]
     default = [bad for row, bad in zip(rows, failed, strict=True) if row[factor] == 0]
@@ -142,7 +130,7 @@ def failures(
 
 
 def causes_failures(p: float | None, n_settings: int) -> bool:
-    """Tell whether a setting is why runs fail: beyond chance, as one of so many that may be blamed (Bonferroni)."""
+    """Tell whether a setting causes failures beyond chance, as one of so many (Bonferroni)."""
     return p is not None and p * n_settings < BLAME
 
 
@@ -154,7 +142,7 @@ def _fisher(own: Sequence[bool], default: Sequence[bool]) -> float:
 
 
 def failing_settings(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequence[int]) -> set[tuple[int, int]]:
-    """Return the settings that are not worth further runs: they fail, and are why."""
+    """Return the settings that are not worth further runs: they cause failures."""
     if not any(failed):
         return set()
     settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
@@ -168,7 +156,7 @@ def failing_settings(rows: Sequence[Settings], failed: Sequence[bool], n_levels:
 
 @dataclass(frozen=True)
 class FactorSpace:
-    """What is varied, and how a place in an array becomes a configuration.
+    """What is varied, and how a row of an array becomes a configuration.
 
     Attributes:
         names: factors that have several levels.
@@ -194,7 +182,7 @@ class FactorSpace:
 
     @property
     def settings(self) -> list[tuple[int, int]]:
-        """Return every setting that is no default, by the places of its factor and its level."""
+        """Return every non-default setting, by the indexes of its factor and its level."""
         return [(j, level) for j, n in enumerate(self.n_levels) for level in range(1, n)]
 
     def alone(self, factor: int, level: int) -> Settings:
@@ -208,7 +196,7 @@ class FactorSpace:
 
 
 def read_factor_space(study: Study) -> FactorSpace:
-    """Read what is varied from a study whose levels are spelled out; a factor without a baseline has its first one."""
+    """Read what is varied from a resolved study; the default without a baseline is the first level."""
     varied = {name: list(factor.levels) for name, factor in study.factors.items() if len(factor.levels) > 1}
     return FactorSpace(
         names=tuple(varied),

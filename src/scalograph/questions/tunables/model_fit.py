@@ -1,4 +1,4 @@
-"""All settings of all factors in one robust fit, and what noise alone would make of it."""
+"""Fit all settings of all factors at once, robustly, and draw what noise alone would show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ METHOD = "joint robust regression on log scores, simultaneous over all settings"
 
 @dataclass(frozen=True)
 class SettingFit:
-    """What runs say of each setting against the default.
+    """Effects of all settings against their defaults.
 
     Attributes:
         names: factor and level of each setting, by their places.
@@ -67,7 +67,7 @@ class SettingFit:
         return np.asarray(self.spread * draw.standard_normal((DRAWS, len(value))) @ root.T)
 
     @cached_property
-    def studentized(self) -> FloatArray:
+    def t_scale(self) -> FloatArray:
         """Draw what divides `noise` for its spread to be as uncertain as ours, shape (draws, 1)."""
         draw = np.random.default_rng((self.seed + 1) % 2**63)
         return np.asarray(np.sqrt(draw.chisquare(self.freedom, (DRAWS, 1)) / self.freedom))
@@ -75,7 +75,7 @@ class SettingFit:
     @cached_property
     def critical(self) -> float:
         """Return how many standard errors a half-width has, so that all intervals hold together."""
-        t = np.abs(self.noise) / np.maximum(self.errors, 1e-300) / self.studentized
+        t = np.abs(self.noise) / np.maximum(self.errors, 1e-300) / self.t_scale
         return float(np.quantile(t.max(axis=1), self.confidence))
 
     @property
@@ -85,7 +85,7 @@ class SettingFit:
 
     @cached_property
     def surely_within(self) -> float:
-        """Return the largest half-width if the noise is as large as it may be, 9 times in 10: few runs look quiet."""
+        """Return the largest half-width if the noise is as large as it may be, 9 times in 10."""
         from scipy.special import chdtri  # it takes a tenth of a second
 
         return self.widest * float(np.sqrt(self.freedom / chdtri(self.freedom, 0.9)))
@@ -108,14 +108,8 @@ def fit(
 ) -> SettingFit | None:
     """Fit the effects of all settings at once; None where there are too few runs.
 
-    Args:
-        rows: the level of each factor, run by run.
-        logs: log performance of each, shape (runs,).
-        blocks: in which it was made.
-        n_levels: of each factor.
-        matter: factors that were selected: what these leave is the noise, with what the others may do.
-        confidence: of all intervals together.
-        seed: of the draws.
+    `rows`: the level of each factor, run by run; `logs`: log performance of each, shape (runs,); `matter`: factors
+    that were selected: what these leave is the noise, with what the others may do.
     """  # fmt: skip
     x, names = dummies(rows, n_levels)
     base = indicators(blocks)
@@ -154,13 +148,13 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
 
 
 def _correction(residuals: FloatArray, clip: float, used: int) -> float:
-    """Huber's correction for a share of residuals that are drawn in (1981, 7.6.2)."""
+    """Return Huber's correction for a share of residuals that are drawn in (1981, 7.6.2)."""
     kept = float(np.mean(np.abs(residuals) <= clip))
     return (1 + used / len(residuals) * (1 - kept) / kept) / kept if kept else 1.0
 
 
 def has_enough_runs(n_runs: int, n_columns: int) -> bool:
-    """Tell whether so many runs are enough for outliers to be seen beside so many coefficients."""
+    """Tell whether there are enough runs to see outliers beside so many coefficients."""
     return SEEN_FROM * (n_runs - n_columns) >= n_runs
 
 
@@ -184,13 +178,13 @@ def pull_in_outliers(
 
 
 def clip_limit(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:
-    """Return the size from which on residuals are drawn in: so many robust standard deviations of theirs."""
+    """Return the size from which residuals are drawn in: so many robust standard deviations."""
     scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / max(1, freedom)) ** 0.5
     return deviations * scale if scale > 0 else np.inf
 
 
 def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) -> tuple[FloatArray, FloatArray]:
-    """Coefficients and residuals; `clip` None has it follow from the residuals."""
+    """Return coefficients and residuals; `clip` None has it follow from the residuals."""
     solve = np.linalg.pinv(columns)
     beta = solve @ logs
     for _ in range(STEPS):
@@ -212,13 +206,9 @@ MOST_CONFIRMED = 3
 def choose_candidates(
     fit: SettingFit, selected: Sequence[int], margin: float, left_out: set[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Choose the best setting of each factor that matters, where it promises a gain; the most promising first.
+    """Choose the best setting of each factor that matters, where it promises a gain; best first.
 
-    Args:
-        fit: of all settings.
-        selected: factors that matter.
-        margin: gain that counts as none, as a share.
-        left_out: settings that fail.
+    `margin`: gain that counts as none, as a share.
     """
     best = dict[int, tuple[float, int]]()
     for (factor, level), gain in zip(fit.names, fit.gains.tolist(), strict=True):
@@ -242,12 +232,9 @@ def factorial(settings: Sequence[tuple[int, int]], n_factors: int) -> list[Setti
 def confirm_gain(
     blocks: Sequence[Mapping[Settings, float | None]], configuration: Settings, confidence: float
 ) -> Estimate:
-    """Return the performance of a configuration over that of the default, from the blocks that have both.
+    """Estimate the performance of a configuration over the default, from the blocks that have both.
 
-    Args:
-        blocks: log performance of each configuration in each block; None where its run failed.
-        configuration: which is confirmed.
-        confidence: of the interval.
+    `blocks`: log performance of each configuration in each block; None where its run failed.
     """
     default = tuple(0 for _ in configuration)
     both = [(block.get(configuration), block.get(default)) for block in blocks]

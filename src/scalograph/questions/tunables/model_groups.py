@@ -1,4 +1,4 @@
-"""Groups of factors: how much each moves the performance, and how many times as much as another one."""
+"""Estimate how much groups of factors change the performance, and rank settings and factors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,7 @@ BAND, MOST_BY_NOISE = (0.025, 0.5, 0.975), 0.95
 
 
 def labels(fit: SettingFit, margin: float) -> list[Label]:
-    """Tell which settings are shown to lie outside of the margin, or inside.
-
-    Args:
-        fit: of all settings.
-        margin: performance that counts as none, as a share.
-    """
+    """Classify each setting as outside of the margin, within it, or uncertain."""
     half, near = fit.critical * fit.errors, log1p(margin)
     return [_label(g - h, g + h, near) for g, h in zip(fit.gains.tolist(), half.tolist(), strict=True)]
 
@@ -38,7 +33,7 @@ def _label(low: float, high: float, near: float) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How much a factor moves the performance over its levels, in percent.
+    """How much a factor changes the performance over its levels, in percent.
 
     Attributes:
         value: standard deviation of its levels, the part of the noise taken away.
@@ -54,7 +49,7 @@ class Sensitivity:
 
 
 def sensitivity(fit: SettingFit, factor: int) -> Sensitivity:
-    """Return how much a factor moves the performance over its levels, the default one of them."""
+    """Measure how much a factor changes the performance over its levels, the default one of them."""
     at = [k for k, (j, _) in enumerate(fit.names) if j == factor]
     if not at:
         return Sensitivity(0.0, 0.0, 0.0, 0.0)
@@ -80,7 +75,7 @@ class NullBand:
 
 
 def null_band(fit: SettingFit) -> NullBand:
-    """Return what the best and the worst of so many settings are by noise alone."""
+    """Estimate the best and the worst of so many settings by noise alone."""
     extremes = fit.noise.max(axis=1), fit.noise.min(axis=1)
     best, worst = (100 * np.expm1(np.clip(np.quantile(x, BAND), -LARGEST, LARGEST)) for x in extremes)
     return NullBand(_three(best), _three(worst))
@@ -93,7 +88,7 @@ def _three(values: Sequence[float] | FloatArray) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Places from 1 on.
+    """Ranks from 1 on.
 
     Attributes:
         place: of each.
@@ -126,9 +121,7 @@ def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
     direction where it is large, and by less where it is small. So a pair differs for sure where the distance is more
     than noise makes in the widest direction of both (benchmarks/statistics_tunables.py: also where factors tie).
 
-    Args:
-        fit: of all settings.
-        n_factors: of the study; one without a known level may have any place.
+    `n_factors`: of the study; one without a known level may have any place.
     """
     spreads = [deviations(fit, factor) for factor in range(n_factors)]
     variance = [fit.spread**2 * first @ fit.covariance @ first.T for first in spreads]
@@ -147,7 +140,7 @@ def sensitivity_ranks(fit: SettingFit, n_factors: int) -> Ranks:
 
 
 def deviations(fit: SettingFit, factor: int) -> FloatArray:
-    """Return what makes of gains the deviations of a factor's levels; their norm is the standard deviation.
+    """Return the matrix that maps gains to the deviations of a factor's levels, shape (levels, settings).
 
     Shape (levels, settings).
     """
@@ -158,12 +151,12 @@ def deviations(fit: SettingFit, factor: int) -> FloatArray:
 
 
 def _critical(fit: SettingFit, apart: FloatArray) -> float:
-    """Units of each pair's own error that no pair exceeds by noise alone; `apart`: of draws, shape (draws, pairs)."""
-    return float(np.quantile((apart / fit.studentized).max(axis=1, initial=0.0), fit.confidence))
+    """Return the multiple of each pair's own error that no pair exceeds by noise alone."""
+    return float(np.quantile((apart / fit.t_scale).max(axis=1, initial=0.0), fit.confidence))
 
 
 def _make_ranks(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ranks:
-    """Place values from the least on; `above[i, j]` tells that i is more than j for sure."""
+    """Rank values from the least on; `above[i, j]` tells that i is more than j for sure."""
     order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     low, high = 1 + above.sum(axis=1), len(values) - above.sum(axis=0)
     return Ranks(*(tuple(int(x) for x in part) for part in (order + 1, low, high)))
@@ -179,7 +172,7 @@ _TINY = 1e-12
 
 
 class GroupSpread:
-    """How far the levels of a group's factors lie apart: as seen, and as noise makes it.
+    """Spread of the levels of a group's factors: as seen, and by noise.
 
     Attributes:
         seen: standard deviation of the levels of each factor, shape (factors,).
@@ -193,16 +186,16 @@ class GroupSpread:
         self.seen = np.array([np.linalg.norm(matrix) for matrix in levels])
         self.drawn = np.stack([np.linalg.norm(matrix, axis=1) for matrix in noise], axis=1)
         self._added = np.square(self.drawn).mean(axis=0)
-        self._kept = self._without_noise(self.seen, self._added)
+        self._kept = self._remove_noise(self.seen, self._added)
         self.value = float(self._kept.mean())
         along = [
             a @ matrix / max(float(np.linalg.norm(matrix)), _TINY) for a, matrix in zip(noise, levels, strict=True)
         ]
-        self._along, self._scale = np.stack(along, axis=1) / fit.studentized, fit.studentized
+        self._along, self._scale = np.stack(along, axis=1) / fit.t_scale, fit.t_scale
 
     @cached_property
-    def _supposed(self) -> FloatArray:
-        """How strong each factor may be, where their mean is 1; shape (suppositions, factors).
+    def _suppositions(self) -> FloatArray:
+        """Suppose the strength of each factor, where their mean is 1; shape (suppositions, factors).
 
         What noise adds depends on it, and few runs do not tell it: as they were seen, all alike, the strongest alone.
         """
@@ -210,37 +203,37 @@ class GroupSpread:
         alone[np.argmax(self.seen)] = len(alone)
         return np.stack([self._kept / self.value if self.value else alike, alike, alone])
 
-    def shown(self, truth: float) -> FloatArray:
+    def simulate_means(self, truth: float) -> FloatArray:
         """Draw what runs would show if the mean over the factors were this, the noise taken away.
 
         Returns:
             Of each supposition on how strong the single ones are, that they are as seen first; (suppositions, draws).
         """
-        length = truth * self._supposed[:, None, :]
+        length = truth * self._suppositions[:, None, :]
         variance = np.square(length) + 2 * length * self._along + np.square(self.drawn / self._scale)
         spread = np.sqrt(np.maximum(variance, 0.0))
-        kept = self._without_noise(spread, self._added / self._scale**2)
+        kept = self._remove_noise(spread, self._added / self._scale**2)
         return np.asarray(kept.mean(axis=2))
 
     @cached_property
     def variance(self) -> float:
-        """Return that of `value`, about."""
-        return float(self.shown(self.value)[0].var()) + _TINY
+        """Return the approximate variance of `value`."""
+        return float(self.simulate_means(self.value)[0].var()) + _TINY
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """Return the mean of how much its factors move the performance over their levels, in percent."""
-        most = np.quantile(self._without_noise(self.drawn, self._added).mean(axis=1), MOST_BY_NOISE)
+        """Return the mean sensitivity of its factors, in percent."""
+        most = np.quantile(self._remove_noise(self.drawn, self._added).mean(axis=1), MOST_BY_NOISE)
         parts = (self.value, self.seen.mean(), self.drawn.mean(), most)
         return Sensitivity(*(100 * float(x) for x in parts))
 
     @staticmethod
-    def _without_noise(spread: FloatArray, added: FloatArray) -> FloatArray:
+    def _remove_noise(spread: FloatArray, added: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt(np.maximum(np.square(spread) - added, 0.0)))
 
 
 def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[float, float, float]]:
-    """Return how many times as much the first group moves the performance as one-at-a-time studies have it.
+    """Return the ratio of two groups as one-at-a-time studies have it.
 
     Returns:
         Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
@@ -251,19 +244,13 @@ def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[f
 
 
 def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: int) -> Estimate:
-    """Estimate how many times as much the factors of the first group move the performance as those of the second.
+    """Estimate the ratio of the sensitivities of two groups.
 
     A ratio belongs to the interval if studies in which it is the true one would often show what this one shows: draws
     of the noise around the group means that are nearest to the seen ones and have that ratio. What noise adds to a mean
     depends on how strong its factors are beside each other, which few runs do not tell: it is supposed that they are as
     they were seen, all alike, or one alone, and the interval has what any of these allows. Numbers of settings and of
     runs are in the draws; an end is open where a group may do nothing.
-
-    Args:
-        first: one group.
-        second: the other one.
-        confidence: of the interval.
-        n: runs behind it.
 
     Source: inversion of tests by simulation, e.g. P. H. Garthwaite and S. T. Buckland, Generating Monte Carlo
     confidence intervals by the Robbins-Monro process, Appl. Statist. 41 (1992).
@@ -282,7 +269,7 @@ def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: i
 
 
 def _share_less(first: GroupSpread, second: GroupSpread, ratio: float) -> FloatArray:
-    """Share of studies that show less of the first group beside the second than this one, if that is the ratio.
+    """Return the share of studies that show a smaller ratio than this one, if `ratio` is the true one.
 
     Returns:
         Of each two suppositions on the factors of both, shape (suppositions, suppositions).
@@ -290,12 +277,12 @@ def _share_less(first: GroupSpread, second: GroupSpread, ratio: float) -> FloatA
     seen = first.value - ratio * second.value
     weight = ratio**2 / first.variance + 1 / second.variance
     truth = (ratio * first.value / first.variance + second.value / second.variance) / weight
-    shown = first.shown(ratio * truth)[:, None] - ratio * second.shown(truth)[None, :]
+    shown = first.simulate_means(ratio * truth)[:, None] - ratio * second.simulate_means(truth)[None, :]
     return np.asarray(((shown < seen).mean(axis=2) + (shown <= seen).mean(axis=2)) / 2)
 
 
 def _crossing(share: Callable[[float], float], at: float) -> float:
-    """Ratio at which a share that falls comes to this; 0 or infinity where it never is above, or below."""
+    """Find the ratio at which a falling share equals `at`; 0 or infinity where it is never above, or below."""
     low, high = -log(MOST_TIMES), log(MOST_TIMES)
     if share(exp(low)) <= at:
         return 0.0

@@ -1,4 +1,4 @@
-"""How strong is a factor beside others, and how strong is the strongest of them by chance?"""
+"""Test the strength of a factor beside others: permutation tests of the strongest candidate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,13 +47,9 @@ class Screening:
 
 
 def screening(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> Screening:
-    """Return runs as they are weighed; a setting all of whose runs failed has no column.
+    """Prepare runs as they are weighed; a setting all of whose runs failed has no column.
 
-    Args:
-        rows: the level of each factor, run by run.
-        logs: log scores, shape (runs,).
-        blocks: in which each run was made.
-        n_levels: of each factor.
+    `rows`: the level of each factor, run by run; `logs`: log scores, shape (runs,).
     """
     x, names = dummies(rows, n_levels)
     at = {j: [k for k, (factor, _) in enumerate(names) if factor == j] for j in range(len(n_levels))}
@@ -89,57 +85,57 @@ class Candidates:
     @cached_property
     def strongest(self) -> int:
         """Return the factor with the largest score."""
-        return self.factors[int(np.argmax(self._seen))]
+        return self.factors[int(np.argmax(self._observed_scores))]
 
     def p_values(self, alpha: float) -> dict[int, float]:
-        """Return the probability of each one's strength, or more, as the strongest of all by chance.
+        """Return the probability that chance makes the strongest candidate as strong as each one.
 
         Args:
             alpha: probability about which they have to be exact.
         """
-        p_values = self._permuted(FEW)
-        return self._permuted(MANY) if min(p_values.values()) <= max(NEAR * alpha, 2 / FEW) else p_values
+        p_values = self._permutation_p_values(FEW)
+        return self._permutation_p_values(MANY) if min(p_values.values()) <= max(NEAR * alpha, 2 / FEW) else p_values
 
     @cached_property
-    def _seen(self) -> FloatArray:
+    def _observed_scores(self) -> FloatArray:
         return np.asarray(self._scores(np.arange(len(self._residuals))[None, :])[0])
 
-    def _permuted(self, n: int) -> dict[int, float]:
+    def _permutation_p_values(self, n: int) -> dict[int, float]:
         draw = np.random.default_rng(self._seed)
         order = np.tile(np.arange(len(self._residuals)), (n, 1))
         for block in np.unique(self._runs.blocks):
             at = np.flatnonzero(self._runs.blocks == block)
             order[:, at] = draw.permuted(order[:, at], axis=1)
         most = self._scores(order).max(axis=1)
-        p = [float((1 + np.sum(most >= seen - _TINY)) / (n + 1)) for seen in self._seen]
+        p = [float((1 + np.sum(most >= seen - _TINY)) / (n + 1)) for seen in self._observed_scores]
         return dict(zip(self.factors, p, strict=True))
 
     def _scores(self, order: IntArray) -> FloatArray:
-        """Strength of each candidate where residuals stand in these orders; shapes (n, runs) and (n, candidates)."""
-        scores = self._beside_selected(_project_out(self._q, self._clipped[order]))
+        """Score each candidate with residuals in these orders; shapes (n, runs) and (n, candidates)."""
+        scores = self._score_given_selected(_project_out(self._q, self._clipped[order]))
         if self._runs.whole is None:
             return scores
-        return np.maximum(scores, self._beside_all(self._residuals[order], self._runs.whole))
+        return np.maximum(scores, self._score_given_all(self._residuals[order], self._runs.whole))
 
-    def _beside_selected(self, logs: FloatArray) -> FloatArray:
+    def _score_given_selected(self, logs: FloatArray) -> FloatArray:
         total, freedom = _square(logs), logs.shape[1] - self._q.shape[1]
         own = [(_square(logs @ basis), basis.shape[1]) for basis in self._own.values()]
         return np.stack([_strength(x, df, total - x, freedom - df) for x, df in own], axis=1)
 
-    def _beside_all(self, logs: FloatArray, whole: FloatArray) -> FloatArray:
+    def _score_given_all(self, logs: FloatArray, whole: FloatArray) -> FloatArray:
         rest, freedom = _square(_project_out(whole, logs)), logs.shape[1] - whole.shape[1]
         own = [(_square(logs @ basis), basis.shape[1]) for basis in self._alone.values()]
         return np.stack([_strength(x, df, rest, freedom) for x, df in own], axis=1)
 
     @cached_property
     def _alone(self) -> dict[int, FloatArray]:
-        """What each candidate has that no other factor has."""
+        """Return a basis of what each candidate has that no other factor has."""
         others = {j: self._runs.basis([k for k in self._runs.columns if k != j]) for j in self.factors}
         return {j: _basis(_project_out(q, self._runs.columns[j].T).T) for j, q in others.items()}
 
 
 def _strength(own: FloatArray, df: int, rest: FloatArray, freedom: int) -> FloatArray:
-    """Minus log p of F, so that degrees of freedom do not matter."""
+    """Return minus log p of F, so that degrees of freedom do not matter."""
     from scipy.special import fdtrc  # it takes a tenth of a second
 
     if df == 0:
@@ -153,12 +149,11 @@ def _square(logs: FloatArray) -> FloatArray:
 
 
 def _project_out(basis: FloatArray, logs: FloatArray) -> FloatArray:
-    """What a model leaves of rows of logs, shape (n, runs)."""
+    """Return the residuals of rows of logs, shape (n, runs)."""
     return np.asarray(logs - (logs @ basis) @ basis.T)
 
 
 def _basis(columns: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of what the columns span."""
     if not columns.shape[1]:
         return columns
     u, size, _ = np.linalg.svd(columns, full_matrices=False)
@@ -167,7 +162,7 @@ def _basis(columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class ScreeningResult:
-    """What the permutations say.
+    """Result of the permutation tests.
 
     Attributes:
         selected: factors that matter, in the order in which they were found.
@@ -188,13 +183,8 @@ def screen(
     permuted within blocks, so that the chance of any false selection is `alpha`, whatever the others do. A factor that
     was selected for what it shares with later ones is dropped: failed runs leave an array incomplete.
 
-    Args:
-        rows: the level of each factor, run by run.
-        logs: log scores, shape (runs,).
-        blocks: in which each run was made.
-        n_levels: of each factor.
-        alpha: probability of a false selection.
-        seed: of the permutations.
+    `rows`: the level of each factor, run by run; `logs`: log scores, shape (runs,); `alpha`: probability of a false
+    selection.
 
     Source: D. Freedman and D. Lane, A nonstochastic interpretation of reported significance levels, J. Business and
     Economic Statist. 1 (1983); P. H. Westfall and S. S. Young, Resampling-based multiple testing, Wiley 1993.
@@ -213,7 +203,7 @@ def screen(
 
 
 def _forward(runs: Screening, alpha: float, seed: int, p: dict[int, float]) -> list[int]:
-    """Select one factor after the other; `p` takes what each step says of those that are left."""
+    """Select one factor after the other; `p` takes the p-values of each step for those that are left."""
     selected: list[int] = []
     while True:
         step = Candidates(runs, selected, seed + len(selected))

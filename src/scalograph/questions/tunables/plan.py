@@ -1,4 +1,4 @@
-"""The runs of a search for the settings that matter.
+"""Plan the runs of a search for the settings that matter.
 
 The first block of an orthogonal array is made in any case; further blocks follow until every effect that is large
 enough would have been seen, then fresh runs confirm what was found. Or every setting is tried alone, as published.
@@ -16,7 +16,7 @@ from scalograph.text.quantities import count_noun
 
 
 class TunablesPlan(SearchPlan):
-    """A search of which a first block is made, and the rest follows from it."""
+    """Plan of a search of which a first block is made, and the rest follows from it."""
 
     def __init__(self, design: Design) -> None:
         """Begin with the configurations of a design."""
@@ -24,33 +24,22 @@ class TunablesPlan(SearchPlan):
         self._study = design.study
 
     def outlook(self) -> str:
-        """Say what will be run."""
+        """Describe what will be run."""
         search = begin(self._study, ())
-        n, first = count_noun(len(search.course.space.settings), "setting"), len(search.first)
+        n, first = count_noun(len(search.state.space.settings), "setting"), len(search.first)
         if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
             return f"{n}, one at a time: {first} runs"
-        most = min(search.course.most, self.most_runs)
+        most = min(search.state.most, self.most_runs)
         if most < first:
             return f"{n}; {count_noun(most, 'run')} at most, too few to compare them: the first block has {first}"
         return f"{n}; {first} runs first, further blocks until intervals are within 4 %, at most {most} runs"
 
 
 def configurations(study: Study) -> Iterator[Configuration]:
-    """Yield the default, and what the first block has, or every setting alone; each once: a grid would be millions.
-
-    Args:
-        study: its levels spelled out.
-    """
+    """Yield the default, and what the first block has, or every setting alone; each once: a grid would be millions."""
     yield from (dict(configuration) for (configuration,) in begin(study, ()).steps.values())
 
 
 def plan(design: Design) -> TunablesPlan:
-    """Make the plan of a search for the settings that matter.
-
-    Args:
-        design: of one factor or more with a default each.
-
-    Returns:
-        The first runs, and who asks for all further ones.
-    """
+    """Plan a search for the settings that matter."""
     return TunablesPlan(design)

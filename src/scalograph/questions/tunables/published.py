@@ -1,4 +1,4 @@
-"""What settings offer to the claims of a paper: best, worst, failures, and what moves the performance most."""
+"""Offer best, worst, failures and ranks of settings to published claims."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -21,10 +21,7 @@ RANK = "places that the factors may have, all together"
 
 
 def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer figures of the whole study, and of each setting by the levels of all factors that it alone would have.
-
-    Args:
-        document: what the search came to.
+    """Offer values of the whole study, and of each setting by the levels that it alone would have.
 
     Returns:
         By name; none where too few runs were made.
@@ -51,13 +48,13 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
 
 
 def _contrast(contrast: GroupContrast) -> Iterator[OfferedFigure]:
-    """Either group over the other."""
+    """Offer either group over the other."""
     yield OfferedFigure(contrast.ratio, of_groups=(contrast.first, contrast.second))
     yield OfferedFigure(inverse(contrast.ratio), of_groups=(contrast.second, contrast.first))
 
 
 def _gains(document: Tunables, *without: str) -> list[Estimate]:
-    """Gains of settings that do not fail, of all factors but these."""
+    """List gains of settings that do not fail, excluding these factors."""
     return [
         setting.gain
         for setting in document.settings
@@ -66,7 +63,6 @@ def _gains(document: Tunables, *without: str) -> list[Estimate]:
 
 
 def _worst_others(document: Tunables) -> Iterator[OfferedFigure]:
-    """Beside each setting the worst one of the other factors."""
     for setting in document.settings:
         if gains := _gains(document, setting.factor):
             yield OfferedFigure(min(gains, key=_value), _levels(document, setting))

@@ -1,4 +1,4 @@
-"""Which runs are next: blocks of an array until all is resolved, then fresh ones that confirm; or one at a time."""
+"""Choose the next run: blocks of an array until all is resolved, then fresh runs that confirm; or one at a time."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.design.search_steps import Configuration, Search, key_of
+from scalograph.design.search_steps import Configuration, Search, configuration_key
 from scalograph.errors import StudyError
 from scalograph.questions.tunables.model_array import (
     SYMBOLS,
@@ -32,7 +32,7 @@ N_DEFAULT = 10
 
 
 class PlannedRun(NamedTuple):
-    """A run that is to come: its settings, its block, and whether it is one of the fresh runs that confirm."""
+    """A run to come: its settings, its block, and whether it is one of the fresh runs that confirm."""
 
     settings: Settings
     block: int
@@ -42,11 +42,7 @@ class PlannedRun(NamedTuple):
 def array_block(space: FactorSpace, number: int, seed: int, left_out: set[tuple[int, int]]) -> list[PlannedRun]:
     """Return a block of the array, a run of the default before every nine of its own.
 
-    Args:
-        space: what is varied.
-        number: of the block, from 0 on.
-        seed: of the study.
-        left_out: settings that fail: the default stands for them.
+    `number`: of the block, from 0 on; `left_out`: settings that fail: the default stands for them.
     """
     runs: list[PlannedRun] = []
     for k, row in enumerate(block_rows(space.n_levels, number, seed)):
@@ -58,13 +54,9 @@ def array_block(space: FactorSpace, number: int, seed: int, left_out: set[tuple[
 
 
 def replicate(space: FactorSpace, number: int, n_runs: int, seed: int) -> list[PlannedRun]:
-    """Return one replicate: every setting alone, and its share of the ten runs of the default, in a drawn order.
+    """Return one replicate: every setting alone, and its share of the ten runs of the default, shuffled.
 
-    Args:
-        space: what is varied.
-        number: of the replicate, from 0 on.
-        n_runs: replicates.
-        seed: of the study.
+    `number`: of the replicate, from 0 on.
     """
     n_default = max(1, (number + 1) * N_DEFAULT // n_runs - number * N_DEFAULT // n_runs)
     runs = [PlannedRun(space.alone(*setting), number) for setting in space.settings]
@@ -73,12 +65,10 @@ def replicate(space: FactorSpace, number: int, n_runs: int, seed: int) -> list[P
     return runs
 
 
-def confirmation_runs(
-    space: FactorSpace, configurations: Sequence[Settings], n_blocks: int, seed: int
-) -> Iterator[PlannedRun]:
-    """Yield the fresh runs: in each block every configuration and the default once, in a drawn order."""
+def confirmation_runs(space: FactorSpace, configurations: Sequence[Settings], seed: int) -> Iterator[PlannedRun]:
+    """Yield the fresh runs: in each block every configuration and the default once, shuffled."""
     draw = random.Random(f"{seed} confirm")
-    for block in range(n_blocks):
+    for block in range(PAIRS):
         runs = [PlannedRun(settings, block, confirms=True) for settings in (space.default, *configurations)]
         draw.shuffle(runs)
         yield from runs
@@ -101,7 +91,7 @@ NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A run that was told: the place of each factor's level, its block, and log performance; None where it failed.
+    """An observed run: its settings, its block, and log performance; None where it failed.
 
     `confirms` says that it is one of the fresh runs, whose blocks are counted anew.
     """
@@ -112,13 +102,13 @@ class Observation:
     confirms: bool = False
 
 
-class TunablesCourse:
+class TunablesState:
     """Pure in the study and what was told, in that order. A level is the place of its configuration in `steps`.
 
     Attributes:
         steps: place -> settings; it grows with the blocks that are begun.
-        told: every run.
-        screened: what the last look selected; None before the first.
+        observations: every run.
+        screening_result: what the last look selected; None before the first.
         selected: factors that matter, as of all looks.
         looks: the same after each look.
         candidates: settings that are confirmed.
@@ -133,27 +123,25 @@ class TunablesCourse:
         self._seed, self._n_runs = seed, n_runs
         self.steps: list[Settings] = []
         self._places: dict[Settings, int] = {}
-        self.told: list[Observation] = []
-        self.screened: ScreeningResult | None = None
+        self.observations: list[Observation] = []
+        self.screening_result: ScreeningResult | None = None
         self.selected: tuple[int, ...] = ()
         self.looks: list[tuple[int, ...]] = []
         self.candidates: list[tuple[int, int]] = []
         self.left_out: set[tuple[int, int]] = set()
-        self.resolved = False
-        self.over = False
-        self.n_blocks = 1
+        self.resolved, self.over, self.n_blocks = False, False, 1
         self.queue: list[PlannedRun] = self._first()
         self._place_all()
 
     @property
-    def decided(self) -> bool:
+    def is_complete(self) -> bool:
         """Tell whether all planned runs were made, and what they had to resolve is resolved."""
         return self.over and self.resolved and not self.default_fails
 
     @property
     def default_fails(self) -> bool:
         """Tell whether so many runs of the default fail that nothing can be compared with it."""
-        default = [run for run in self.told if run.settings == self.space.default]
+        default = [run for run in self.observations if run.settings == self.space.default]
         return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
 
     @property
@@ -170,8 +158,9 @@ class TunablesCourse:
     def most(self) -> int:
         """Return how many runs there are at most, none of them repeated."""
         if self.plan == ONE_AT_A_TIME:
-            return len(self.queue) + len(self.told)
-        return self.most_blocks * self._block_size + PAIRS * (1 << MOST_CONFIRMED)
+            return len(self.queue) + len(self.observations)
+        block_size = len(array_block(self.space, 0, self._seed, set()))
+        return self.most_blocks * block_size + PAIRS * (1 << MOST_CONFIRMED)
 
     @property
     def most_blocks(self) -> int:
@@ -180,9 +169,9 @@ class TunablesCourse:
         return max(MOST_ROWS // rows, 2 * n_rotations(self.space.n_levels))
 
     @property
-    def state(self) -> str:
+    def summary(self) -> str:
         """Say what is known by now, in a few words."""
-        if self.screened is None:
+        if self.screening_result is None:
             return ""
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
         return f"{'confirming' if self.candidates else 'matter'}: {names}"
@@ -197,38 +186,38 @@ class TunablesCourse:
 
     def end(self) -> None:
         """Take the one look of a plan one at a time, where its runs ended before all were made."""
-        if self.plan == ONE_AT_A_TIME and self.screened is None and not self.default_fails:
+        if self.plan == ONE_AT_A_TIME and self.screening_result is None and not self.default_fails:
             self._look()
 
     @property
     def screening(self) -> list[Observation]:
         """Return the runs that compare all settings."""
-        return [run for run in self.told if not run.confirms]
+        return [run for run in self.observations if not run.confirms]
 
     @property
     def pairs(self) -> list[dict[Settings, float | None]]:
         """Return the log performance of each configuration in each block of the fresh runs."""
         by_block: dict[int, dict[Settings, float | None]] = {}
-        for run in self.told:
+        for run in self.observations:
             if run.confirms:
                 by_block.setdefault(run.block, {})[run.settings] = run.log
         return list(by_block.values())
 
-    def fitted(self) -> SettingFit | None:
+    def fit_settings(self) -> SettingFit | None:
         """Fit all settings to the runs that compare them; None where there are too few."""
         rows, values, blocks = _arrays([(run, run.log) for run in self.screening if run.log is not None])
         if not rows:
             return None
         return fit(rows, values, blocks, self.space.n_levels, self.selected, self.confidence, self._seed)
 
-    def fitted_to(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
+    def fit_response(self, logs: Mapping[int, float], n_others: int) -> SettingFit | None:
         """Fit all settings to another response, by the factors that matter to it.
 
         Args:
-            logs: log of it, by the place of the run in `told`.
+            logs: log of it, by the place of the run in `observations`.
             n_others: such responses, which share what one may err by (Bonferroni).
         """
-        values_of_runs = [(run, logs[i]) for i, run in enumerate(self.told) if not run.confirms and i in logs]
+        values_of_runs = [(run, logs[i]) for i, run in enumerate(self.observations) if not run.confirms and i in logs]
         if len(values_of_runs) < SYMBOLS:
             return None
         rows, values, blocks = _arrays(values_of_runs)
@@ -237,35 +226,29 @@ class TunablesCourse:
         return fit(rows, values, blocks, n_levels, selected, 1 - (1 - self.confidence) / n_others, seed)
 
     def _first(self) -> list[PlannedRun]:
-        if self.plan == ONE_AT_A_TIME:
-            return [
-                run for k in range(self._n_runs) for run in replicate(self.space, k, self._n_runs, self._seed)
-            ]  # fmt: skip
-        return array_block(self.space, 0, self._seed, self.left_out)
-
-    @property
-    def _block_size(self) -> int:
-        return len(array_block(self.space, 0, self._seed, set()))
+        if self.plan != ONE_AT_A_TIME:
+            return array_block(self.space, 0, self._seed, self.left_out)
+        return [run for k in range(self._n_runs) for run in replicate(self.space, k, self._n_runs, self._seed)]
 
     def _take(self, level: int, value: float | None) -> str | None:
         settings = self.steps[level]
         index = next((i for i, run in enumerate(self.queue) if run.settings == settings), None)
         asked = self.queue.pop(index) if index is not None else PlannedRun(settings, self.n_blocks - 1)
-        self.told.append(Observation(settings, asked.block, value, asked.confirms))
+        self.observations.append(Observation(settings, asked.block, value, asked.confirms))
         if self.default_fails:
             self.queue, self.over = [], True
             return NOTHING_TO_COMPARE
         return self._next() if not self.queue else None
 
     def _next(self) -> str | None:
-        """What follows the last run of a stage."""
+        """Begin what follows the last run of a stage."""
+        self._look()
         if self.plan == ONE_AT_A_TIME or self.candidates:
-            self._look()
             self.over = True
             return None
-        self._look()
-        note = self._leave_out()
-        if (not self.resolved or self._nearly()) and self.n_blocks < self.most_blocks:
+        note, p = self._leave_out(), self.screening_result.p if self.screening_result else ()
+        is_near = any(x <= NEARLY for j, x in enumerate(p) if j not in self.selected)
+        if (not self.resolved or is_near) and self.n_blocks < self.most_blocks:
             self.queue = array_block(self.space, self.n_blocks, self._seed, self.left_out)
             self.n_blocks += 1
         else:
@@ -279,35 +262,29 @@ class TunablesCourse:
         looks = 1 if self.plan == ONE_AT_A_TIME else self.most_blocks
         if self.candidates or len(rows) < SYMBOLS:
             return
-        self.screened = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
-        self.selected = tuple(dict.fromkeys((*self.selected, *self.screened.selected)))
+        self.screening_result = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
+        self.selected = tuple(dict.fromkeys((*self.selected, *self.screening_result.selected)))
         self.looks.append(self.selected)
-        effects = self.fitted()
+        effects = self.fit_settings()
         tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan == ONE_AT_A_TIME
         self.resolved = effects is not None and tried and effects.surely_within <= log1p(RESOLVED)
 
-    def _nearly(self) -> bool:
-        """Whether some factor may be selected with a few more runs."""
-        p = self.screened.p if self.screened else ()
-        return any(x <= NEARLY for j, x in enumerate(p) if j not in self.selected)
-
     def _leave_out(self) -> str | None:
         runs = self.screening
-        failing = failing_settings(
-            [run.settings for run in runs], [run.log is None for run in runs], self.space.n_levels
-        )
+        rows, failed = [run.settings for run in runs], [run.log is None for run in runs]
+        failing = failing_settings(rows, failed, self.space.n_levels)
         new, self.left_out = sorted(failing - self.left_out), self.left_out | failing
         named = [f"{self.space.names[j]} {self.space.levels[j][k]}" for j, k in new]
         return f"{', '.join(named)}: most runs fail, left out" if named else None
 
     def _confirm(self) -> None:
-        effects = self.fitted()
+        effects = self.fit_settings()
         self.candidates = choose_candidates(effects, self.selected, self.margin, self.left_out) if effects else []
         if not self.candidates:
             self.over = True
             return
         configurations = factorial(self.candidates, len(self.space.names))
-        self.queue = list(confirmation_runs(self.space, configurations, PAIRS, self._seed))
+        self.queue = list(confirmation_runs(self.space, configurations, self._seed))
 
     def _place_all(self) -> None:
         """Give each new configuration a place."""
@@ -318,56 +295,52 @@ class TunablesCourse:
 
 
 class TunableSteps(Mapping[int, tuple[Configuration, ...]]):
-    """The configurations of a course by their places, as many as there are by now; the planned ones as they are given."""
+    """The configurations of a search by index, as many as there are by now."""
 
-    def __init__(self, course: TunablesCourse, configurations: Sequence[Configuration]) -> None:
-        self._course, self._given = course, {key_of(t): t for t in configurations}
+    def __init__(self, state: TunablesState, configurations: Sequence[Configuration]) -> None:
+        self._state, self._given = state, {configuration_key(t): t for t in configurations}
         self._made: dict[int, tuple[Configuration, ...]] = {}
 
     def __getitem__(self, index: int) -> tuple[Configuration, ...]:
         """Return the one configuration of a step."""
         if index not in self._made:
-            configuration: Configuration = self._course.space.configuration(self._course.steps[index])
-            self._made[index] = (self._given.get(key_of(configuration), configuration),)
+            configuration: Configuration = self._state.space.configuration(self._state.steps[index])
+            self._made[index] = (self._given.get(configuration_key(configuration), configuration),)
         return self._made[index]
 
     def __iter__(self) -> Iterator[int]:
-        """Go through all places."""
+        """Iterate over all indexes."""
         return iter(range(len(self)))
 
     def __len__(self) -> int:
-        """Count them."""
-        return len(self._course.steps)
+        """Count the steps."""
+        return len(self._state.steps)
 
 
-def begin(study: Study, configurations: Sequence[Configuration]) -> Search[TunablesCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[TunablesState]:
     """Begin a search.
-
-    Args:
-        study: its levels spelled out.
-        configurations: that are planned at first.
 
     Raises:
         StudyError: some of those were left out: an array needs them all.
     """
     protocol = study.protocol
     margin = MARGIN if protocol.precision is None else protocol.precision
-    course = TunablesCourse(
+    state = TunablesState(
         read_factor_space(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
     )
-    _refuse_holes(course, configurations)
-    first = [course.steps.index(run.settings) for run in course.queue]
+    _refuse_holes(state, configurations)
+    first = [state.steps.index(run.settings) for run in state.queue]
     return Search(
-        what="settings", steps=TunableSteps(course, configurations), first=first, course=course,
-        most=2 * course.most, seed=study.seed,
+        what="settings", steps=TunableSteps(state, configurations), first=first, state=state,
+        most=2 * state.most, seed=study.seed,
     )  # fmt: skip
 
 
-def _refuse_holes(course: TunablesCourse, configurations: Sequence[Configuration]) -> None:
-    given = {key_of(configuration) for configuration in configurations}
-    n_lost = sum(key_of(course.space.configuration(settings)) not in given for settings in course.steps)
+def _refuse_holes(state: TunablesState, configurations: Sequence[Configuration]) -> None:
+    given = {configuration_key(configuration) for configuration in configurations}
+    n_lost = sum(configuration_key(state.space.configuration(settings)) not in given for settings in state.steps)
     if given and n_lost:
-        problem = f"{n_lost} of {len(course.steps)} configurations of the first block cannot be run here"
+        problem = f"{n_lost} of {len(state.steps)} configurations of the first block cannot be run here"
         raise StudyError.one("factors", problem, "levels that go with each other", "leave those out that do not")
 
 

@@ -1,4 +1,4 @@
-"""What is said of the settings beside the claim: failures, and what noise alone would show."""
+"""Sentences on tunables beside the claim: failures, and what noise alone would show."""
 
 from collections.abc import Iterator
 
@@ -14,69 +14,59 @@ from scalograph.text.short_names import join_first, join_names
 MOST_NAMED = 4
 
 
-def tunables_sentences(table: Table, document: Tunables) -> list[str]:
-    """Say what is worth knowing beside the claim, most important first."""
-    groups = (
-        failure_sentences(table, document),
-        _contrast_sentences(table, document),
-        _noise_sentences(table, document),
-        _no_change_sentences(table, document),
-        _count_sentences(document),
-    )
-    return [text for texts in groups for text in texts]
+def tunables_sentences(table: Table, part: Tunables) -> list[str]:
+    """State what is worth knowing beside the claim, most important first."""
+    return [
+        *failure_sentences(table, part), *_contrast_sentences(table, part), *_noise_sentences(table, part),
+        *_no_change_sentences(table, part), *_count_sentences(part),
+    ]  # fmt: skip
 
 
-def failure_sentences(table: Table, document: Tunables) -> Iterator[str]:
-    """Say which settings make runs fail, for sure."""
-    for setting in document.settings:
-        if causes_failures(setting.fails_p, len(document.settings)):
+def failure_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    """Name the settings that cause failures, for sure."""
+    for setting in part.settings:
+        if causes_failures(setting.fails_p, len(part.settings)):
             yield f"With {setting_name(table, setting)} {setting.n_failed} of {count_noun(setting.n, 'run')} failed."
 
 
-def _contrast_sentences(table: Table, document: Tunables) -> Iterator[str]:
-    """Say of which group the factors move the performance more."""
-    for contrast in document.contrasts[:MOST_NAMED]:
+def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    """State which group's factors change the performance more."""
+    for contrast in part.contrasts[:MOST_NAMED]:
         low, _, high = contrast.ratio
         is_open = (low or 0.0) <= 1 and (high is None or high >= 1)
         begin, shown = "Not resolved: on" if is_open else "On", estimate(contrast.ratio)
         times = f"{shown.value} times as much as one of {contrast.second} {shown.interval}".rstrip()
-        yield f"{begin} average a factor of {contrast.first} changes the {title(table, document.response)} {times}."
+        yield f"{begin} average a factor of {contrast.first} changes the {title(table, part.response)} {times}."
 
 
-def _noise_sentences(table: Table, document: Tunables) -> Iterator[str]:
-    """Hold the best and the worst setting against what noise alone makes of so many."""
-    measured = [setting for setting in document.settings if setting.gain and setting.gain.value]
-    if len(measured) < 2 or document.best_of_noise is None or document.worst_of_noise is None:
+def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    """Compare the best and the worst setting with what noise alone makes of so many."""
+    measured = [setting for setting in part.settings if setting.gain and setting.gain.value]
+    if len(measured) < 2 or part.best_of_noise is None or part.worst_of_noise is None:
         return
     best = max(measured, key=lambda setting: setting.gain.value if setting.gain and setting.gain.value else 0.0)
     seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
-    _, middle, most = document.best_of_noise
+    _, middle, most = part.best_of_noise
     looks = f"looks {two_digits(seen)} % better" if seen > 0 else "looks no better than the default"
-    yield (
-        f"The best of {len(measured)} settings, {setting_name(table, best)}, {looks}; if none had an effect, the "
-        f"best would look {two_digits(middle)} % better, at most {two_digits(most)} %."
-    )
+    who = f"The best of {len(measured)} settings, {setting_name(table, best)},"
+    by_noise = f"the best would look {two_digits(middle)} % better, at most {two_digits(most)} %"
+    yield f"{who} {looks}; if none had an effect, {by_noise}."
 
 
-def _no_change_sentences(table: Table, document: Tunables) -> Iterator[str]:
-    """Name the settings that change nothing of all that was looked at: whether they were in effect is not known."""
-    idle = [
-        setting
-        for setting in document.settings
-        if setting.gain and setting.label in ("equivalent", "uncertain") and not setting.moved
-    ]
-    if document.watched and idle:
-        looked_at = join_names([title(table, name) for name in (document.response, *document.watched)])
-        yield f"No change of {looked_at} is seen with {join_first([setting_name(table, setting) for setting in idle], MOST_NAMED)}."
+def _no_change_sentences(table: Table, part: Tunables) -> Iterator[str]:
+    """Name the settings that change nothing observed: whether they were in effect is not known."""
+    idle = [s for s in part.settings if s.gain and s.label in ("equivalent", "uncertain") and not s.moved]
+    if part.watched and idle:
+        responses = join_names([title(table, name) for name in (part.response, *part.watched)])
+        names = join_first([setting_name(table, setting) for setting in idle], MOST_NAMED)
+        yield f"No change of {responses} is seen with {names}."
 
 
-def _count_sentences(document: Tunables) -> Iterator[str]:
-    if document.noise_percent is not None:
-        fresh = f", {document.n_fresh} fresh ones test the gains" if document.n_fresh else ""
-        yield (
-            f"{count_noun(document.n_runs, 'run')} compare settings ({document.n_default} of the default){fresh}; "
-            f"runs of one setting differ by {two_digits(document.noise_percent)} %."
-        )
+def _count_sentences(part: Tunables) -> Iterator[str]:
+    if part.noise_percent is not None:
+        fresh = f", {part.n_fresh} fresh ones test the gains" if part.n_fresh else ""
+        runs = f"{count_noun(part.n_runs, 'run')} compare settings ({part.n_default} of the default){fresh}"
+        yield f"{runs}; runs of one setting differ by {two_digits(part.noise_percent)} %."
 
 
 def setting_name(table: Table, setting: SettingEffect) -> str:

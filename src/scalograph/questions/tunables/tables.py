@@ -1,6 +1,4 @@
-"""Settings and factors in tables, each figure beside what noise alone would show."""
-
-from collections.abc import Iterator
+"""Tables of settings and factors, each value beside what noise alone would show."""
 
 from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
@@ -20,20 +18,7 @@ _CONTRASTS = (
 MOST_NAMED = 6
 
 
-def group_tables(table: Table, document: Tunables) -> Iterator[TableDoc]:
-    """Make one table of the groups that a study names, and one of their contrasts; none where it names none.
-
-    Args:
-        table: the study.
-        document: what the search came to.
-    """
-    if document.groups:
-        yield _groups(table, document)
-    if document.contrasts:
-        yield _contrasts(document)
-
-
-def _groups(table: Table, document: Tunables) -> TableDoc:
+def _groups(table: Table, part: Tunables) -> TableDoc:
     columns = [
         Column(name="group", kind="label"), Column(name="factors", kind="text"), Column(name="sensitivity", unit="%"),
         Column(name="at most by noise", unit="%"), Column(name="plain", unit="%"),
@@ -44,20 +29,20 @@ def _groups(table: Table, document: Tunables) -> TableDoc:
             group.group, join_first([title(table, name) for name in group.factors], MOST_NAMED),
             *(round(x, 2) for x in (group.sensitivity, group.sensitivity_noise, group.plain, group.plain_noise)),
         ]
-        for group in document.groups
+        for group in part.groups
     ]  # fmt: skip
     return TableDoc(id="tunables-groups", title="Groups of factors", note=_GROUPS, columns=columns, rows=rows)
 
 
-def _contrasts(document: Tunables) -> TableDoc:
+def _contrasts(part: Tunables) -> TableDoc:
     columns = [
         Column(name="group", kind="label"), Column(name="over", kind="label"), Column(name="times", kind="estimate"),
         Column(name="plain"), Column(name="plain of noise alone", kind="text"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
-        [contrast.first, contrast.second, contrast.ratio, round(contrast.plain, 2), "{1:.2f} [{0:.2f}, {2:.2f}]".format(*contrast.plain_noise)]
-        for contrast in document.contrasts
-    ]  # fmt: skip
+        [x.first, x.second, x.ratio, round(x.plain, 2), "{1:.2f} [{0:.2f}, {2:.2f}]".format(*x.plain_noise)]
+        for x in part.contrasts
+    ]
     heading = "How many times as much as another group"
     return TableDoc(id="tunables-contrasts", title=heading, note=_CONTRASTS, columns=columns, rows=rows)
 
@@ -70,24 +55,17 @@ _FACTORS = (
 )
 
 
-def tunables_tables(table: Table, document: Tunables) -> list[TableDoc]:
-    """Make one table of the settings, one of the factors, and those of groups and of what was confirmed.
-
-    Args:
-        table: the study.
-        document: what the search came to.
-    """
-    if document.half_width is None:
+def tunables_tables(table: Table, part: Tunables) -> list[TableDoc]:
+    """Tabulate settings, factors, groups, and what was confirmed."""
+    if part.half_width is None:
         return []
-    return [
-        *([_combinations(table, document)] if document.combinations else []),
-        _settings(table, document),
-        _factors(table, document),
-        *group_tables(table, document),
-    ]
+    confirmed = [_combinations(table, part)] if part.combinations else []
+    groups = [_groups(table, part)] if part.groups else []
+    contrasts = [_contrasts(part)] if part.contrasts else []
+    return [*confirmed, _settings(table, part), _factors(table, part), *groups, *contrasts]
 
 
-def _settings(table: Table, document: Tunables) -> TableDoc:
+def _settings(table: Table, part: Tunables) -> TableDoc:
     columns = [
         Column(name="setting", kind="label"), Column(name="over the default", kind="estimate"),
         Column(name="label", kind="text"), Column(name="alone, fresh runs", kind="estimate"),
@@ -97,27 +75,25 @@ def _settings(table: Table, document: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            short_levels(table, {setting.factor: setting.level}), setting.gain, setting.label if setting.gain else "not known", setting.alone,
-            setting.cpu_time,
-            _changes_cell(table, setting), _rank(setting.rank), setting.n, setting.n_failed, setting.fails, _round(setting.fails_p),
+            short_levels(table, {s.factor: s.level}), s.gain, s.label if s.gain else "not known", s.alone, s.cpu_time,
+            _changes_cell(table, s), _rank(s.rank), s.n, s.n_failed, s.fails, _round(s.fails_p),
         ]
-        for setting in document.settings
+        for s in part.settings
     ]  # fmt: skip
     note = (
-        f"{performance(title(table, document.response), table.study.responses[document.response].better)} over the default, "
-        f"simultaneous intervals; equivalent: within {two_digits(100 * document.margin)} %"
+        f"{performance(title(table, part.response), table.study.responses[part.response].better)} over the default, "
+        f"simultaneous intervals; equivalent: within {two_digits(100 * part.margin)} %"
     )
-    if document.best_of_noise and document.worst_of_noise:
-        best, worst = (
-            " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (document.best_of_noise, document.worst_of_noise)
-        )
+    if part.best_of_noise and part.worst_of_noise:
+        bands = (part.best_of_noise, part.worst_of_noise)
+        best, worst = (f"{two_digits(low)} to {two_digits(high)}" for low, _, high in bands)
         note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
-def _changes_cell(table: Table, setting: SettingEffect) -> str:
-    """The other responses that it changes, with how many times they are those of the default."""
-    changes = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in setting.moved.items())
+def _changes_cell(table: Table, s: SettingEffect) -> str:
+    """List the other responses that it changes, as ratios to the default."""
+    changes = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in s.moved.items())
     return ", ".join(changes) or "nothing"
 
 
@@ -129,7 +105,7 @@ def _round(x: float | None, digits: int = 3) -> float | None:
     return None if x is None else round(x, digits)
 
 
-def _factors(table: Table, document: Tunables) -> TableDoc:
+def _factors(table: Table, part: Tunables) -> TableDoc:
     columns = [
         Column(name="factor", kind="label"), Column(name="default", kind="text"), Column(name="matters", kind="text"),
         Column(name="p"), Column(name="sensitivity", unit="%"), Column(name="at most by noise", unit="%"),
@@ -137,25 +113,19 @@ def _factors(table: Table, document: Tunables) -> TableDoc:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
-            title(table, factor.factor), level_text(factor.default, table.study.factors[factor.factor].unit),
-            "yes" if factor.matters else "not seen", _round(factor.p, 4),
-            *(_round(x, 2) for x in (factor.sensitivity, factor.sensitivity_noise, factor.plain, factor.plain_noise)),
-            _rank(factor.sensitivity_rank),
+            title(table, f.factor), level_text(f.default, table.study.factors[f.factor].unit),
+            "yes" if f.matters else "not seen", _round(f.p, 4),
+            *(_round(x, 2) for x in (f.sensitivity, f.sensitivity_noise, f.plain, f.plain_noise)),
+            _rank(f.sensitivity_rank),
         ]
-        for factor in sorted(document.factors, key=lambda factor: -(factor.sensitivity or 0.0))
+        for f in sorted(part.factors, key=lambda f: -(f.sensitivity or 0.0))
     ]  # fmt: skip
     return TableDoc(id="tunables-factors", title="Which factors matter", note=_FACTORS, columns=columns, rows=rows)
 
 
-def _combinations(table: Table, document: Tunables) -> TableDoc:
-    columns = [
-        Column(name="settings", kind="label"),
-        Column(name="over the default", kind="estimate"),
-        Column(name="pairs"),
-    ]
-    rows: list[list[Cell]] = [
-        [short_levels(table, combination.levels), combination.gain, combination.gain.n]
-        for combination in document.combinations
-    ]
+def _combinations(table: Table, part: Tunables) -> TableDoc:
+    columns = [Column(name="settings", kind="label"), Column(name="over the default", kind="estimate")]
+    columns.append(Column(name="pairs"))
+    rows: list[list[Cell]] = [[short_levels(table, x.levels), x.gain, x.gain.n] for x in part.combinations]
     note = "fresh runs, each paired with one of the default; all other factors at their defaults"
     return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

@@ -1,4 +1,4 @@
-"""Searches among settings of which it is known what each does, as the planner makes them."""
+"""Simulate searches among settings with known effects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 
 from scalograph.questions.tunables.model_array import FactorSpace, Settings
-from scalograph.questions.tunables.search_state import TunablesCourse
+from scalograph.questions.tunables.search_state import TunablesState
 from scalograph.simulate.noise import Noise
 from scalograph.simulate.runs import run_scores
 from scalograph.study.model import SCREENING, PlanKind
@@ -30,7 +30,7 @@ class TunedProgram:
 
     @property
     def active(self) -> set[int]:
-        """Return the factors that do something."""
+        """Return the factors that have an effect."""
         return {j for j, levels in enumerate(self.gains) if any(levels)}
 
     @property
@@ -44,7 +44,7 @@ class TunedProgram:
         return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
 
     def works(self, settings: Settings) -> bool:
-        """Tell whether runs of a configuration end well."""
+        """Tell whether runs of a configuration succeed."""
         return self.fails is None or settings[self.fails[0]] != self.fails[1]
 
 
@@ -64,21 +64,13 @@ def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (
 
 def search(
     program_: TunedProgram, rng: np.random.Generator, noise: Noise, plan: PlanKind = SCREENING, n_runs: int = 3
-) -> TunablesCourse:
-    """Search as the planner does, to its end.
-
-    Args:
-        program_: what the settings do.
-        rng: source of the noise and of the seed.
-        noise: of the runs.
-        plan: screening or one at a time.
-        n_runs: of each setting, one at a time.
-    """
-    course = TunablesCourse(program_.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
-    while (level := course.next_level) is not None:
-        settings = course.steps[level]
+) -> TunablesState:
+    """Search as the planner does, to its end."""
+    state = TunablesState(program_.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
+    while (level := state.next_level) is not None:
+        settings = state.steps[level]
         if program_.works(settings):
-            course.observe(level, float(run_scores(rng, (1,), noise)[0]) * exp(-program_.log(settings)))
+            state.observe(level, float(run_scores(rng, (1,), noise)[0]) * exp(-program_.log(settings)))
         else:
-            course.observe_failure(level)
-    return course
+            state.observe_failure(level)
+    return state

@@ -1,4 +1,4 @@
-"""What is faster than the version that has to be beaten, where the study names one."""
+"""Answer which versions are faster than the reference, where the study names one."""
 
 from collections.abc import Sequence
 

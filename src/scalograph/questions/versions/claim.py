@@ -1,4 +1,4 @@
-"""The version to choose, and how much it saves: the ratio over the reference, first."""
+"""State which version to choose, and how much it saves over the reference."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,14 +23,7 @@ _NOTE = "ratio: over the reference above it, paired within blocks, all intervals
 
 
 def matrix(table: Table, versions: Sequence[Version], noun: str, odd: Mapping[str, str]) -> Matrix | None:
-    """Lay out a row for each version, its reference above; None where there are too many.
-
-    Args:
-        table: the study.
-        versions: all that are compared.
-        noun: what their figures are.
-        odd: why a version is marked, by its name.
-    """
+    """Tabulate a row for each version, its reference above; None where there are too many."""
     references = list({id(version.base): version.base for version in versions}.values())
     if len(versions) + len(references) > MOST_ROWS:
         return None
@@ -63,13 +56,7 @@ def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, 
 
 
 def claim(table: Table, taken: Samples, versions: Sequence[Version]) -> Claim:
-    """Say what beats the reference.
-
-    Args:
-        table: the study.
-        taken: the runs of each configuration.
-        versions: all that are compared with it, one or more.
-    """
+    """State what beats the reference."""
     ordered = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
     resolved = [v for v in ordered if v.word != "not resolved"]
     if reason := why_unanswerable(table, taken):
@@ -94,7 +81,7 @@ def _single_sentence(table: Table, version: Version) -> str:
 
 
 def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
-    """Equal within what the widest interval leaves; of a single one also what it differs by, where that is known."""
+    """State the equivalence margin of all; of a single one also its difference, where known."""
     ratios = [ratio(table, version) for version in compared]
     most = max(abs(end - 1) for ratio in ratios for end in (ratio.low, ratio.high) if end is not None)
     verb = "take" if _is_time(table) else "have"
@@ -112,7 +99,7 @@ def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
 
 
 def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:
-    """The best and the worst of several; what is not resolved has no figure."""
+    """State the best and the worst of several; what is not resolved has no value."""
     best, worst, reference = ordered[0], ordered[-1], _reference(table)
     below = f"the worst ({_name(table, worst)}) {_change(table, worst)}" if worst.word == "slower" else ""
     if best.word == "faster":
@@ -126,7 +113,7 @@ def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:
 
 
 def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
-    """What the runs leave open, and what they would have shown."""
+    """State what the runs leave open, and the effects that they could show."""
     seen = [effect for version in compared if (effect := detectable_effect(version.gain))]
     if not seen:
         reason = next(
@@ -144,7 +131,7 @@ def _inconclusive_sentence(table: Table, compared: Sequence[Version]) -> str:
 
 
 def _change(table: Table, version: Version, over: bool = False) -> str:
-    """What a version takes more or less than the reference; of too wide an interval only which of both."""
+    """State the difference from the reference; of too wide an interval only its direction."""
     reference = _reference(table) if over else ""
     if (how := change(ratio(table, version), _noun(table), reference)) != NOT_RESOLVED:
         return how
@@ -170,6 +157,6 @@ def _name(table: Table, version: Version) -> str:
 
 
 def _reference(table: Table) -> str:
-    """The texts of the reference say what it is; its counts are no choice of the reader."""
+    """Name the reference by its texts; its counts are no choice of the reader."""
     levels = table.study.reference
     return short_levels(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)

@@ -1,4 +1,4 @@
-"""Every configuration beside the one that it has to beat: the best sequential program, say, on one CPU.
+"""Compare every configuration with the reference: the best sequential program, say, on one CPU.
 
 A speedup over a program's own run with one worker flatters what pays for its parallelism there already. Source: F.
 McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
@@ -37,7 +37,7 @@ class Version(NamedTuple):
 
     @property
     def word(self) -> Word:
-        """What its interval says."""
+        """Return what its interval shows."""
         return _WORDS[classify_ratio(self.gain)]
 
 
@@ -50,30 +50,28 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
 
 
 def ratio(table: Table, version: Version) -> Estimate:
-    """Its figures, times or rates as they are measured, over those of the reference."""
+    """Divide its values, times or rates as they are measured, by those of the reference."""
     return version.gain if table.study.responses[primary_response(table)].better == "higher" else inverse(version.gain)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
-    """The reference of a configuration: itself with the levels that the reference has."""
+    """Find the reference of a configuration: itself with the levels that the reference has."""
     wanted = {**sample.configuration, **table.study.reference}
     return taken.get(tuple(wanted.values())) if table.study.reference else None
 
 
 def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
-    """Confidence of each interval with which all hold together: the fastest is chosen among all.
+    """Return the confidence of each interval with which all hold together.
 
     As if the configurations had nothing in common, which is the safe side.
     """
-    n_pairs = [
-        len(_block_scores(s, primary_response(table)).keys() & _block_scores(b, primary_response(table)).keys())
-        for s, b in others
-    ]
+    name = primary_response(table)
+    n_pairs = [len(_block_scores(s, name).keys() & _block_scores(b, name).keys()) for s, b in others]
     return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
 
 
 def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
-    """How many times as fast, from the blocks that hold both."""
+    """Return how many times as fast, from the blocks that hold both."""
     name = primary_response(table)
     if (name in sample.whole) != (name in base.whole):
         return Estimate(confidence=confidence, warnings=(UNLIKE,))
@@ -86,7 +84,7 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
 
 
 def _block_scores(sample: Sample, name: str) -> dict[int, float]:
-    """The typical score of each block: a baseline runs more than once in it."""
+    """Average the scores of each block: a baseline runs more than once in it."""
     by_block: dict[int, list[float]] = {}
     for row in sample.rows(name):
         by_block.setdefault(row.block, []).append(row.scores[name])

@@ -1,4 +1,4 @@
-"""Versions over the reference, in a table."""
+"""Table of versions over the reference."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _NOTE = "paired within blocks; intervals hold for all configurations at once; th
 
 
 def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
-    """One row for each version."""
+    """Tabulate each version over its reference."""
     factor, shown = curve_factor(table), varying_factors(table)
     counts = table.study.factors[factor].control is None
     counts = counts and all(type(version.sample.configuration[factor]) is int for version in versions)

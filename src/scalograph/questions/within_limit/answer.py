@@ -55,19 +55,19 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
 def limit_document(table: Table) -> WithinLimit | None:
     """Make the document of a search; None where no run has a score."""
     search = begin(table.study, table.configurations)
-    course = replay_runs(search, table)
-    crossing, limit = course.found, table.study.responses[primary_response(table)].limit
+    state = replay_runs(search, table)
+    crossing, limit = state.found, table.study.responses[primary_response(table)].limit
     if crossing is None or limit is None:
         return None
-    levels = sorted(search.steps)
-    inside = [level for level in levels if level <= crossing.level]
-    shown = max(crossing.always, crossing.never) < SURE
-    value, low, high = (crossing.level, crossing.low, crossing.high) if shown else (None, None, None)
-    highest = inside[-1] if inside else None
+    highest = max((level for level in search.steps if level <= crossing.level), default=None)
+    if max(crossing.always, crossing.never) < SURE:
+        location = Estimate(crossing.level, crossing.low, crossing.high, CREDIBLE, crossing.n, METHOD)
+    else:
+        outside = ("it lies outside the range",)
+        location = Estimate(None, None, None, CREDIBLE, crossing.n, METHOD, outside)
     return WithinLimit(
         factor=search.what, response=primary_response(table), limit=limit, decided=crossing.is_known,
-        crossing=Estimate(value, low, high, CREDIBLE, crossing.n, METHOD, () if shown else ("it lies outside the range",)),
-        highest=highest, always=crossing.always, never=crossing.never,
+        crossing=location, highest=highest, always=crossing.always, never=crossing.never,
         answered=answered_share(table, search.what, highest) if highest is not None else None,
-        runs=[LimitedRun(level=n, over=over) for n, over in zip(course.at, course.over, strict=True)],
+        runs=[LimitedRun(level=n, over=over) for n, over in zip(state.at, state.over, strict=True)],
     )  # fmt: skip

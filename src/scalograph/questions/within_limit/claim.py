@@ -16,35 +16,22 @@ def limit_claim(table: Table, result: WithinLimit | None) -> Claim:
     if result is None:
         return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
     levels = sorted(int(configuration[result.factor]) for configuration in table.configurations)
-    name, figure = title(table, result.response), f"response {result.response}"
-    limit = f"{name} within {_limit(table, result)}"
+    scale = scale_for(table.study.responses[result.response].unit, [result.limit])
+    limit = f"{title(table, result.response)} within {number(result.limit, scale)} {scale.unit}".rstrip()
+    least, most = (short_levels(table, {result.factor: level}) for level in (levels[0], levels[-1]))
+    low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
     runs = count_noun(len(result.runs), "run")
     if result.always >= SURE:
-        text = (
-            f"With {short_levels(table, {result.factor: levels[-1]})}, the most that was tried, {limit} is still met."
-        )
+        text = f"With {most}, the most that was tried, {limit} is still met."
     elif result.never >= SURE:
-        text = f"With {short_levels(table, {result.factor: levels[0]})}, the least that was tried, {limit} is not met."
+        text = f"With {least}, the least that was tried, {limit} is not met."
     elif not is_resolved(result.crossing) or result.highest is None or not result.decided:
-        low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
         text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
     else:
-        low, high = (axis_value(x or 0) for x in (result.crossing.low, result.crossing.high))
-        text = f"{limit[:1].upper()}{limit[1:]} is met up to {short_levels(table, {result.factor: result.highest})}"
-        text += f" [{low}, {high}] ({runs})."
-    answered = not text.startswith("Cannot")
-    sentences = [text, *(_queue_warning(result) if answered else [])]
-    return Claim(sentences=sentences, answered=answered, figure=figure)
-
-
-def _limit(table: Table, result: WithinLimit) -> str:
-    scale = scale_for(table.study.responses[result.response].unit, [result.limit])
-    return f"{number(result.limit, scale)} {scale.unit}".rstrip()
-
-
-def _queue_warning(result: WithinLimit) -> list[str]:
-    """Warn where the limit is met only because a run ends."""
-    if result.answered is None:
-        return []
-    text = f"There only {percent(result.answered)} of what is sent is answered, and the others wait"
-    return [f"{text}: a longer window finds a lower level."]
+        level = short_levels(table, {result.factor: result.highest})
+        text = f"{limit[:1].upper()}{limit[1:]} is met up to {level} [{low}, {high}] ({runs})."
+    answered, sentences = not text.startswith("Cannot"), [text]
+    if answered and result.answered is not None:  # it is met only because a run ends
+        share = f"There only {percent(result.answered)} of what is sent is answered, and the others wait"
+        sentences.append(f"{share}: a longer window finds a lower level.")
+    return Claim(sentences=sentences, answered=answered, figure=f"response {result.response}")

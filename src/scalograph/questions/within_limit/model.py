@@ -34,16 +34,9 @@ SURE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Summary of the posterior after some runs.
+    """Summary of the posterior after n runs: crossing with a 95% range, and the number of levels inside it.
 
-    Attributes:
-        level: at which the typical response is at its limit, most probably.
-        inside: number of the study's levels from `low` to `high`.
-        low: end of the middle 95% of such levels.
-        high: likewise.
-        always: probability that the limit is met at all levels.
-        never: that it is met at none.
-        n: runs.
+    `always`, `never`: probabilities that the limit is met at all levels, or at none.
     """
 
     level: float
@@ -63,12 +56,7 @@ class Crossing:
 
 
 def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float, float]) -> "Posterior":
-    """Weigh all crossings.
-
-    Args:
-        levels: of the runs, above zero.
-        over: the response of each over its limit, above zero.
-        ends: of the searched range.
+    """Weigh all crossings in the searched range, by level and response over the limit of each run.
 
     >>> seen = posterior([50, 100, 200, 90, 110, 100], [0.5, 1.0, 2.0, 0.9, 1.1, 1.0], (10, 1000))
     >>> found = seen.crossing([50, 90, 100, 110, 200])

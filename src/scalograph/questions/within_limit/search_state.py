@@ -12,7 +12,7 @@ FIRST, NEXT = (0.5, 0.8, 0.2), (0.5, 0.3, 0.7)
 MOST, FAILURES = 15, 2
 
 
-class LimitCourse:
+class LimitState:
     """State of a search for a limit: pure in levels and observations, in their order.
 
     Attributes:
@@ -47,7 +47,7 @@ class LimitCourse:
         return max(1, 10 - len(self.at))
 
     @property
-    def state(self) -> str:
+    def summary(self) -> str:
         """Describe the crossing so far in a few words."""
         return f"between {self.found.low:.0f} and {self.found.high:.0f}" if self.found else ""
 
@@ -55,7 +55,7 @@ class LimitCourse:
         """Observe the score of a run."""
         self.at.append(level)
         self.over.append(score / self._limit)
-        self._think()
+        self._update()
         return None
 
     def observe_failure(self, level: int) -> str | None:
@@ -66,11 +66,11 @@ class LimitCourse:
         above = level > max(self.at, default=level - 1)
         out = [n for n in self._levels if n == level or (above and n > level)]
         self._levels = [n for n in self._levels if n not in out]
-        self._think()
+        self._update()
         rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
         return f"level {level} failed {FAILURES} times: left out{rest}"
 
-    def _think(self) -> None:
+    def _update(self) -> None:
         if len(self._levels) > 1 and self.at:
             self._posterior = posterior(self.at, self.over, (self._levels[0], self._levels[-1]))
             self.found = self._posterior.crossing(self._levels)
@@ -87,7 +87,7 @@ def first_levels(levels: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(min(levels, key=lambda n, at=at: (abs(n - at), n)) for at in wanted))  # type: ignore[misc]
 
 
-def begin(study: Study, configurations: Sequence[Configuration]) -> Search[LimitCourse]:
+def begin(study: Study, configurations: Sequence[Configuration]) -> Search[LimitState]:
     """Begin a search.
 
     Raises:
@@ -96,6 +96,6 @@ def begin(study: Study, configurations: Sequence[Configuration]) -> Search[Limit
     factor = searched_factor(study, configurations)
     levels, limit = count_levels(configurations, factor), study.responses[primary_response(study)].limit
     assert limit is not None
-    course = LimitCourse([*levels], limit)
+    state = LimitState([*levels], limit)
     steps = {level: (configuration,) for level, configuration in levels.items()}
-    return Search(what=factor, steps=steps, first=first_levels(sorted(levels)), course=course, most=MOST)
+    return Search(what=factor, steps=steps, first=first_levels(sorted(levels)), state=state, most=MOST)

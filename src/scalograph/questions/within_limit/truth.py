@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 
 from scalograph.questions.within_limit.model import Crossing
-from scalograph.questions.within_limit.search_state import MOST, LimitCourse
+from scalograph.questions.within_limit.search_state import MOST, LimitState
 from scalograph.simulate.noise import Noise
 
 # Level of a load -> response over its limit.
@@ -24,24 +24,20 @@ def queue(rng: np.random.Generator, top: int) -> tuple[Queue, float]:
     crossing = float(np.exp(at))
     most = crossing / (1 - base) ** (1 / k)
 
-    def over(level: float) -> float:
+    def response(level: float) -> float:
         return float(base / (1 - (level / most) ** k) if level < 0.999 * most else 1000 * base * (level / most))
 
-    return over, crossing
+    return response, crossing
 
 
 def search(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: Noise) -> tuple[Crossing | None, int]:
-    """Simulate a search; return its posterior, and the number of runs.
+    """Simulate a search on responses over the limit; return its posterior, and the number of runs.
 
-    Args:
-        over: response over the limit, by level.
-        levels: that can be measured.
-        rng: source of randomness.
-        noise: of the runs; it grows to three times at the limit and beyond, as that of waiting times does.
+    The noise of the runs grows to three times at the limit and beyond, as that of waiting times does.
     """
-    course = LimitCourse(levels, 1.0)
-    while (level := course.next_level) is not None and len(course.at) < MOST:
+    state = LimitState(levels, 1.0)
+    while (level := state.next_level) is not None and len(state.at) < MOST:
         here = over(level)
         log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
-        course.observe(level, here * float(np.exp(log_off)))
-    return course.found, len(course.at)
+        state.observe(level, here * float(np.exp(log_off)))
+    return state.found, len(state.at)

@@ -1,4 +1,4 @@
-"""What a host is: seven verbs, all that is done on a machine. A further one is a file and a row of the registry."""
+"""Define what a host is: the protocol of all that is done on a machine. A further host is one file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,8 +13,8 @@ from scalograph.control.control import HeldSetting, Launch
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import CopyEvent, Record
 from scalograph.protocol.record_processes import ServicesEnded
+from scalograph.run.launches import has_services
 from scalograph.run.plan import Plan
-from scalograph.run.services import has_services
 from scalograph.study.control_names import NO_RESET, Reset
 from scalograph.study.levels import Configuration, Run
 from scalograph.study.program import Service
@@ -30,33 +30,33 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ProbeProgram:
-    """A probe to start, and what is to be said about the choice."""
+    """A probe to start, and a warning about the choice."""
 
     argv: tuple[str, ...]
     warning: str | None = None
 
     @property
     def name(self) -> str:
-        """Name for the journal; the degraded probe is a program that others run too."""
+        """Return its name for the journal; the degraded probe is a program that others run too."""
         return Path(self.argv[0]).name if len(self.argv) == 1 else "degraded"
 
 
 @dataclass(frozen=True)
 class Specification:
-    """One run as a host is asked for it: every process that starts at one gate, and what is done around them.
+    """One run as a host is asked for it: its processes, and what is done around them.
 
     Attributes:
         run: its name and its configuration.
-        launches: the processes, services first; the first one's environment and values are those of the steps.
+        launches: the processes, services first; environment and values of the first one are those of the steps.
         events: whether the processes may speak the workload protocol.
         capture: whether their output is read.
         timeout_s: from the gate, in seconds; each step has as long.
-        in_callers_folder: run where the caller stands, else in a fresh folder.
+        in_callers_folder: run in the caller's folder, else in a fresh one.
         steps: templates by name; those of `prepare` and `cleanup` count.
         running: names and process ids of services that run already.
         reset: what is done to the machine right before.
         counted: whether counters of the kernel are read before and after.
-        keeps_services: whether these stay up for the other runs of its block.
+        keeps_services: whether services stay up for the other runs of the block.
     """
 
     run: Run
@@ -72,7 +72,7 @@ class Specification:
     keeps_services: bool = False
 
     def line(self, folder: Path) -> dict[str, Any]:
-        """Return what the probe reads (protocol/probe.md), with `folder` to work in."""
+        """Return the line that the probe reads (protocol/probe.md), with `folder` to work in."""
         return {
             "protocol": 2 if self.running or has_services(self.launches) else 1,
             "run": self.run.run,
@@ -82,48 +82,37 @@ class Specification:
                 for launch in self.launches
             ],
             **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
-            "events": self.events,
-            "stdout": "capture" if self.capture else "null",
+            "events": self.events, "stdout": "capture" if self.capture else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES,
-            "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // self._n_copies()),
+            "stderr_limit_bytes": min(
+                MAX_STDERR_BYTES, ALL_STDERR_BYTES // sum(launch.copies for launch in self.launches)
+            ),
             "timeout_ns": round(self.timeout_s * 1e9),
-            "timeline": True,
-            "timeline_bins": TIMELINE_BINS,
-            "timeline_tasks": TIMELINE_TASKS,
-        }
+            "timeline": True, "timeline_bins": TIMELINE_BINS, "timeline_tasks": TIMELINE_TASKS,
+        }  # fmt: skip
 
     def is_driver(self, copy: CopyEvent) -> bool:
-        """Tell whether a copy is none of a service."""
+        """Tell whether a copy belongs to no service."""
         return self.launches[copy.command].service is None
 
     def keep_controlled_copies(self, record: Record) -> Record:
-        """Return a record with the copies that obey the levels of the configuration: beside services, only these."""
+        """Return a record with only the copies that obey the levels: beside services, theirs."""
         if not has_services(self.launches):
             return record
         return replace(record, copies=[copy for copy in record.copies if self.launches[copy.command].service])
 
-    def _n_copies(self) -> int:
-        return sum(launch.copies for launch in self.launches)
-
 
 def _command(launch: Launch, folder: Path) -> dict[str, Any]:
     return {
-        "argv": list(launch.argv),
-        "copies": launch.copies,
-        "cwd": str(folder),
-        "env": dict(launch.env),
-        "cpus": list(launch.cpus) if launch.cpus else None,
-        "policy": launch.policy,
-        "priority": launch.priority,
-        "nice": launch.nice,
-        **({"cgroup": launch.cgroup} if launch.cgroup else {}),
+        "argv": list(launch.argv), "copies": launch.copies, "cwd": str(folder), "env": dict(launch.env),
+        "cpus": list(launch.cpus) if launch.cpus else None, "policy": launch.policy, "priority": launch.priority,
+        "nice": launch.nice, **({"cgroup": launch.cgroup} if launch.cgroup else {}),
         **({"stdin": launch.stdin} if launch.stdin else {}),
         **({"ok_exits": list(launch.ok_exits)} if launch.ok_exits != (0,) else {}),
-    }
+    }  # fmt: skip
 
 
 def _service_fields(launch: Launch) -> dict[str, Any]:
-    """Return a command of a run that has services."""
     return {"name": launch.name, "role": launch.role, **(_service(launch.service) if launch.service else {})}
 
 
@@ -149,7 +138,7 @@ def _ready(form: str, text: str) -> dict[str, Any]:
 
 
 class Host(Protocol):
-    """Where runs happen, one after the other."""
+    """Where runs are made, one after the other."""
 
     probe: ProbeProgram
 
@@ -159,23 +148,21 @@ class Host(Protocol):
     def ready(self, planned: Plan, tell: Tell) -> Plan:
         """Return the plan with its program ready to start: compiled, prepared, found, `setup` carried out.
 
-        Raises:
-            HostError: something is missing or failed.
+        Raises HostError: something is missing or failed.
         """
 
     def apply_settings(
         self, planned: Plan, configuration: Configuration
     ) -> AbstractContextManager[Sequence[HeldSetting] | None]:
-        """Set what a configuration asks of the machine and no process can be given; restore it at the end.
+        """Apply the settings of the machine that a configuration asks for; restore them at the end.
 
-        What was read of settings of the whole machine is known when the context has ended.
+        What was read of machine-wide settings is known when the context has ended.
 
-        Raises:
-            HostError: the machine refuses.
+        Raises HostError: the machine refuses.
         """
 
     def sample_load(self) -> LoadSample:
-        """Look whether others use the machine now: half a second at most, while nothing of ours runs."""
+        """Sample the load of other programs: half a second at most, while nothing of ours runs."""
 
     def measure(self, spec: Specification) -> Record:
         """Carry out one run. A failed or interrupted one is a record with a status.
@@ -186,10 +173,10 @@ class Host(Protocol):
         """
 
     def collect_service_ends(self, is_last: bool) -> Sequence[ServicesEnded]:
-        """Tell how services ended that stayed up over runs (`keeps_services`), since it was last asked.
+        """Return how kept services (`keeps_services`) ended since the last call.
 
         Asked only of studies that have such; `is_last`: after the last run, so those that are up are ended first.
         """
 
     def close(self) -> None:
-        """Give back what is held for the next run."""
+        """Release what is held for the next run."""

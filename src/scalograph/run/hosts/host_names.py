@@ -1,6 +1,6 @@
-"""Hosts by name: where each is defined. A module here has `connect() -> Host`, and is imported when it is asked for.
+"""Register hosts by name. A module here has `connect() -> Host`, and is imported when it is asked for.
 
-One that is of many machines has `connect(machine, wait_s)`, and its name is followed by that of one: `ssh:NAME`.
+A host of many machines has `connect(machine, wait_s)`, and its name is followed by a machine: `ssh:NAME`.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,9 @@ ELSEWHERE = {"ssh": "scalograph.run.hosts.remote.ssh", "reboot": "scalograph.run
 
 
 def connect(name: str = LOCAL, wait_s: float | None = None) -> "Host":
-    """Return the host of a name; whoever asks closes it.
+    """Return the host of a name; the caller closes it.
 
-    Args:
-        name: of the host.
-        wait_s: how long to wait for another start on another machine to end; None is the default.
+    `wait_s`: seconds to wait for another session on another machine; None is the default.
 
     Raises:
         StudyError: there is none of that name.
@@ -50,7 +48,7 @@ def is_elsewhere(name: str) -> bool:
 
 @contextmanager
 def open_host(name: str = LOCAL, wait_s: float | None = None) -> "Iterator[Host]":
-    """Use the host of a name, and close it at the end. Raises as `connect` does."""
+    """Open the host of a name, and close it at the end. Raises as `connect` does."""
     host = connect(name, wait_s)
     try:
         yield host

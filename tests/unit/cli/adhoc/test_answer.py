@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
-from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.declaration import CommandStudy, PrintedFigure, study_text
 from scalograph.cli.command_line_study.show import (
     ask_if_unused,
     document,

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.app import app
-from scalograph.cli.command_line_study.command_study import CommandStudy
-from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.cli.command_line_study.option_texts import argv, read_exits, read_variable
 from scalograph.errors import StudyError
 from scalograph.study.load import parse

@@ -34,10 +34,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         made.append(argv)
         return CACHED
 
-    for function in (named, between, built):
-        monkeypatch.setattr(built_revisions, function.__name__, function)
-    monkeypatch.setattr(built_revisions, "repository", lambda _: Path())
-    monkeypatch.setattr(built_revisions, "alone", lambda _: nullcontext())
+    for name, function in {"resolve_revisions": named, "list_revisions": between, "build_revisions": built}.items():
+        monkeypatch.setattr(built_revisions, name, function)
+    monkeypatch.setattr(built_revisions, "find_repository", lambda _: Path())
+    monkeypatch.setattr(built_revisions, "machine_lock", lambda _: nullcontext())
     monkeypatch.setattr("scalograph.run.revisions.resolve_revisions", named)
     monkeypatch.setattr("scalograph.run.revisions.find_repository", lambda _: Path())
     return made

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.cli.command_line_study.command_study import CommandStudy, PrintedFigure
-from scalograph.cli.command_line_study.declaration import map_error, quote, study_name, study_text
+from scalograph.cli.command_line_study.declaration import (
+    CommandStudy,
+    PrintedFigure,
+    map_error,
+    quote,
+    study_name,
+    study_text,
+)
 from scalograph.cli.command_line_study.option_texts import (
     argv,
     counts,
@@ -45,13 +51,13 @@ def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None
     study = declared(wish, tmp_path)
     assert study.baseline == {"threads": 2}
     assert study.factors["gc"].levels == ["g1", "serial"]
-    assert CommandStudy(("p",), {"cpus": "1:all"}).along == ("cpus", 1)
-    assert CommandStudy(("p",), {"cpus": "2", "size": "1.5,2"}).along is None
-    assert CommandStudy(("p",), {"processes": "1,2", "cpus": "1:all"}).along == ("processes", 1)
-    assert CommandStudy(("p",), {"size": "1:512:*2", "cpus": "1:all"}).along == ("cpus", 1), (
+    assert CommandStudy(("p",), {"cpus": "1:all"}).worker_factor == ("cpus", 1)
+    assert CommandStudy(("p",), {"cpus": "2", "size": "1.5,2"}).worker_factor is None
+    assert CommandStudy(("p",), {"processes": "1,2", "cpus": "1:all"}).worker_factor == ("processes", 1)
+    assert CommandStudy(("p",), {"size": "1:512:*2", "cpus": "1:all"}).worker_factor == ("cpus", 1), (
         "more of a size is more work"
     )
-    assert CommandStudy(("p",), {"size": "1:512:*2"}).along is None
+    assert CommandStudy(("p",), {"size": "1:512:*2"}).worker_factor is None
 
 
 def test_versions_are_held_against_the_first(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ import resource
 resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, fork
-from scalograph.exchange.compare.from_benchmarks import from_benchmarks
+from scalograph.exchange.compare.benchmark_source import benchmark_source
 every = [Benchmark(f"b{min(i, 39_998)}", "run", {"n": "1"}, "s", (fork([1.0]),)) for i in range(40_000)]
 try:
-    from_benchmarks(every, "an instrument", "A")
+    benchmark_source(every, "an instrument", "A")
 except StudyError as error:
     print(error)
 """

@@ -57,7 +57,7 @@ def test_mover_is_the_exact_root_of_squares_for_even_intervals() -> None:
 
 
 def simulated(truth: float, ceiling: float, n: int, sd: float = 0.03) -> list[CeilingRatio]:
-    """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each configuration, 3 % noise."""
+    """So many programs that reach `truth` where the machine gives `ceiling`: five runs of each, 3 % noise."""
     rng = np.random.default_rng(20264)
 
     def reached(value: float) -> Estimate:

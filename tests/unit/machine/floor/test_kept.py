@@ -65,7 +65,7 @@ def test_doctor_tells_both_numbers_of_cpus(tmp_path: Path) -> None:
 def test_doctor_warns_of_a_floor_with_an_objection(tmp_path: Path) -> None:
     scores = quiet()
     scores[:, 0] *= 1.05
-    save_noise(kept(floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
+    save_noise(kept(noise_floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
     status, _, why = said(tmp_path)
     assert status == "warning" and "A differs from B" in why
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.sanity_output import sanity, sentence, summary_sentence
+from scalograph.cli.doctor_command import proof_sentence, prove_sanity, summary_sentence
 from scalograph.machine.proofs.proof import Proof
 
 pytestmark = pytest.mark.xdist_group("machine")
@@ -54,13 +54,13 @@ def test_only_a_failure_is_one(
     proofs: list[Proof], code: int, said: str, saying: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     saying(*proofs)
-    assert sanity(json=False) == code
+    assert prove_sanity(json=False) == code
     assert capsys.readouterr().out.splitlines()[-1].startswith(said)
 
 
 def test_json_holds_every_proof(saying: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     saying(FAILED, UNKNOWN)
-    assert sanity(json=True) == 3
+    assert prove_sanity(json=True) == 3
     told = json.loads(capsys.readouterr().out)
     assert told["sentence"] == summary_sentence([FAILED, UNKNOWN])
     assert told["proofs"][0] == {
@@ -70,9 +70,9 @@ def test_json_holds_every_proof(saying: Callable[..., None], capsys: pytest.Capt
 
 
 def test_one_plain_sentence_each() -> None:
-    assert sentence(PROVED) == "5 copies waited"
-    assert sentence(UNKNOWN) == "one CPU only; what would help: start it with more"
-    assert sentence(FAILED) == (
+    assert proof_sentence(PROVED) == "5 copies waited"
+    assert proof_sentence(UNKNOWN) == "one CPU only; what would help: start it with more"
+    assert proof_sentence(FAILED) == (
         "A crash names its signal: not so. Found signal None, expected 11; believe nothing; kept: /tmp/x"
     )
 
@@ -81,7 +81,7 @@ def test_no_control_character_of_a_record_reaches_the_terminal(
     saying: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     saying(Proof("a", "b", "proved", "found \x1b[31m"))
-    sanity(json=False)
+    prove_sanity(json=False)
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -89,5 +89,5 @@ def test_the_machine_is_locked_meanwhile(saying: Callable[..., None], capsys: py
     codes: list[int] = []
     other = [sys.executable, "-c", TAKE]
     saying(PROVED, meanwhile=lambda: codes.append(subprocess.run(other, capture_output=True, check=False).returncode))
-    sanity(json=False)
+    prove_sanity(json=False)
     assert codes == [1]

@@ -9,7 +9,7 @@ import pytest
 from scalograph.questions.cliff.model import Step, cliff, has_place
 from scalograph.questions.cliff.model_evidence import GRADUAL, steps
 from scalograph.questions.cliff.model_wander import contradiction
-from scalograph.questions.cliff.search_state import CliffCourse, first_levels
+from scalograph.questions.cliff.search_state import CliffState, first_levels
 
 LEVELS = range(1, 513)
 SPREAD = [1, 2, 3, 6, 10, 18, 33, 60, 110, 200, 300, 512]
@@ -21,19 +21,19 @@ def noise(i: int) -> float:
     return float(np.exp(0.02 * np.sin(12.9898 * i)))
 
 
-def searched(time: Time, levels: Sequence[int] = LEVELS, most: int = 60, seed: int = 3) -> CliffCourse:
-    course = CliffCourse(levels, seed)
-    while (n := course.next_level) is not None and len(course.n) < most:
-        course.observe(n, time(n) * noise(len(course.n)))
-    return course
+def searched(time: Time, levels: Sequence[int] = LEVELS, most: int = 60, seed: int = 3) -> CliffState:
+    state = CliffState(levels, seed)
+    while (n := state.next_level) is not None and len(state.n) < most:
+        state.observe(n, time(n) * noise(len(state.n)))
+    return state
 
 
 @pytest.mark.parametrize("place", [4, 37, 220, 400])
 @pytest.mark.parametrize("factor", [1.3, 2.0, 0.5])
 def test_a_jump_is_found_where_it_is(place: int, factor: float) -> None:
-    course = searched(lambda n: factor if n >= place else 1.0)
-    (found,) = course.sure
-    assert course.decided and len(course.n) <= 26
+    state = searched(lambda n: factor if n >= place else 1.0)
+    (found,) = state.sure
+    assert state.is_decided and len(state.n) <= 26
     assert found.location == pytest.approx(place, rel=0.06) or abs(found.location - place) < 1
     low, high = found.interval
     assert low < place <= high
@@ -59,32 +59,32 @@ def test_beyond_a_trend_the_jump_alone_is_told() -> None:
     ids=["flat", "trend", "bend", "coherency", "line"],
 )
 def test_what_is_smooth_is_no_cliff(time: Time) -> None:
-    course = searched(time)
-    assert course.sure == [] and course.decided
-    assert course.open is not None and course.open.probability <= 0.05
+    state = searched(time)
+    assert state.sure == [] and state.is_decided
+    assert state.open is not None and state.open.probability <= 0.05
 
 
 def test_a_slow_run_makes_no_cliff_and_is_asked_for_again() -> None:
-    course = CliffCourse(LEVELS, 3)
+    state = CliffState(LEVELS, 3)
     slow = True
-    while (n := course.next_level) is not None and len(course.n) < 40:
+    while (n := state.next_level) is not None and len(state.n) < 40:
         factor = 1.8 if slow and n == 512 else 1.0  # the last level, where one run alone would end the range
         slow = slow and n != 512
-        course.observe(n, factor * noise(len(course.n)))
-    assert course.sure == [] and course.decided
-    assert course.n.count(512) >= 2
+        state.observe(n, factor * noise(len(state.n)))
+    assert state.sure == [] and state.is_decided
+    assert state.n.count(512) >= 2
 
 
 def test_what_comes_and_goes_is_two_cliffs_that_undo_each_other() -> None:
-    course = searched(lambda n: 2.0 if 60 <= n < 200 else 1.0)
-    up, down = sorted(course.sure, key=lambda found: found.location)
+    state = searched(lambda n: 2.0 if 60 <= n < 200 else 1.0)
+    up, down = sorted(state.sure, key=lambda found: found.location)
     assert (up.location, down.location) == (pytest.approx(60, rel=0.06), pytest.approx(200, rel=0.06))
     assert up.factor[1] * down.factor[1] == pytest.approx(1, rel=0.15)
 
 
 def test_a_gradual_rise_is_an_interval() -> None:
-    course = searched(lambda n: float(np.exp(np.log(2) * np.clip((np.log(n / 100)) / 0.5 + 0.5, 0, 1))))
-    (found,) = course.sure
+    state = searched(lambda n: float(np.exp(np.log(2) * np.clip((np.log(n / 100)) / 0.5 + 0.5, 0, 1))))
+    (found,) = state.sure
     assert found.gradual > 0.5
     low, high = found.interval
     assert low < 90 and high > 110 and low > 50 and high < 200
@@ -98,23 +98,21 @@ def test_noise_that_hides_a_jump_leaves_it_open_and_says_what_it_would_take() ->
 
 
 def test_a_level_that_fails_is_left_out_and_all_above_where_none_has_run() -> None:
-    course = CliffCourse(LEVELS, 3)
+    state = CliffState(LEVELS, 3)
     notes = []
-    while (n := course.next_level) is not None and len(course.n) < 40:
+    while (n := state.next_level) is not None and len(state.n) < 40:
         notes.append(
-            course.observe_failure(n)
-            if n > 300
-            else course.observe(n, (2.0 if n >= 50 else 1.0) * noise(len(course.n)))
+            state.observe_failure(n) if n > 300 else state.observe(n, (2.0 if n >= 50 else 1.0) * noise(len(state.n)))
         )
     assert any(note and "failed 2 times: left out, and the" in note for note in notes)
-    (found,) = course.sure
+    (found,) = state.sure
     assert found.interval[0] < 50 <= found.interval[1]
-    assert max(course.n) <= 300
+    assert max(state.n) <= 300
 
 
 def test_it_is_pure_in_what_it_was_told() -> None:
     made = searched(lambda n: 2.0 if n >= 77 else 1.0)
-    again = CliffCourse(LEVELS, 3)
+    again = CliffState(LEVELS, 3)
     for n, time in zip(made.n, made.times, strict=True):
         assert again.next_level == n
         again.observe(n, time)
@@ -157,20 +155,20 @@ def test_refusals(n: list[int], times: list[float], levels: list[int], told: str
 @pytest.mark.parametrize("factor", [2.0, 0.5])
 def test_a_place_that_moves_is_told_with_the_levels_where_it_was(factor: float) -> None:
     """About half of the runs have their place at 160, the others at 240."""
-    course = CliffCourse(LEVELS, 7)
-    while (n := course.next_level) is not None and len(course.n) < 60:
-        place = 160 if np.sin(78.233 * len(course.n)) > 0 else 240
-        course.observe(n, (factor if n >= place else 1.0) * noise(len(course.n)))
-    assert course.wandering is not None and course.decided and course.next_level is None
-    low, high = course.wandering
+    state = CliffState(LEVELS, 7)
+    while (n := state.next_level) is not None and len(state.n) < 60:
+        place = 160 if np.sin(78.233 * len(state.n)) > 0 else 240
+        state.observe(n, (factor if n >= place else 1.0) * noise(len(state.n)))
+    assert state.wandering is not None and state.is_decided and state.next_level is None
+    low, high = state.wandering
     assert 160 <= low <= high < 240
-    assert course.jump is not None and course.jump == pytest.approx(factor, rel=0.2)
+    assert state.jump is not None and state.jump == pytest.approx(factor, rel=0.2)
 
 
 def test_one_place_is_confirmed_on_both_sides() -> None:
-    course = searched(lambda n: 2.0 if n >= 220 else 1.0)
-    assert course.wandering is None
-    twice = [n for n in set(course.n) if course.n.count(n) >= 2]
+    state = searched(lambda n: 2.0 if n >= 220 else 1.0)
+    assert state.wandering is None
+    twice = [n for n in set(state.n) if state.n.count(n) >= 2]
     assert any(190 <= n <= 212 for n in twice) and any(228 <= n <= 250 for n in twice)
 
 
@@ -198,5 +196,5 @@ def test_where_one_run_in_ten_is_slowed_three_of_thirty_tell_nothing() -> None:
 
 
 def test_a_wide_transition_does_not_move() -> None:
-    course = searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1)))
-    assert course.wandering is None
+    state = searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1)))
+    assert state.wandering is None

@@ -202,12 +202,12 @@ def test_few_levels_are_no_range(tmp_path: Path) -> None:
 
 SEQUENCE = """\
 import math
-from scalograph.questions.cliff.course import CliffCourse
+from scalograph.questions.cliff.search_state import CliffState
 
-course = CliffCourse(range(1, 513), 5)
-while (n := course.next_level) is not None and len(course.n) < 60:
-    course.observe(n, (1.4 if n >= 173 else 1.0) * n**0.05 * math.exp(0.04 * math.sin(12.9898 * len(course.n))))
-print(course.n)
+state = CliffState(range(1, 513), 5)
+while (n := state.next_level) is not None and len(state.n) < 60:
+    state.observe(n, (1.4 if n >= 173 else 1.0) * n**0.05 * math.exp(0.04 * math.sin(12.9898 * len(state.n))))
+print(state.n)
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 from scalograph.questions.effective_cpus.model import effective_cpus
 from scalograph.questions.effective_cpus.model_programs import Programs, answers, most_runs, programs, split_cells
 from scalograph.questions.effective_cpus.model_search import Bisection, evidence, search
-from scalograph.questions.effective_cpus.search_state import EffectiveCourse
+from scalograph.questions.effective_cpus.search_state import EffectiveCpusState
 from scalograph.simulate.runs import usl
 
 LEVELS = range(1, 13)
@@ -207,10 +207,10 @@ def test_earlier_runs_show_where_the_best_is_though_each_step_there_is_small() -
 
 def test_hundreds_of_levels_are_searched_without_a_model() -> None:
     assert most_runs(12, rounds=False) > 24 and most_runs(64, rounds=False) > 24 > most_runs(512, rounds=False)
-    course = EffectiveCourse([2**i for i in range(10)], 0, rounds=True)
-    while (level := course.next_level) is not None:
-        course.observe(level, max(1.0, level / 4))
-    assert isinstance(course.found, Bisection) and course.found.k_eff == 4
+    state = EffectiveCpusState([2**i for i in range(10)], 0, rounds=True)
+    while (level := state.next_level) is not None:
+        state.observe(level, max(1.0, level / 4))
+    assert isinstance(state.found, Bisection) and state.found.k_eff == 4
 
 
 @pytest.mark.filterwarnings("error")

@@ -76,7 +76,7 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
         (UsageEvidence(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share", ["20 % to 30 %", "2.5 CPUs"]),
         (UsageEvidence(2, **BASE, used=11.9, serial=(0.0, 0.01)), "lock or serial share", ["11.9 CPUs", "only 2 help"]),
         (
-            UsageEvidence(2, 0.6, 12, 12, used=2.0, between=(2, 5)),
+            UsageEvidence(2, 0.6, 12, 12, used=2.0, credible_range=(2, 5)),
             "not sure",
             ["60 %", "2 to 5 with 95 %", "make more runs"],
         ),

@@ -94,9 +94,9 @@ def test_a_study_that_asks_for_precision_is_offered_that() -> None:
 def test_a_budget_chooses_among_the_offers() -> None:
     found = propose(planned(), pilot_of(seen(LOW)), True)
     narrow, _, wide = found.offers
-    assert found.within(None) is narrow
-    assert found.within(wide.expected_s) is wide
-    assert found.within(0.001) is wide
+    assert found.choose_plan(None) is narrow
+    assert found.choose_plan(wide.expected_s) is wide
+    assert found.choose_plan(0.001) is wide
 
 
 def test_noise_between_runs_that_does_not_show_is_not_invented() -> None:
@@ -129,11 +129,11 @@ def test_too_few_runs_propose_nothing() -> None:
     assert found.warnings == (
         "need >= 2 undisturbed runs of one configuration, above zero; have 4 of 4 configurations",
     )
-    assert found.within(None) is None
+    assert found.choose_plan(None) is None
 
 
 def test_runs_that_do_not_count_are_counted() -> None:
-    found = propose(planned(), replace(pilot_of(seen(LOW)), n_left_out=3), True)
+    found = propose(planned(), replace(pilot_of(seen(LOW)), n_excluded=3), True)
     assert found.warnings == ("3 of 15 runs were disturbed or failed and are left out",)
 
 
@@ -173,7 +173,7 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
     ]
     found = read_prior_runs(write(tmp_path / "journal.jsonl", runs, ITERATED))
     (run,) = found.runs
-    assert found.n_left_out == 2
+    assert found.n_excluded == 2
     assert run.configuration == CONFIGURATIONS[0]
     assert run.observations == pytest.approx((1.0, 3.0, 2.0, 2.0, 2.0))
     assert run.iteration_s == pytest.approx(2.0)
@@ -191,4 +191,4 @@ def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
     found = read_prior_runs(write(tmp_path / "journal.jsonl", runs))
     assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
     assert {run.iteration_s for run in found.runs} == {0.0}
-    assert len(found.by_configuration) == 1
+    assert len(found.groups) == 1

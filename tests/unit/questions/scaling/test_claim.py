@@ -133,10 +133,10 @@ def test_settings_that_were_not_measured_there_are_not_counted() -> None:
     assert found is not None and len(found.members) == 4 and len(found.unless) == 2
     kept, fallen = ([p for p in points if p.level == 16 and p.curve.group["lock"] == lock] for lock in ("0", "3"))
     words, of = _Sentences(given, points), [("lock", "0"), ("lock", "3")]
-    told = words.end(found, Decline(16, [kept, fallen], of))
+    told = words._decline(found, Decline(16, [kept, fallen], of))
     assert told.startswith("Of those 4, 2 were measured at 16 threads: lock 0 keeps ")
     every = [p for p in points if p.level == 16 and p.curve.group["lock"] in ("0", "1", "2")]
-    assert words.end(found, Decline(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
+    assert words._decline(found, Decline(16, [every, fallen], of)).startswith("Of those 4, at 16 threads, ")
 
 
 def faster_than_can_be(n: float) -> float:

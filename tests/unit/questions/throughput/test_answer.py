@@ -151,7 +151,7 @@ def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> 
     ]
     found = found_in(tmp_path, short, STUDY)
     (one,) = groups(found)
-    assert [point.level for point in one.known] == [1, 2, 4] and one.state == "found"
+    assert [point.level for point in one.points_with_runs] == [1, 2, 4] and one.state == "found"
     table = next(table for table in found.tables if table.id == "throughput-0")
     assert table.rows[-1][-1] == "3 runs against Little's law"
 

@@ -29,7 +29,7 @@ def test_a_driver_tells_rates_and_times() -> None:
     assert (found.rate, found.sent, found.n_requests, found.n_errors) == (100.0, 100.0, 1000, 0)
     assert found.response_s == 0.04 and found.quantiles_s == {"p50": 0.03, "p90": 0.06, "p99": 0.09}
     assert found.driver == 0.25  # of one CPU, in the steady window of 10 s
-    assert found.off == 0 and found.is_lawful and not found.driver_limits
+    assert found.deviation == 0 and found.is_lawful and not found.driver_limits
 
 
 def test_without_a_rate_it_says_nothing() -> None:
@@ -42,7 +42,7 @@ def test_without_a_rate_it_says_nothing() -> None:
 )
 def test_what_breaks_littles_law_is_not_lawful(name: str, value: float) -> None:
     found = driven(**{name: [value]})
-    assert found.off > 0.05 and not found.is_lawful
+    assert found.deviation > 0.05 and not found.is_lawful
 
 
 def test_wrong_answers_are_in_flight_too() -> None:
@@ -76,7 +76,7 @@ def test_a_driver_that_is_late_or_busy_limits(late: float, cpu: float, why: str)
 
 def test_a_driver_that_had_no_cpu_in_time_is_not_to_blame() -> None:
     found = driven(late_share=[0.05], own_late_share=[0.0])
-    assert (found.late, found.to_blame, found.driver_limits) == (0.05, 0.0, "")
+    assert (found.late, found.late_by_driver, found.driver_limits) == (0.05, 0.0, "")
     assert driven(late_share=[0.05], own_late_share=[0.02]).driver_limits == "late"
 
 
@@ -153,7 +153,7 @@ def test_copies_of_a_driver_see_one_counter_of_dropped_connections() -> None:
 
 def test_a_driver_that_tells_of_no_requests_in_flight_and_no_thinking_is_not_checked() -> None:
     found = driven(in_flight=[], cycle_ns=[], late_share=[])
-    assert (found.is_checked, found.is_lawful, found.off, found.late) == (False, True, 0.0, None)
+    assert (found.is_checked, found.is_lawful, found.deviation, found.late) == (False, True, 0.0, None)
     assert driven().is_checked and driven(in_flight=[]).is_checked
 
 

@@ -66,7 +66,7 @@ def said(
     study = parse(text.format(more=more, response=response, title="rate" if response == RATE else "time"))
     search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
     planned = [dict(configuration) for (configuration,) in search.steps.values()]
-    while (level := search.course.next_level) is not None and len(rows) < most:
+    while (level := search.state.next_level) is not None and len(rows) < most:
         (configuration,) = search.steps[level]
         log, k = truth(configuration), len(rows)
         figure = None if log is None else exp((log + noise * draw.standard_normal()) * (1 if response == RATE else -1))
@@ -90,9 +90,9 @@ def said(
                 scores,
             )
         )
-        search.course.observe(
+        search.state.observe(
             level, 1 / figure if response == RATE else figure
-        ) if figure else search.course.observe_failure(level)
+        ) if figure else search.state.observe_failure(level)
     table = Table(study, "h", {}, planned, [1] * len(planned), [*before, *rows])
     return answer(table, samples_by_configuration(table), [])
 

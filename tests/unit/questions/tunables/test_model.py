@@ -105,7 +105,7 @@ def test_pure_noise_reproduces_the_published_table() -> None:
     idle, draw = TunedProgram(tuple((0.0,) * n for n in levels)), np.random.default_rng(1)
     best, plain = [], []
     for _ in range(8):
-        made = search(idle, draw, Noise(within=0.0, between=0.042), ONE_AT_A_TIME).fitted()
+        made = search(idle, draw, Noise(within=0.0, between=0.042), ONE_AT_A_TIME).fit_settings()
         assert made is not None
         best.append(100 * float(np.expm1(made.gains.max())))
         plain.append([sensitivity(made, j).plain for j in range(11)])
@@ -116,10 +116,10 @@ def test_pure_noise_reproduces_the_published_table() -> None:
 
 
 def test_another_response_is_fitted_by_its_own_factors_and_shares_the_error() -> None:
-    course = search(MADE, np.random.default_rng(2), Noise(within=0.0, between=0.01))
-    moved = {i: 0.4 * (run.settings[2] == 1) + 0.001 * (i % 3) for i, run in enumerate(course.told)}
-    found = course.fitted_to(moved, n_others=5)
-    assert found is not None and 2 not in course.selected
+    state = search(MADE, np.random.default_rng(2), Noise(within=0.0, between=0.01))
+    moved = {i: 0.4 * (run.settings[2] == 1) + 0.001 * (i % 3) for i, run in enumerate(state.observations)}
+    found = state.fit_response(moved, n_others=5)
+    assert found is not None and 2 not in state.selected
     assert found.sd < 0.002 and found.confidence == pytest.approx(0.99)
 
 

@@ -26,7 +26,7 @@ MANY, FEW = (0, 1), (2, 3, 4)
 def found(*gains: tuple[float, ...], seed: int = 1) -> SettingFit:
     """The fit of five runs of each setting alone, at 1 % noise."""
     noise = Noise(within=0.0, between=0.01)
-    made = search(TunedProgram(gains), np.random.default_rng(seed), noise, ONE_AT_A_TIME, 5).fitted()
+    made = search(TunedProgram(gains), np.random.default_rng(seed), noise, ONE_AT_A_TIME, 5).fit_settings()
     assert made is not None
     return made
 

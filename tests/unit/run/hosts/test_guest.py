@@ -33,14 +33,14 @@ ONE = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
     """Guests of a machine that does nothing else: its answers come from `code`, where a test writes it."""
-    monkeypatch.setattr(guest, "discover", lambda: MACHINE)
-    monkeypatch.setattr(guest, "offered", lambda: ("6.1-cloud",))
+    monkeypatch.setattr(guest, "read_host_facts", lambda: MACHINE)
+    monkeypatch.setattr(guest, "offered_kernels", lambda: ("6.1-cloud",))
     monkeypatch.setattr(guest, "find_probe", lambda: ProbeProgram(("/bin/true",)))
     monkeypatch.setattr(guest, "_KVM", tmp_path / "none")
     kernel = tmp_path / "kernel"
     (kernel / "modules").mkdir(parents=True)
     package = KernelPackage(level="cloud", release="6.1.0", package="p", version="1", sha256="0")
-    monkeypatch.setattr(guest, "kernel", lambda level, tell: (package, kernel))
+    monkeypatch.setattr(guest, "fetch_kernel", lambda level, tell: (package, kernel))
     return GuestHost(programs(tmp_path, f". {tmp_path}/code"))
 
 

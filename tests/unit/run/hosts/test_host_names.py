@@ -48,7 +48,7 @@ class ReplayHost:
         values = {{**planned.program.values, "build": "/built"}}
         return replace(planned, program=replace(planned.program, values=values))
 
-    def hold(self, planned, configuration):
+    def apply_settings(self, planned, configuration):
         HELD.append(dict(configuration))
         return nullcontext()
 

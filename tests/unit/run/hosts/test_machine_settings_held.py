@@ -76,13 +76,13 @@ def test_a_run_has_its_settings_and_its_record_says_that_they_were_put_back(kept
 
 
 def test_a_setting_that_another_one_changed_fails_the_run(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = LocalHost._started
+    started = LocalHost._run_services
 
     def meddling(self: LocalHost, *args: object) -> Record:
         kernel_writes(kept.kernel / "proc/sys/vm/swappiness", "77")
         return started(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LocalHost, "_started", meddling)
+    monkeypatch.setattr(LocalHost, "_run_services", meddling)
     record = measured(kept, 10)
     assert (record.run.status, record.run.reason) == ("failed", "vm.swappiness: asked for 10, at the end it was 77")
     assert (kept.kernel / "proc/sys/vm/swappiness").read_text() == "60\n"

@@ -126,7 +126,7 @@ def test_a_signal_during_a_boot_waits_for_it_and_boots_the_first_kernel(
     said = list[str]()
     with planned(tmp_path, said) as (host, made):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(reboot, "kept", lambda: signal.SIGINT)
+            patch.setattr(reboot, "pending_signal", lambda: signal.SIGINT)
             measured(host, made, NEW)
         assert asked(state) == [NEW]
     assert asked(state) == [NEW, OLD]
@@ -160,7 +160,7 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
         ):
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", boots)
-        monkeypatch.setattr(type(host._machine), "told", lambda machine: machine.facts.model_copy(update={"cpus": ()}))
+        monkeypatch.setattr(type(host._machine), "read_current_facts", lambda machine: machine.facts.model_copy(update={"cpus": ()}))
         with pytest.raises(HostError, match=r"CPUs \[\] under kernel 6.12.1-far"):
             measured(host, made, NEW)
     assert asked(state) == [NEW, NEW, OLD]

@@ -9,8 +9,7 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote import ssh_copy
-from scalograph.run.hosts.remote.ssh_copy import FileList, list_files, write_archive
-from scalograph.run.hosts.remote.ssh_program import NeededPath
+from scalograph.run.hosts.remote.ssh_copy import FileList, NeededPath, list_files, write_archive
 
 
 def tree(folder: Path) -> Path:

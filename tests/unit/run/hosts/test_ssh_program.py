@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.remote.ssh_program import NeededPath, move_program, needed_paths
-from scalograph.study.build_plan import ClassPath
+from scalograph.run.hosts.remote.ssh_copy import NeededPath, move_program, needed_paths
 from scalograph.study.processes import Template
 from scalograph.study.program import Process, Program, Used
-from scalograph.study.workload import Workload
+from scalograph.study.workload import ClassPath, Workload
 
 
 def made(folder: Path, *argv: str, **more: object) -> Program:

@@ -1,4 +1,4 @@
-// Any configuration against any other: the ratio of their runs with its interval.
+// Compare any two configurations: the ratio of their runs with its interval.
 
 const NEEDED = 3;
 
@@ -21,7 +21,7 @@ function centered(x) {
   return { mean, n: x.length, variance: x.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (x.length - 1) / x.length };
 }
 
-// Mean log of each block, as run names have it.
+// Mean log score of each block; the block is part of the run name.
 /** @param {Scored[]} runs */
 function byBlock(runs) {
   /** @type {Map<string, number[]>} */
@@ -33,7 +33,7 @@ function byBlock(runs) {
   return new Map([...blocks].map(([block, logs]) => [block, centered(logs).mean]));
 }
 
-// A over B: paired within the blocks that both have, where these are three or more, else Welch; t on logs.
+// Ratio A/B: paired by block with three common blocks or more, else Welch; t on logs.
 /** @param {Scored[]} a @param {Scored[]} b @returns {Ratio | string} */
 function ratio(a, b) {
   if (Math.min(a.length, b.length) < NEEDED) return `cannot be said: it takes ${NEEDED} runs that count of each, here are ${a.length} of A and ${b.length} of B`;

@@ -1,4 +1,4 @@
-// One upright line through all panels of a figure, by pointer or arrow keys, and what every line has there.
+// A crosshair through all panels of a chart, by pointer or arrow keys, with the value of each line.
 
 const MOST_TOLD = 12;
 

@@ -1,4 +1,4 @@
-// Measures over a factor: a line with intervals, a band for all levels at once, every run as a point.
+// Charts of measures over a factor: lines with intervals, simultaneous bands, and runs as points.
 
 const MANY_DOTS = 6000; // more runs than this in a figure, and of each point some are shown
 
@@ -26,7 +26,7 @@ function lineParts(family, measure, curve, quota) {
   };
 }
 
-// Lines step aside a little, so that intervals at the same level do not cover each other.
+// Lines are offset a little, so that intervals at the same level do not overlap.
 /** @param {Family} family @param {number} style */
 function dodge(family, style) {
   if (family.line === null) return 0;
@@ -77,7 +77,7 @@ function dotTrace(family, measure, curve, points, ink, quota) {
   }];
 }
 
-// At most `quota` of the rows, evenly spaced.
+// Choose at most `quota` rows, evenly spaced.
 /** @param {number[]} rows @param {number} quota */
 function spread(rows, quota) {
   if (rows.length <= quota) return rows;
@@ -115,7 +115,7 @@ function measureNodes(family, measure, node) {
   return [head, el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node)), figureTools(node, measure.title), numbers];
 }
 
-// Words above a corner of the frame.
+// A label above a corner of the frame.
 /** @param {string} text @param {0 | 1} x */
 const aside = (text, x) => ({ xref: "paper", yref: "paper", x, y: 1, xanchor: x ? "right" : "left", yanchor: "bottom", text, showarrow: false, font: { size: 11, color: "muted" } });
 

@@ -1,4 +1,4 @@
-// The few ways in which this page makes elements. Text only ever enters as text, never as markup.
+// Make elements. Text only ever enters as text, never as markup.
 
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -35,7 +35,7 @@ function choice(label, options, chosen, changed) {
   return el("label", { class: "choice" }, el("span", {}, label), el("select", { onchange }, ...listed));
 }
 
-// A button that stays down.
+// A toggle button.
 /** @param {boolean} down @param {(down: boolean) => void} changed @param {Child[]} children */
 function toggle(down, changed, ...children) {
   const button = el("button", { type: "button", "aria-pressed": String(down) }, ...children);
@@ -47,7 +47,7 @@ function toggle(down, changed, ...children) {
   return button;
 }
 
-// Numbers of a figure as text; the first cell of a row is its heading.
+// A table of texts; the first cell of a row is its heading.
 /** @param {TextTable} table */
 function textTable({ title, head, rows }) {
   const heads = head.map((text, i) => el("th", { scope: "col", class: i ? "n" : null }, text));
@@ -58,7 +58,7 @@ function textTable({ title, head, rows }) {
   return el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table), tableTools(table));
 }
 
-// What is built when it is asked for.
+// Details that are built when opened.
 /** @param {string} summary @param {() => Node[]} make */
 function onDemand(summary, make) {
   const details = el("details", { class: "as-table" }, el("summary", {}, summary));
@@ -68,7 +68,7 @@ function onDemand(summary, make) {
   return details;
 }
 
-// gzip in base64; report/pack.py writes it.
+// Unpack gzip in base64, as report/first_screen.py packs it.
 /** @param {string} id */
 async function unpack(id) {
   const packed = Uint8Array.from(atob(byId(id).textContent ?? ""), (letter) => letter.charCodeAt(0));

@@ -1,4 +1,4 @@
-// Which curves share a panel, and which factor tells the lines of a panel apart.
+// Which curves share a panel, and which factor separates the lines of a panel.
 
 class Family {
   /** @param {FamilyData} data @param {Record<string, FactorData>} factors @param {Samples} samples */
@@ -16,7 +16,7 @@ class Family {
     this.heldAt = Object.fromEntries(data.groups.map((name) => [name, this.used(name)[0]]));
   }
 
-  // What a link keeps.
+  // The state that a link keeps.
   /** @returns {State} */
   state() {
     const held = this.held().map((name) => [`at ${name}`, String(this.heldAt[name])]);
@@ -34,7 +34,7 @@ class Family {
     for (const name of groups) if (this.used(name).includes(Number(asked[`at ${name}`]))) this.heldAt[name] = Number(asked[`at ${name}`]);
   }
 
-  // What can make panels, and what does at first, beside the factor that tells lines apart.
+  // The factors that can make panels, and the default, for the chosen factor of lines.
   arranged() {
     return this.data.panels[this.line ?? ""];
   }
@@ -79,7 +79,7 @@ class Family {
     return this.line === null ? 0 : this.level(curve, this.line);
   }
 
-  // Colors go by the place among the levels in use, the same in every panel.
+  // Colors follow the order of the levels in use, the same in every panel.
   /** @param {number} level */
   style(level) {
     return Math.max(this.lines().indexOf(level), 0);
@@ -121,7 +121,7 @@ class Family {
     return panel.curves.filter((curve) => !this.hidden.has(this.lineOf(curve)));
   }
 
-  // What stands under a curve, of that which is shown.
+  // The visible underlays of a curve.
   /** @param {Measure} measure @param {CurveData} curve */
   under(measure, curve) {
     return curve.under.filter((one) => one.measure === measure.id && this.shown.has(one.of));

@@ -1,8 +1,8 @@
-// Figures as they come: views of plots, one or several at a time, each with its words and its tables.
+// Charts of questions: views of plots, one or several at a time, with notes and tables.
 
 const FEW_TIMES = 8; // plots that end at places further apart than this have a scale each
 
-// A figure that is built when it comes near.
+// A chart that is built when scrolled into view.
 /** @param {Figure} figure @param {string} id */
 function laterFigure(figure, id) {
   const shown = figure.shown.map((place) => figure.views[place]);
@@ -35,7 +35,7 @@ function laterFigure(figure, id) {
 /** @param {string} title @param {string} unit */
 const headed = (title, unit) => el("h3", {}, title, unit ? el("span", { class: "unit" }, ` (${unit})`) : null);
 
-// Plots that end at like places share one scale.
+// Plots with similar ends share one scale.
 /** @param {View[]} shown */
 function reachOf(shown) {
   const ends = shown.flatMap((view) => view.plots.flatMap((one) => one.reach ?? []));

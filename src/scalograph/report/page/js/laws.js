@@ -1,6 +1,6 @@
-// Under the curves, as Python draws it: laws, the ideal, published figures. Each can be hidden.
+// Underlays of curves, as drawn by report/underlays.py: laws, the ideal, published values. Each can be hidden.
 
-// In the color and with the name of each curve; what several have alike is drawn once.
+// In the color and with the name of each curve; equal ones are drawn once.
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves @returns {Trace[]} */
 function underTraces(family, measure, curves) {
   const drawn = curves.flatMap((curve) => {
@@ -11,7 +11,7 @@ function underTraces(family, measure, curves) {
   return [...new Set(drawn)].map((text) => JSON.parse(text));
 }
 
-// What lies between two lines.
+// The area between two lines.
 /** @param {[number, number, number][]} whole place, low, high @param {string} fillcolor @returns {Trace[]} */
 function bandTrace(whole, fillcolor) {
   if (whole.length < 2) return [];

@@ -1,4 +1,4 @@
-// Above the figures: which factor makes lines and panels, the lines by name, dash and marker, the laws under them.
+// The legend: factors of lines and panels, lines by name, dash and marker, and their underlays.
 
 /** @type {Record<string, string>} */
 const MARKS = {
@@ -62,10 +62,10 @@ function underLegend(family, changed) {
   return buttons.length ? buttonRow("legend laws", "Under the curves", "Lines under the curves", buttons) : null;
 }
 
-// How runs are drawn.
+// Symbols of runs.
 const runMarks = () => el("p", { class: "run-marks" }, ...RUN_MARKS.map(([word, path, text = word]) => el("a", { href: `#word-${word.replace(" ", "-")}` }, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("path", { d: path, class: "run-mark", transform: "translate(6 6)" })), text)));
 
-// The same without buttons, for paper.
+// The legend without buttons, for paper.
 /** @param {Family} family */
 function keyLines(family) {
   const { line } = family;

@@ -1,4 +1,4 @@
-// A link to a figure as it is shown: what differs from how it came stands behind its name in the address.
+// Links to a chart in its present state: changes from the default follow its name in the address.
 
 /** @type {Map<string, Linked>} */
 const linked = new Map();
@@ -29,7 +29,7 @@ function followLink() {
   place.scrollIntoView(/** @type {any} */ ({ behavior: "instant" })); // newer than the checker
 }
 
-// Frames that are filled when they come near; all of them for paper.
+// Frames that are filled when scrolled into view; all of them for printing.
 /** @type {Map<Element, () => Child[]>} */
 const waiting = new Map();
 const nearby = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => isIntersecting && buildNow(target)), { rootMargin: "60%" });

@@ -1,19 +1,19 @@
-// Colors, dashes and markers. Colors go by role and come from the style sheet, so both schemes stay in one place;
-// dash and marker tell lines apart where color does not.
+// Colors, dashes and markers. Colors are roles of the style sheet, which holds both schemes; dash and marker distinguish
+// lines of one color.
 
 const COLORS = 8;
 const DASHES = ["solid", "8px,3px", "2px,3px", "9px,3px,2px,3px", "5px,2px", "12px,4px", "1px,2px", "6px,2px,1px,2px,1px,2px"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star"];
 const ROLE = /^(ink|muted|rule|paper|wait|line-\d)(?:([/~])([\d.]+))?$/;
 
-// Past the last color they begin again, each with the next.
+// Kinds repeat once colors run out, each time shifted by one.
 /** @param {string[]} kinds @param {number} style */
 const shifted = (kinds, style) => kinds[(style + Math.floor(style / COLORS)) % kinds.length];
 
 /** The letters that the figures are set in. */
 const font = () => getComputedStyle(document.documentElement).getPropertyValue("--sans").trim();
 
-// A color as the style sheet has it now: whole, let through (`/`) or mixed into the paper (`~`).
+// Resolve a color role: opaque, translucent (`/`) or mixed into the paper (`~`).
 /** @param {string} text */
 function color(text) {
   const [, role, how, share] = ROLE.exec(text) ?? [];
@@ -31,7 +31,7 @@ function hex(role) {
   return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
 }
 
-// The same value with its colors as they are now: only under names of colors is a role one.
+// Resolve the color roles in a value: only color keys hold roles.
 /** @param {any} value @param {boolean} isColor @returns {any} */
 function painted(value, isColor = false) {
   if (typeof value === "string") return isColor ? color(value) : value;

@@ -1,4 +1,4 @@
-// Tables work at once; then the data; frames, the drawing library and drawings when they come near.
+// Tables work at once, then the data is unpacked; charts and their library are loaded when scrolled into view.
 
 const NONCE = /** @type {HTMLScriptElement} */ (document.currentScript).nonce;
 
@@ -10,7 +10,7 @@ function drawFigures(data) {
   if (!sections.length) say("No point of these findings has a value, so there is nothing to draw.");
 }
 
-// The still picture answers at once; who touches it gets the live one, in its place and of its size.
+// The still picture shows at once; on interaction the live chart replaces it, at the same size.
 /** @param {Data} data */
 function wakeFirst({ first }) {
   const still = document.querySelector("#first-figure .picture");

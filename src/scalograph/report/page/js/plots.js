@@ -1,4 +1,4 @@
-// Drawing: a figure is drawn when it comes into view, and again for another scheme, another width, or paper.
+// Charts are drawn when scrolled into view, and again for another color scheme, another width, or printing.
 
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: "reset" };
 const MARGIN = { l: 46, r: 10, t: 8, b: 42 };
@@ -22,7 +22,7 @@ const watcher = new IntersectionObserver(
 /** @type {Promise<void> | undefined} */
 let loading;
 
-// The drawing library, unpacked when the first figure comes into sight.
+// The drawing library, unpacked for the first visible chart.
 const library = () => (loading ??= unpack("library").then((code) => {
   const script = el("script", { nonce: NONCE });
   script.textContent = code;
@@ -30,7 +30,7 @@ const library = () => (loading ??= unpack("library").then((code) => {
   inView.forEach(draw);
 }).catch(failed));
 
-// A place for a drawing.
+// A frame for a chart.
 /** @param {string} label what it shows @param {Make} make @param {string} size */
 function plot(label, make, size = "small") {
   const place = el("div", { class: `plot ${size}`, role: "img", "aria-label": label });
@@ -56,7 +56,7 @@ function forget(place) {
   watcher.unobserve(place);
 }
 
-// What is out of view waits until it is seen; on paper all is.
+// Charts out of view wait until they are seen; printing draws all.
 /** @param {Element} within */
 function redraw(within = document.documentElement) {
   for (const place of [...drawings.keys()]) {
@@ -68,7 +68,7 @@ function redraw(within = document.documentElement) {
   }
 }
 
-// A layout with what all figures share: quiet axes, no frame, no chrome.
+// The layout that all charts share: quiet axes, no frame, no tool bar.
 /** @param {Layout} layout @param {Box} box @returns {Layout} */
 function finished(layout, box) {
   const margin = layout.margin ?? MARGIN;
@@ -91,7 +91,7 @@ function finished(layout, box) {
   };
 }
 
-// Of annotations with the same name the first that has the room it needs.
+// Keep the first annotation that fits of those with the same name.
 /** @param {Note[]} notes @param {Box} inner */
 function fittingNotes(notes, inner) {
   /** @type {Set<string>} */
@@ -104,7 +104,7 @@ function fittingNotes(notes, inner) {
   }).map(({ room: _, ...note }) => note);
 }
 
-// An axis as long as it is: as much of a long title as it has room for, and the labels that fit.
+// Fit an axis to its length: a shortened title, and the labels that fit.
 /** @param {Axis} axis @param {number} length @param {boolean} isFine @param {number} beside */
 function quiet(axis, length, isFine, beside) {
   const title = axis.title && { standoff: 8, font: { size: 12 }, text: plain(short(axis.title.text, Math.min(60, Math.floor(length / 6.4)))) };
@@ -131,11 +131,11 @@ function fitting({ tickvals = [], ticktext = [], range = [0, 1] }, length, besid
 /** @param {string} text @param {number} letters */
 const short = (text, letters) => (text.length > letters ? `${text.slice(0, Math.max(letters - 1, 0))}\u2026` : text);
 
-// The library reads a little markup in labels; names from a study are not meant as any.
+// Escape the markup that the library reads in labels.
 /** @param {string} text */
 const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
-// What is told under the pointer, line by line.
+// A hover text, line by line.
 /** @param {(string | false | null | undefined)[]} lines */
 const hover = (lines) => lines.flatMap((line) => (line ? [plain(short(line, 90))] : [])).join("<br>");
 
@@ -161,7 +161,7 @@ function followMedia() {
 
 const isPrinting = () => document.documentElement.classList.contains("printing");
 
-// Paper is narrow and white: the class gives the page that width and those colors before it is laid out.
+// Printing: the class sets width and colors of paper before layout.
 /** @param {boolean} on @returns {void} */
 function printing(on) {
   if (on === isPrinting()) return;

@@ -1,10 +1,10 @@
-// Which range all panels of a measure share: what is compared by eye must be drawn alike.
+// The range that all panels of a measure share, so that they can be compared by eye.
 
 const CROWD = 24; // more levels than this get round numbers as ticks instead of themselves
 const SPARE = 0.5; // how far past the estimates intervals may widen a figure, as a share of its height without them
 const WIDE = 3; // a scale by ratios from here on
 
-// Estimates and runs are always inside; an interval that would squeeze them into a corner leaves the frame.
+// Estimates and runs are always inside; an interval much longer than their range is clipped.
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels @returns {Extent | null} */
 function extent(family, measure, panels) {
   const nth = family.data.measures.indexOf(measure);
@@ -17,7 +17,7 @@ function extent(family, measure, panels) {
   return { onLog, ...cut(core, whole, onLog) };
 }
 
-// The range, and whether an interval leaves it. Where the scale is not logarithmic, figures stand on zero.
+// The range, and whether an interval is clipped. Linear scales start at zero.
 /** @param {Span} core @param {Span} whole @param {boolean} onLog */
 function cut(core, whole, onLog) {
   const [to, from] = onLog ? [(/** @type {number} */ x) => (x > 0 ? Math.log(x) : -Infinity), Math.exp] : [Number, Number];
@@ -59,7 +59,7 @@ function vertical(range) {
   return { range: [low, Math.max(0, range.high * 1.06) || 1], nticks: 6, rangemode: "tozero", separatethousands: true };
 }
 
-// Ticks of a logarithmic axis in full: 50, 100, 200, as many to a decade as its length leaves room for.
+// Ticks of a logarithmic axis in full, such as 50, 100, 200: as many per decade as fit.
 /** @param {number} low @param {number} high */
 function decades(low, high) {
   const range = [Math.log10(low), Math.log10(high)];

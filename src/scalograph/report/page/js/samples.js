@@ -1,8 +1,8 @@
-// Every run score: as CSV to keep, and as a table to look at.
+// All run scores: as a CSV download, and as a table.
 
 const LISTED = 300;
 
-// Names of the columns, and what each has in a row.
+// Column names, and the value of each in a row.
 /** @param {Data} data @returns {[string, (row: number) => string | number][]} */
 function sampleColumns({ samples, factors, responses }) {
   const head = (/** @type {string} */ name, /** @type {string} */ unit) => (unit && !name.endsWith(`_${unit}`) ? `${name}_${unit}` : name);
@@ -16,7 +16,7 @@ function sampleColumns({ samples, factors, responses }) {
   ];
 }
 
-// A text that a spreadsheet would take for a formula gets a quote in front; numbers stay as they are.
+// Quote texts that a spreadsheet would run as a formula; numbers stay as they are.
 /** @param {string | number | boolean} value */
 function csvField(value) {
   if (typeof value !== "string") return String(value);
@@ -24,7 +24,7 @@ function csvField(value) {
   return /[",\n\r']/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
 }
 
-// Rows as the runs were made, where that is known.
+// Rows in the order of the runs, where known.
 /** @param {Data} data */
 function inOrder({ samples }) {
   const started = samples.log?.start_s ?? [];

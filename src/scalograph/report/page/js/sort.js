@@ -1,4 +1,4 @@
-// Tables that sort by what they show, with a click or the keyboard; a third press gives the first order back.
+// Sort tables by their values, by click or keyboard; a third press restores the original order.
 
 /** @typedef {string | number | null} SortKey */
 
@@ -49,7 +49,7 @@ function compareKeys(a, b, sign) {
   return sign * String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
-// What a value rests on is said on hover; the table keeps each such text once.
+// Hover texts of values; the table holds each text once.
 /** @param {HTMLTableElement} table */
 function giveHints(table) {
   const hints = /** @type {string[]} */ (JSON.parse(table.dataset.hints ?? "[]"));

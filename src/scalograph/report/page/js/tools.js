@@ -1,4 +1,4 @@
-// What a reader takes along: a link to a figure, its picture, a table as text.
+// Exports: a link to a chart, its picture, a table as text.
 
 const FULL = 60; // rows of a table that are shown at once
 
@@ -7,7 +7,7 @@ async function copy(text, button) {
   await navigator.clipboard.writeText(text).then(() => told("Copied", button), () => told("This browser does not let a page copy", button));
 }
 
-// Said aloud, and beside what was pressed.
+// Announce a message, and show it beside the pressed button.
 /** @param {string} text @param {Element} button */
 function told(text, button) {
   const note = el("span", { class: "told", role: "status" }, text);
@@ -37,7 +37,7 @@ function figureTools(figure, title) {
   return el("p", { class: "tools chrome" }, linkTool(figure.id, title), tool("SVG", title, save("svg")), tool("PNG", title, save("png")));
 }
 
-// Everything that a figure shows, where it stands on the page, as one picture; below it the key of its lines.
+// Render a chart with all its panels as one picture, with its legend below.
 /** @param {HTMLElement} figure @param {"svg" | "png"} kind @returns {Promise<Blob>} */
 async function picture(figure, kind) {
   await library();
@@ -61,7 +61,7 @@ async function picture(figure, kind) {
   return kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : pixels(text, size);
 }
 
-// A swatch with the colors that the style sheet gives it.
+// A legend swatch with resolved colors.
 /** @param {Element | null} mark */
 function inked(mark) {
   if (!mark) return null;
@@ -81,7 +81,7 @@ async function pixels(text, { width, height }) {
   return new Promise((done, fail) => canvas.toBlob((content) => (content ? done(content) : fail(new Error("too large")))));
 }
 
-// A table as others read it: an interval has columns of its own, numbers have no commas.
+// Export a table: intervals get columns of their own, numbers have no commas.
 /** @param {HTMLTableElement} table */
 function tableRows(table) {
   const lines = [...table.rows].map((row) => [...row.cells]);
@@ -104,7 +104,7 @@ function asMarkdown([head, ...rows]) {
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-// Below a table: as text, and the rows that are many.
+// Controls below a table: export, and hidden rows.
 /** @param {HTMLTableElement} table */
 function tableTools(table) {
   const title = table.caption?.textContent ?? "table";

@@ -1,9 +1,9 @@
-"""Guests of this machine: QEMU boots a kernel for each run, over this machine's files, and the probe runs within.
+"""Make runs in guests of this machine: QEMU boots a kernel for each, over this machine's files, with the probe within.
 
-Where the CPUs of a guest are emulated, its times are none of a machine: runs show what happens, and not how fast.
+Times of emulated CPUs are those of no machine: runs show what happens, not how fast.
 
-A guest is no protection: its run is root there, and could mount the files of this machine anew to write to them. Only a
-virtiofsd that offers `--readonly` refuses that.
+A guest is no protection: its run is root there, and could mount the files of this machine anew to write to them. Only
+a virtiofsd that offers `--readonly` refuses that.
 """
 
 import os
@@ -51,7 +51,7 @@ _BESIDE = ("sys/devices/system/cpu/present", "proc/vmstat")
 
 @dataclass(frozen=True)
 class GuestSetting:
-    """A setting and the value that it is to have in a guest; `held` will have what was read of it."""
+    """A machine setting with its value in a guest; `held` gets what was read of it."""
 
     control: MachineControl
     held: HeldSetting
@@ -71,13 +71,13 @@ class GuestSetting:
             yield f"{target.path} {self.held.asked}"
 
     def value(self, root: Path) -> str:
-        """Return what a tree has of it. Raises OSError or ValueError where it has nothing."""
+        """Return its value in a tree. Raises OSError or ValueError if it has none."""
         return self.place(root).value()
 
 
 @dataclass(frozen=True)
 class GuestScheduler(GuestSetting):
-    """A scheduler of sched_ext, or the kernel's own: a guest starts its program, and ends it after the run."""
+    """A sched_ext scheduler, or the kernel's own: a guest starts its program, and ends it after the run."""
 
     when: tuple[str, ...] = ("before", "in_force", "at_end", "after")
     program: str = ""
@@ -92,7 +92,7 @@ class GuestScheduler(GuestSetting):
 
 
 def guest_settings(study: Study, configuration: Configuration, facts: HostFacts) -> list[GuestSetting]:
-    """Return the settings of a configuration, but for those that it leaves as they are."""
+    """Return the settings of a configuration, except those that it leaves as they are."""
     levels = {name: (control, configuration[name]) for name, control in machine_controls(study).items()}
     return [_make_setting(control, level, facts) for control, level in levels.values() if level is not False]
 
@@ -105,18 +105,18 @@ def _make_setting(control: MachineControl, level: Level, facts: HostFacts) -> Gu
 
 
 def settings_lines(settings: Sequence[GuestSetting], n_cpus: int) -> str:
-    """Return what a guest is told: in each line a file, and what it writes there; nothing where it only reads."""
+    """Return the settings file of a guest: in each line a file, and what it writes there, if anything."""
     written = [line for setting in settings for line in setting.writes(n_cpus)]
     return "".join(f"{line}\n" for line in [*_BESIDE, *written])
 
 
 def scheduler_of(settings: Sequence[GuestSetting]) -> str:
-    """Return the path of the program of sched_ext that a guest starts; empty for none."""
+    """Return the path of the sched_ext program that a guest starts; empty for none."""
     return next((setting.program for setting in settings if isinstance(setting, GuestScheduler)), "")
 
 
 def read_back(settings: Sequence[GuestSetting], trees: Path) -> None:
-    """Note what a guest read of its settings; what it could not read stays empty."""
+    """Store what a guest read of its settings; what it could not read stays empty."""
     for setting in settings:
         for when in setting.when:
             setattr(setting.held, when, _read_value(setting, trees / when))
@@ -145,7 +145,7 @@ _PROOF_S = 15.0
 
 
 def connect() -> Host:
-    """Return the guests of this machine. Raises HostError where a program is missing, with what installs it."""
+    """Return the guests of this machine. Raises HostError if a program is missing, with what installs it."""
     return GuestHost(find_programs())
 
 
@@ -164,7 +164,7 @@ def find_programs() -> GuestPrograms:
 
 
 class GuestHost(LocalHost):
-    """Guests of this machine, one for each run. Programs, builds and steps are this machine's, and so are its files."""
+    """Guests of this machine, one for each run. Programs, builds, steps and files are this machine's."""
 
     def __init__(self, programs: GuestPrograms) -> None:
         super().__init__(find_probe())
@@ -173,12 +173,11 @@ class GuestHost(LocalHost):
         self._guest_facts = guest_facts(read_host_facts()).model_copy(update={"offered_kernels": offered_kernels()})
 
     def facts(self) -> HostFacts:
-        """Return what guests are; of which kind their CPUs are is known when one was booted (`ready`)."""
+        """Return what guests are; the kind of their CPUs is known when one was booted (`ready`)."""
         return self._guest_facts
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Fetch the kernels that configurations name, try hardware virtualization by booting one, and then as a
-        machine.
+        """Fetch the kernels that levels name, try hardware virtualization by booting one, then as on a machine.
 
         Raises:
             HostError: the probe is not the native one, services run already, a folder has a name that a guest cannot be
@@ -207,14 +206,14 @@ class GuestHost(LocalHost):
         return ready
 
     def _try_settings(self, planned: Plan) -> None:
-        """Refuse conditions of this machine; that a setting is refused, its run will tell."""
+        """Refuse conditions of this machine; a refused setting shows in its run."""
         for name, wanted in planned.design.study.conditions.items():
             if _MET.get(name) != wanted:
                 raise HostError(f"conditions.{name}", str(wanted), "for guests swap or smt off", _OUTSIDE)
 
     @contextmanager
     def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
-        """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
+        """Hand settings on to the next guest, which applies them and ends with its run."""
         self._settings = guest_settings(planned.design.study, configuration, planned.facts)
         yield [setting.held for setting in self._settings]
 
@@ -241,7 +240,7 @@ class GuestHost(LocalHost):
             return replace_part(record, guest=process.guest())
 
     def _line(self, spec: Specification, folder: Path) -> Mapping[str, Any]:
-        """What the probe within reads; on emulated CPUs copies may take as long to be ready as for their work."""
+        """Return what the probe reads; on emulated CPUs copies may take as long to be ready as for their work."""
         line = spec.line(folder)
         if not spec.events or self.facts().accelerator == "kvm":
             return line
@@ -249,7 +248,7 @@ class GuestHost(LocalHost):
 
     @property
     def _probe_path(self) -> Path:
-        """Where the probe lies, here and in a guest."""
+        """Return the path of the probe, here and in a guest."""
         return Path(self.probe.argv[0]).absolute()
 
     def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:
@@ -261,7 +260,7 @@ class GuestHost(LocalHost):
         )  # fmt: skip
 
     def _is_proved(self, level: str) -> bool:
-        """Whether hardware virtualization works: a device that can be opened may still start nothing."""
+        """Tell whether hardware virtualization works: a device that can be opened may still start nothing."""
         if not os.access(_KVM, os.R_OK | os.W_OK) or not has_virtualization():
             return False
         with scratch("guest") as boot, scratch("run") as folder:
@@ -275,7 +274,6 @@ class GuestHost(LocalHost):
 
 
 def _refuse_unprintable(*paths: Path) -> None:
-    """Refuse what a guest cannot be told in one line."""
     for path in map(str, paths):
         if not path.isprintable():
             expected = "a path of printable characters, which a guest is told in one line"
@@ -283,7 +281,7 @@ def _refuse_unprintable(*paths: Path) -> None:
 
 
 def guest_facts(machine: HostFacts) -> HostFacts:
-    """Return what a guest of a machine is: as many CPUs, each a core of its own, and a part of its memory."""
+    """Return what a guest is: the CPUs of the machine, each a core of its own, and half of its memory."""
     cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
     outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)
     same = ("distribution", "compiler", "architecture", "cpu_model", "jvms", "schedulers")
@@ -293,7 +291,7 @@ def guest_facts(machine: HostFacts) -> HostFacts:
 
 
 def has_virtualization(root: Path = Path("/")) -> bool:
-    """Tell whether the CPU offers guests what they need to run on it, as /proc/cpuinfo has it.
+    """Tell whether the CPU offers hardware virtualization, as /proc/cpuinfo has it.
 
     Without it a /dev/kvm that could be opened was seen to start a guest that did nothing until its time was over.
     """

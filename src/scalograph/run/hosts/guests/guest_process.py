@@ -1,7 +1,7 @@
-"""One guest as a probe process: QEMU boots a kernel, whose first program hands the line to the probe within.
+"""Run one guest as a probe process: QEMU boots a kernel, whose first program hands the line to the probe within.
 
-The specification goes in by a serial port, and the record comes back by it. All else is told in a folder that the guest
-shares: `up` says what was booted, and `exit` how the probe ended.
+Specification and record pass by a serial port. All else lies in a folder that the guest shares: `up` says what was
+booted, `exit` how the probe ended.
 """
 
 import os
@@ -32,7 +32,7 @@ _TAIL, _FOLDER_SERVER_SHOWN_LINES = 4096, 300
 
 
 class FolderServer:
-    """virtiofsd, and the file that it complains to: a name of it may be the guest's by now, so it is kept open."""
+    """virtiofsd and its log; kept open, for a name of it may be the guest's by now."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: BinaryIO) -> None:
         self._process, self._log = process, log
@@ -42,7 +42,7 @@ class FolderServer:
         return self._process.poll() is not None
 
     def has_failed(self) -> bool:
-        """Tell whether it ended otherwise than it does when its guest goes."""
+        """Tell whether it ended otherwise than when its guest goes."""
         return self.has_ended() and self._process.returncode != 0
 
     def last_line(self) -> str:
@@ -54,16 +54,11 @@ class FolderServer:
 
 @contextmanager
 def serve_folder(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = False) -> Iterator[FolderServer]:
-    """Serve a folder to one guest. It ends when the guest goes, and with us.
+    """Serve a folder to one guest by `socket`, its log beside it. The server ends when the guest goes, and with us.
 
-    Args:
-        virtiofsd: the program.
-        folder: what is served.
-        socket: where it is reached; its log lies beside it.
-        is_read_only: nothing is written for the guest, where virtiofsd offers that.
+    `is_read_only`: nothing is written for the guest, if virtiofsd offers that.
 
-    Raises:
-        NotStartedError: it does not come up, with its last line.
+    Raises NotStartedError: it does not come up, with its last line.
     """
     argv = [*TIED, virtiofsd, f"--socket-path={socket}", *_options(virtiofsd, folder, is_read_only)]
     null = subprocess.DEVNULL
@@ -116,7 +111,7 @@ Accelerator = Literal["kvm", "tcg"]
 
 @dataclass(frozen=True)
 class GuestPrograms:
-    """Programs of the machine that guests need: where they are."""
+    """Paths of the programs that guests need."""
 
     qemu: str
     virtiofsd: str
@@ -151,7 +146,7 @@ class GuestMachine:
 
 
 class GuestProcess(ProbeProcess):
-    """QEMU, from its start to the end of its guest. What it says on its console is its standard error."""
+    """QEMU, from its start to the end of its guest. The console is its standard error."""
 
     START_S = BOOT_S
     _boot_s: float | None
@@ -159,11 +154,7 @@ class GuestProcess(ProbeProcess):
     def __init__(self, programs: GuestPrograms, machine: GuestMachine, boot: Path, limit_s: float = BOOT_S) -> None:
         """Prepare a guest.
 
-        Args:
-            programs: what it needs.
-            machine: what it is.
-            boot: empty folder for its start, which it may write to.
-            limit_s: that it may take to come up.
+        `boot` is an empty folder for its start, which it may write to; `limit_s` the seconds it may take to come up.
         """
         self._programs, self._machine, self._boot, self._limit_s = programs, machine, boot, limit_s
         self._shares = {"host": Path("/"), "boot": boot, "run": machine.folder}
@@ -174,8 +165,7 @@ class GuestProcess(ProbeProcess):
     def running(self) -> Iterator[None]:
         """Share the folders and start the guest; at the end, on whatever way, both are gone.
 
-        Raises:
-            NotStartedError: a folder cannot be shared, or QEMU is not there.
+        Raises NotStartedError: a folder cannot be shared, or QEMU is not there.
         """
         self._write_boot_files()
         with ExitStack() as held:
@@ -219,7 +209,7 @@ class GuestProcess(ProbeProcess):
         return ProbeAnswer(int(code), answer.output, answer.stderr)
 
     def guest(self) -> Guest | None:
-        """Return what was booted, as the guest tells it; None where it did not come up."""
+        """Return what was booted, as the guest reports it; None if it did not come up."""
         lines = self._read_boot_file("up").splitlines()
         if len(lines) < 3 or self._boot_s is None:
             return None
@@ -229,7 +219,7 @@ class GuestProcess(ProbeProcess):
         )  # fmt: skip
 
     def _read_boot_file(self, name: str) -> str:
-        """What the guest wrote in the folder of its start; nothing where that is no file of a few lines."""
+        """Return what the guest wrote to its boot folder; empty if that is no file of a few lines."""
         with suppress(OSError):
             return read_below(self._boot, name, MAX_TEXT)
         return ""

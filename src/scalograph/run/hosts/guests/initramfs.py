@@ -1,4 +1,4 @@
-"""What a guest starts from: an archive with busybox, the modules that its devices need, and what it does first."""
+"""Build the archive that a guest boots from: busybox, the modules of its devices, and its first script."""
 
 import lzma
 import re
@@ -83,11 +83,7 @@ poweroff -f
 
 
 def needed_modules(modules: Path) -> list[Path]:
-    """Return the files of `MODULES` and of what they depend on, in the order in which they are loaded.
-
-    Args:
-        modules: the folder of a kernel's modules, such as lib/modules/6.1.0-54-cloud-amd64.
-    """
+    """Return the files of `MODULES` and of their dependencies in a folder lib/modules/RELEASE, in load order."""
     files = {file.name.split(".")[0].replace("-", "_"): file for file in sorted(modules.rglob("*.ko*"))}
     ordered = dict[str, Path]()
 
@@ -107,7 +103,7 @@ def _depends_on(module: Path) -> list[str]:
 
 
 def read_module(module: Path) -> bytes:
-    """Return a module's content, as insmod takes it."""
+    """Return a module's content, decompressed, as insmod takes it."""
     content = module.read_bytes()
     return lzma.decompress(content) if module.suffix == ".xz" else content
 
@@ -115,9 +111,7 @@ def read_module(module: Path) -> bytes:
 def initramfs(busybox: bytes, modules: Iterable[Path]) -> bytes:
     """Return the archive: `cpio` in the format that the kernel documents as newc.
 
-    Args:
-        busybox: a program that needs no library.
-        modules: files whose names have the order in which they are loaded.
+    `busybox` needs no library; names of `modules` have the order in which they are loaded.
     """
     files = {"init": INIT.encode(), "bin/busybox": busybox}
     files |= {f"modules/{file.name}": file.read_bytes() for file in modules}
@@ -133,7 +127,7 @@ def _archive_entries(files: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 def _entry(number: int, name: str, mode: int, content: bytes) -> bytes:
-    """One file or folder: 13 numbers of eight hexadecimal digits, its name and its content, padded to four bytes."""
+    """Return one file or folder: 13 numbers of eight hexadecimal digits, name and content, padded to four bytes."""
     numbers = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
     head = b"070701" + b"".join(b"%08X" % value for value in numbers) + name.encode() + b"\0"
     return _pad(head) + _pad(content)

@@ -1,7 +1,7 @@
-"""Kernels of the distribution, as packages that apt fetches once, from where the machine has its own.
+"""Fetch kernels of the distribution as packages by apt, once, from the machine's own sources.
 
-apt changes nothing of the machine's. It checks the signature of the index, and each package by the index. A kernel that
-was fetched stays the same until its folder is removed.
+apt changes nothing of the machine's. It checks the signature of the index, and each package by the index. A fetched
+kernel stays the same until its folder is removed.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _SOURCES_FIX = "name a kernel without @RELEASE"
 
 
 def private_apt_options(root: Path) -> list[str]:
-    """Return options of apt that keep its state in a folder; the sources are the machine's."""
+    """Return apt options that keep its state in a folder; the sources are the machine's."""
     for name in ("lists/partial", "archives/partial"):
         (root / name).mkdir(parents=True)
     (root / "status").touch()
@@ -39,15 +39,9 @@ def private_apt_options(root: Path) -> list[str]:
 
 
 def release_options(release: str, folder: Path, root: Path = Path("/")) -> list[str]:
-    """Return options by which apt reads the machine's sources as if the machine were of another release.
+    """Return apt options that read the machine's sources as those of another release (a code name).
 
-    Args:
-        release: its code name.
-        folder: folder for those sources.
-        root: where /etc is.
-
-    Raises:
-        HostError: the machine has no source of its own release.
+    Raises HostError: the machine has no source of its own release.
     """
     parts = folder / "parts"
     parts.mkdir()
@@ -63,7 +57,7 @@ def _options(values: dict[str, object]) -> list[str]:
 
 
 def _rewrite_sources(release: str, root: Path) -> dict[str, str]:
-    """Sources that have the release of the machine, by the name of their file; updates of it are another's."""
+    """Return sources of the machine's release by file name, rewritten; its updates are another's."""
     here, apt = _codename(root), root / "etc/apt"
     sources = dict[str, str]()
     for file in sorted((apt / "sources.list.d").glob("*.sources")):
@@ -103,13 +97,9 @@ _FIX = "look at the network and at /etc/apt, and try: apt-get update"
 def fetch_kernel(level: str, tell: Tell, where: Path | None = None) -> tuple[KernelPackage, Path]:
     """Return the package of a level, and the folder with its image and the modules that a guest needs.
 
-    Args:
-        level: of the control `kernel`.
-        tell: told once, before anything is fetched.
-        where: cache of what was fetched, else the user's.
+    `tell` receives one announcement before anything is fetched; `where` is a cache other than the user's.
 
-    Raises:
-        HostError: no such kernel is offered, it cannot be fetched or unpacked, or the cache cannot be written.
+    Raises HostError: no such kernel is offered, it cannot be fetched or unpacked, or the cache cannot be written.
     """
     home = where or cache_folder() / "kernels"
     target = home / level
@@ -140,7 +130,7 @@ def _fill_kernel(target: Path, work: Path, level: str) -> None:
 
 
 def _download(level: str, work: Path) -> tuple[str, list[Path]]:
-    """Fetch by the index of the machine; where it has none, an old one, or another release's, by one of our own."""
+    """Fetch by the machine's index; without one, an old one, or for another release, by one of our own."""
     release = parse_kernel(level).release
     if release is None:
         with suppress(HostError):
@@ -164,8 +154,7 @@ def newest_package(level: str, names: Sequence[str]) -> str:
     >>> newest_package("rt", ["linux-image-6.1.0-9-rt-amd64", "linux-image-6.1.0-10-rt-amd64",
     "linux-image-6.1.0-11-amd64"]) 'linux-image-6.1.0-10-rt-amd64'
 
-    Raises:
-        HostError: there is none.
+    Raises HostError: there is none.
     """
     family, kind, _ = parse_kernel(level)
     offered = {name: match for name in names if (match := _NAME.fullmatch(name))}
@@ -187,7 +176,7 @@ def newest_package(level: str, names: Sequence[str]) -> str:
 
 
 def offered_kernels() -> tuple[str, ...]:
-    """Return the levels that the machine's index of packages has, oldest first; none where it has no index."""
+    """Return the levels that the machine's package index has, oldest first; none without an index."""
     try:
         with scratch("kernels") as folder:
             names = _run_apt(["apt-cache", "-o", f"Dir::Cache={folder}", "pkgnames", "linux-image-"], folder).split()
@@ -208,7 +197,7 @@ def _run_apt(argv: Sequence[str], folder: Path) -> str:
 
 
 def _run_program(argv: Sequence[str], folder: Path) -> str:
-    """What a program printed. Raises HostError with its first complaint, without the address of a mirror."""
+    """Return what a program printed. Raises HostError with its first complaint, without the address of a mirror."""
     try:
         done = run_contained(argv, {**os.environ, "LC_ALL": "C.UTF-8"}, TIMEOUT_S, folder)
     except subprocess.TimeoutExpired as error:
@@ -223,7 +212,7 @@ def _run_program(argv: Sequence[str], folder: Path) -> str:
 
 
 def _extract_kernel(files: Path, target: Path) -> str:
-    """Keep the image and the modules that a guest needs; return the release that the kernel calls itself."""
+    """Keep the image and the modules that a guest needs; return the release that the kernel reports."""
     image = next((file for file in sorted(files.rglob("vmlinuz*")) if file.is_file()), None)
     folder = next(iter(sorted(files.glob("**/lib/modules/*"))), None)
     if image is None or folder is None:

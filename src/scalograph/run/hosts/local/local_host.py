@@ -1,4 +1,4 @@
-"""The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
+"""Make runs on this machine: its own /proc and /sys, its compilers, and a probe for each run."""
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from scalograph.control import apply, held_settings
 from scalograph.control.conditions import refuse_unmet
@@ -23,10 +22,9 @@ from scalograph.run.hosts.local.probe import CpuGoneError, find_probe, interrupt
 from scalograph.run.hosts.local.probe_process import NotStartedError, ProbeProcess
 from scalograph.run.hosts.services.held_services import HeldServices
 from scalograph.run.interrupts import Interrupts, make_interrupt, pending_signal, record_signal
-from scalograph.run.launches import launches
+from scalograph.run.launches import fail_if_disk_full, fill_launches, has_services, is_named, launches, program_of
 from scalograph.run.plan import Plan, locate_schedulers
 from scalograph.run.scratch import scratch
-from scalograph.run.services import fail_if_disk_full, fill_launches, has_services, is_named, program_of
 from scalograph.study.levels import Configuration
 from scalograph.study.processes import fill
 from scalograph.system import quiet
@@ -46,8 +44,8 @@ def is_on_path(name: str, path: str | None) -> bool:
 class StudySteps:
     """The steps of a study, as templates by name.
 
-    The probe carries them out: what a step started is held together as a run is, and ends with it, with a signal, and
-    with us. `n_ended` counts the processes that the last step left running, which were ended.
+    The probe carries them out: processes of a step are contained like those of a run. `n_ended` counts the processes
+    that the last step left running, which were ended.
     """
 
     def __init__(
@@ -58,14 +56,10 @@ class StudySteps:
         is_there: Callable[[str, str | None], bool] = is_on_path,
         marks: Callable[[], Mapping[str, str]] = owner_variables,
     ) -> None:
-        """Prepare steps.
+        """Prepare steps, each limited to `timeout_s` around a run.
 
-        Args:
-            templates: of the steps, by name.
-            timeout_s: that each may take around a run.
-            probe: makes the process that carries out one; a fresh one hears no signal that came before.
-            is_there: tells whether a program, by name or path, is there: its folders are those of a PATH.
-            marks: by which a later start on that machine knows what a dead one left.
+        `probe` makes the process of one (a fresh one ignores signals that came before); `is_there` looks for a program in a
+        PATH; `marks` are variables by which a later session on that machine finds what a dead one left.
         """
         self._templates, self._timeout_s, self._probe, self._is_there = templates, timeout_s, probe, is_there
         self._marks = marks
@@ -74,14 +68,16 @@ class StudySteps:
     def begin(
         self, launch: Launch, folder: Callable[[], AbstractContextManager[Path]], tell: Callable[[str], object] = str
     ) -> None:
-        """Look for the program of each step, and carry out `setup`: it knows no level and has no limit of time.
+        """Look for the program of each step, and carry out `setup`: it knows no level and has no time limit.
 
         Raises:
             HostError: a program is missing, or `setup` failed.
             KeyboardInterrupt: a signal came meanwhile.
         """
         for step in self._templates:
-            self._find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
+            name = self._argv(step, launch)[0]
+            if not self._is_there(name, launch.env.get("PATH")):
+                raise _missing_program(f"workload.{step}", name, f"workload.{step}")
         if "setup" not in self._templates:
             return
         with folder() as working:
@@ -92,21 +88,16 @@ class StudySteps:
             tell(f"workload.setup: processes that it left running were ended: {self.n_ended}")
 
     def carry_out(self, step: str, launch: Launch, folder: Path) -> str | None:
-        """`prepare` or `cleanup` of one run, within the time of a run: why it failed; None where it did not.
+        """Carry out `prepare` or `cleanup` of one run within its time; return why it failed, None if it did not.
 
         Raises:
             NotStartedError: there was no probe.
-            KeyboardInterrupt: a signal came meanwhile that nobody keeps.
+            KeyboardInterrupt: a signal came meanwhile that is not held back.
         """
         if step not in self._templates:
             return None
         wrong = self._run_step(step, launch, folder, self._timeout_s)
         return f"{step} failed: {wrong}" if wrong else None
-
-    def _find(self, step: str, name: str, path: str | None) -> None:
-        if not self._is_there(name, path):
-            where = "an executable file" if "/" in name else "on PATH"
-            raise HostError(f"workload.{step}", f'no program "{name}"', where, f"install it or correct workload.{step}")
 
     def _argv(self, step: str, launch: Launch) -> list[str]:
         return fill(self._templates[step], launch.values)
@@ -119,8 +110,11 @@ class StudySteps:
             record_signal(number)
 
         command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **self._marks()}}
+        # Nothing is measured, and a program such as sudo may become another user.
+        line = {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False}
+        line["timeout_ns"] = round(limit_s * 1e9)
         try:
-            record = measure(_step_line(step, command, limit_s), self._probe(pending_signal() is not None), hear)
+            record = measure(line, self._probe(pending_signal() is not None), hear)
         except NotStartedError:
             raise
         except HostError as error:  # it was there when the study began
@@ -133,14 +127,13 @@ class StudySteps:
         return _step_failure(argv[0], record, limit_s)
 
 
-def _step_line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
-    """What the probe reads: nothing is measured, and a program such as sudo may become another user."""
-    limit = {"timeout_ns": round(limit_s * 1e9)}
-    return {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False, **limit}
+def _missing_program(where: str, name: str, key: str) -> HostError:
+    expected = "an executable file" if "/" in name else "on PATH"
+    return HostError(where, f'no program "{name}"', expected, f"install it or correct {key}")
 
 
 def _step_failure(name: str, record: Record, limit_s: float) -> str | None:
-    """Why a step failed, in words; None where it did not."""
+    """Return why a step failed; None if it did not."""
     run, copy = record.run, record.copies[0] if record.copies else None
     if run.status == "ok":
         return None
@@ -161,12 +154,12 @@ MAX_NOT_STARTED = 3
 
 
 def connect() -> Host:
-    """Return this machine. Raises HostError where SCALOGRAPH_PROBE names no program."""
+    """Return this machine. Raises HostError if SCALOGRAPH_PROBE names no program."""
     return LocalHost(find_probe())
 
 
 class LocalHost:
-    """This machine: runs are carried out in a scratch folder each, or all where the caller stands."""
+    """This machine: each run in a scratch folder of its own, or all in the caller's."""
 
     def __init__(self, probe: ProbeProgram) -> None:
         self.probe = probe
@@ -178,11 +171,11 @@ class LocalHost:
         return read_host_facts()
 
     def facts(self) -> HostFacts:
-        """Return what this machine is, grants and has; each JVM that was not asked before is started for its build."""
+        """Return what this machine is, grants and has; a JVM not asked before is started for its build."""
         return self._facts
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Compile and prepare the program, look for all that the study starts and sets, and carry out its `setup`.
+        """Compile and prepare the program, check all that the study starts and sets, and carry out its `setup`.
 
         Raises:
             HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
@@ -195,8 +188,7 @@ class LocalHost:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
             if not self._is_there(name, path):
-                where = "on PATH" if "/" not in name else "an executable file"
-                raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+                raise _missing_program("workload", name, "workload.command")
         for service, pid in planned.program.running:
             if not Path(f"/proc/{pid}").is_dir():
                 raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
@@ -207,23 +199,18 @@ class LocalHost:
         return planned
 
     def _build_program(self, planned: Plan, tell: Tell) -> Plan:
-        """Make the program ready where it will run."""
         return locate_schedulers(build_planned(planned, tell))
 
     def _is_there(self, program: str, path: str | None) -> bool:
-        """Whether the host has a program, in the folders of a PATH or by its own path."""
         return is_on_path(program, path)
 
     def _marks(self) -> Mapping[str, str]:
-        """By which a later start here knows what a step of a dead one left."""
         return owner_variables()
 
     def _folder(self, in_callers: bool) -> AbstractContextManager[Path]:
-        """What a run or a step works in."""
         return nullcontext(_callers_folder()) if in_callers else scratch("run")
 
     def _process(self, fresh: bool = False) -> ProbeProcess:
-        """The probe of one run or step, which was not started yet."""
         return ProbeProcess(self.probe.argv, fresh)
 
     def _steps(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> StudySteps:
@@ -237,7 +224,7 @@ class LocalHost:
 
     @contextmanager
     def apply_settings(self, planned: Plan, configuration: Configuration) -> Iterator[list[HeldSetting]]:
-        """Set and later restore what the levels ask of this machine, where its conditions are met."""
+        """Apply the levels to this machine if its conditions are met; restore them at the end."""
         study = planned.design.study
         refuse_unmet(study.conditions)
         with ExitStack() as held:
@@ -245,14 +232,13 @@ class LocalHost:
             yield [setting for context in contexts if (setting := held.enter_context(context)) is not None]
 
     def sample_load(self) -> quiet.LoadSample:
-        """Look at the CPUs that this process may use."""
+        """Sample the CPUs that this process may use."""
         return quiet.sample_load()
 
     def measure(self, spec: Specification) -> Record:
-        """Carry out one run between its steps, outside whose window they are; it has failed where a step failed.
+        """Carry out one run between its steps, which are outside its window; it has failed if a step failed.
 
-        Raises:
-            HostError: the host refuses, or the probe did not start for so many runs on end.
+        Raises HostError: the host refuses, or the probe did not start for `MAX_NOT_STARTED` runs on end.
         """
         if pending_signal() is not None:
             return interrupted_record()
@@ -262,7 +248,7 @@ class LocalHost:
                 record = self._run_prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
                 wrong = _clean_up(spec, steps, folder)
-            return _after_cleanup(record, wrong)
+            return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
     def _run_prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
         try:
@@ -293,15 +279,14 @@ class LocalHost:
         if spec.keeps_services and has_services(spec.launches):
             return self._services.measure(spec, folder)
         with scratch("state") as state, apply_quotas(spec.launches) as launches:
-            return fail_if_disk_full(
-                self._run_probe(replace(spec, launches=fill_launches(launches, state)), folder), state
-            )
+            filled = replace(spec, launches=fill_launches(launches, state))
+            return fail_if_disk_full(self._run_probe(filled, folder), state)
 
     def _run_probe(self, spec: Specification, folder: Path) -> Record:
         return measure(spec.line(folder), self._process(), record_signal)
 
     def collect_service_ends(self, is_last: bool) -> list[ServicesEnded]:
-        """Tell how services ended that stayed up over runs; after the last run those that are up are ended first."""
+        """Return how kept services ended; after the last run those that are up are ended first."""
         if is_last:
             self._services.close()
         return self._services.collect_service_ends()
@@ -329,12 +314,8 @@ def _clean_up(spec: Specification, steps: StudySteps, folder: Path) -> str | Non
         return str(error)
 
 
-def _after_cleanup(record: Record, wrong: str | None) -> Record:
-    return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
-
-
 def _explain_failure(record: Record, n_ended: int) -> Record:
-    """A server that `prepare` left in the background is the likely reason why a run fails without it."""
+    """Add the likely reason: a server that `prepare` left in the background was ended."""
     if record.run.status != "failed" or n_ended == 0:
         return record
     reason = f"processes that prepare left running had been ended: {n_ended}"

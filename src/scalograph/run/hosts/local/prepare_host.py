@@ -1,4 +1,4 @@
-"""A program made ready to start here: fetched, prepared, compiled, and with the launcher that no factor names."""
+"""Make a program ready to start here: fetched, prepared, compiled, with the launcher that no factor names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,17 +13,14 @@ from scalograph.run.build import build
 from scalograph.run.fetch import fetch
 from scalograph.run.plan import Plan
 from scalograph.run.prepare import needed_folders, prepare
-from scalograph.study.build_plan import ClassPath, fetched_names, select_builds
 from scalograph.study.program import Program, Used
+from scalograph.study.workload import ClassPath, fetched_names, select_builds
 
 
 def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
-    """Return a plan with its program ready to start, without the configurations for which something is not installed
-    here.
+    """Return a plan with its program ready to start, without configurations that need what is not installed here.
 
-    Args:
-        planned: what will be run.
-        tell: where a download, or a preparation that takes its time, is announced.
+    `tell` receives announcements of downloads and slow preparations.
 
     Raises:
         MissingError: nothing is left, or nothing to compare the baseline with.
@@ -44,7 +41,7 @@ def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
 
 
 def _add_earlier(error: MissingError, earlier: Sequence[str]) -> MissingError:
-    """The message on what is missing at last, with what was missing before."""
+    """Return the error on what is missing at last, with what was missing before."""
     (problem,) = error.problems
     text = "\n".join([problem.found, *(f"also missing: {reason}" for reason in earlier)])
     return MissingError(sorted(error.what), error.said, replace(problem, found=text) if earlier else problem)
@@ -56,13 +53,13 @@ def build_program(
     configurations: Sequence[Mapping[str, Any]] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Program:
-    """Return the program with `{build}`, `{classpath}`, `{prepared}` and the like known, and for Java its launcher.
+    """Return the program with `{build}`, `{classpath}`, `{prepared}` and the like filled, and for Java its launcher.
 
     Args:
         program: what is to be started.
         facts: of the host, with its JVMs.
-        configurations: that will be run; their levels may say what is fetched, built and prepared.
-        tell: where a download, or a preparation that takes its time, is announced.
+        configurations: their levels may say what is fetched, built and prepared.
+        tell: receives announcements of downloads and slow preparations.
 
     Raises:
         MissingError: something that can be installed or fetched is not here.
@@ -88,7 +85,7 @@ def _make_ready(
     configurations: Sequence[Mapping[str, Any]],
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Fetch, prepare and build for one workload what its configurations need; return the folders and files."""
+    """Fetch, prepare and build what configurations need of one workload; return the folders and files."""
     plans = select_builds(used.workload.build, values, configurations)
     artifacts = [artifact for plan in plans for artifact in plan.fetch]
     files = dict(
@@ -104,7 +101,6 @@ def _make_ready(
 
 
 def _lacks(program: Program, error: MissingError, configuration: Mapping[str, Any]) -> bool:
-    """Whether a configuration needs what is not here."""
     names: set[str] = set()
     for used in program.used:
         if program.starts(used, configuration):

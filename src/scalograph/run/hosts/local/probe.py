@@ -1,4 +1,4 @@
-"""Starts a probe for one run: a specification in, a checked record out, whatever the probe does."""
+"""Start a probe for one run: a specification goes in, a checked record comes out, whatever the probe does."""
 
 import json
 import os
@@ -33,10 +33,9 @@ _MASK = re.compile(r"commands\[\d+\]\.cpus")
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
-    """The probe named by SCALOGRAPH_PROBE, beside the interpreter, on PATH; else the degraded one.
+    """Return the probe named by SCALOGRAPH_PROBE, beside the interpreter or on PATH; else the degraded one.
 
-    Raises:
-        HostError: SCALOGRAPH_PROBE names no program.
+    Raises HostError: SCALOGRAPH_PROBE names no program.
     """
     environ = os.environ if environ is None else environ
     if named := environ.get("SCALOGRAPH_PROBE"):
@@ -51,7 +50,7 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
 
 
 class CpuGoneError(HostError):
-    """A CPU that was there when the run was planned is not any more."""
+    """A CPU that was there when the run was planned is gone."""
 
 
 def measure(
@@ -59,19 +58,16 @@ def measure(
     probe: Sequence[str] | ProbeProcess,
     on_signal: Callable[[int], None] | None = None,
 ) -> Record:
-    """Carries out one run.
+    """Carry out one run, and return its record.
 
-    SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to the probe, whose record then has the status
-    `interrupted`; one that comes too late or too early for that, or a second one, raises KeyboardInterrupt.
+    It has failed if somebody else ended or stopped the probe, or its answer was broken, late or endless. Signals that
+    end us go to the probe, whose record then has the status `interrupted`; one that comes too late or too early, or a
+    second one, raises KeyboardInterrupt.
 
     Args:
         spec: the specification of protocol/probe.md.
-        probe: program and arguments of the probe, or its process, which was not started yet.
-        on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
-
-    Returns:
-        The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
-        broken, did not come in time, or never ended.
+        probe: program and arguments of the probe, or its process, not yet started.
+        on_signal: receives each signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
 
     Raises:
         NotStartedError: there was no probe.
@@ -94,7 +90,7 @@ def measure(
 
 
 def _is_signaled_too() -> bool:
-    """Whether a signal comes that ends more than the run: who ends a service tells all of its processes, one by one."""
+    """Tell whether we are ended too: who ends a service signals all of its processes, one by one."""
     time.sleep(_TOGETHER_S)
     return pending_signal() is not None
 
@@ -117,9 +113,9 @@ def _run_probe(
 
 
 def lost_record(reason: str, first_line: bytes = b"") -> Record:
-    """The record of a run whose probe gave none. Who measured is told by the answer's first line, if it came that far.
+    """Return the record of a run whose probe gave none; its header is the answer's first line, if that came.
 
-    Every run has a probe of its own, so the next one is not in its way.
+    Every run has a probe of its own, so the next one is not affected.
     """
     try:
         header = parse_event(first_line)[1]
@@ -129,12 +125,12 @@ def lost_record(reason: str, first_line: bytes = b"") -> Record:
 
 
 def interrupted_record() -> Record:
-    """The record of a run that a signal kept from being started."""
+    """Return the record of a run that a signal kept from being started."""
     return lost_record("").with_figures(status="interrupted", reason="a signal came before it was started")
 
 
 def read_capabilities(probe: Sequence[str]) -> dict[str, Any]:
-    """What the probe would be granted on this host.
+    """Return what the probe is granted on this host.
 
     Raises:
         HostError: the probe did not start or answer.
@@ -156,7 +152,7 @@ def read_capabilities(probe: Sequence[str]) -> dict[str, Any]:
 def _forward_signals(
     process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None
 ) -> Iterator[None]:
-    """A handler rather than KeyboardInterrupt: an exception could tear a line that is being read."""
+    """Use a handler rather than KeyboardInterrupt: an exception could tear a line that is being read."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -196,7 +192,7 @@ def _parse_answer(answer: ProbeAnswer, run: str) -> Record:
 
 
 def _refuse_failure(answer: ProbeAnswer) -> None:
-    """Raises unless the probe says it did what it was asked."""
+    """Raise unless the probe reports success."""
     if answer.exit_code == 0:
         return
     last = answer.output.rstrip(b"\n").rpartition(b"\n")[2]
@@ -213,7 +209,7 @@ def _refuse_failure(answer: ProbeAnswer) -> None:
 
 
 def _error_type(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
-    """Of an `error` event: `where` is the field of the specification that was refused."""
+    """Return the type for an `error` event; `where` is the refused field of the specification."""
     if exit_code == 2:
         return ProtocolError
     return CpuGoneError if _MASK.fullmatch(where) else HostError

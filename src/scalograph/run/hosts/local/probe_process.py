@@ -99,8 +99,7 @@ class ProbeProcess:
     def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
         """Writes the line, reads until the probe has closed its output.
 
-        Raises:
-            LostError: no end within the limit, or more output than a record may have.
+        Raises LostError: no end within the limit, or more output than a record may have.
         """
         patience = _Patience(limit_s)
         with selectors.DefaultSelector() as selector:
@@ -119,8 +118,7 @@ class ProbeProcess:
     def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
         """What can be read or written now; none after a while, in which the probe may have been stopped.
 
-        Raises:
-            LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
+        Raises LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
         """
         # Stopped and continued, Python ends a wait whose time is over without another look.
         ready = selector.select(min(left_s, _LOOK_S)) or selector.select(0)

@@ -1,4 +1,4 @@
-"""What was seen of a run, as the events of protocol/probe.md; what is not seen from outside is absent."""
+"""Report what was seen of a run as events of protocol/probe.md; what is not seen from outside is absent."""
 
 import resource
 from collections.abc import Iterator
@@ -46,21 +46,15 @@ def _copy_events(watch: RunWatch, copy: Copy) -> Iterator[Event]:
     user, system = _cpu_times(copy.usage, *before_ns)
     changed = {name: value for name, value in copy.at_end.items() if value != copy.in_force[name]}
     fields = {
-        "copy": copy.index,
-        "command": copy.command_index,
-        "pid": copy.pid,
+        "copy": copy.index, "command": copy.command_index, "pid": copy.pid,
         "exit_code": code if code is not None and code >= 0 else None,
         "signal": -code if code is not None and code < 0 else None,
-        "start_ns": left_ns - watch.gate_ns if left_ns else None,
-        "end_ns": copy.end_ns,
-        "user_ns": user,
-        "system_ns": system,
-        "in_force": copy.in_force,
-        "changed": changed if copy.at_end else None,
+        "start_ns": left_ns - watch.gate_ns if left_ns else None, "end_ns": copy.end_ns,
+        "user_ns": user, "system_ns": system,
+        "in_force": copy.in_force, "changed": changed if copy.at_end else None,
         "stdout": text[:_CHUNK_CHARACTERS] if watch.spec.stdout == "capture" else None,
-        "stdout_truncated": copy.truncated,
-        "stderr_tail": copy.stderr.decode(errors="replace"),
-    }
+        "stdout_truncated": copy.truncated, "stderr_tail": copy.stderr.decode(errors="replace"),
+    }  # fmt: skip
     yield "copy", fields
     for at in range(_CHUNK_CHARACTERS, len(text), _CHUNK_CHARACTERS):
         yield "output", {"copy": copy.index, "stdout": text[at : at + _CHUNK_CHARACTERS]}
@@ -99,25 +93,14 @@ def _run(watch: RunWatch) -> dict[str, Any]:
     # Before its exec a copy was a copy of us: only a larger peak is its own.
     peak, hidden = total.ru_maxrss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "status": status,
-        "reason": reason,
-        "wall_source": "gate",
-        "gate_ns": watch.gate_ns,
-        **walls,
-        "user_ns": user,
-        "system_ns": system,
-        "cpu_ns": user + system,
-        "cpu_source": "rusage",
-        "n_switches": total.ru_nvcsw + total.ru_nivcsw,
-        "n_preemptions": total.ru_nivcsw,
-        "n_minor_faults": total.ru_minflt,
-        "n_major_faults": total.ru_majflt,
-        "n_blocks_in": total.ru_inblock,
-        "n_blocks_out": total.ru_oublock,
+        "status": status, "reason": reason, "wall_source": "gate", "gate_ns": watch.gate_ns, **walls,
+        "user_ns": user, "system_ns": system, "cpu_ns": user + system, "cpu_source": "rusage",
+        "n_switches": total.ru_nvcsw + total.ru_nivcsw, "n_preemptions": total.ru_nivcsw,
+        "n_minor_faults": total.ru_minflt, "n_major_faults": total.ru_majflt,
+        "n_blocks_in": total.ru_inblock, "n_blocks_out": total.ru_oublock,
         "max_rss_bytes": peak * 1024 if peak > hidden else None,
-        "n_survivors": watch.n_survivors,
-        "degraded": DEGRADED,
-    }
+        "n_survivors": watch.n_survivors, "degraded": DEGRADED,
+    }  # fmt: skip
 
 
 def _cpu_times(usage: resource.struct_rusage | None, user_ns: int, system_ns: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""From the specification to processes that stand at the gate."""
+"""Start the processes of a specification and bring them to the gate."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _limit_before = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 @dataclass
 class Copy:
-    """One process to be, our ends of its pipes, and what is known of it."""
+    """One process, our ends of its pipes, and what is known of it."""
 
     index: int
     command_index: int
@@ -75,7 +75,7 @@ class GatePipe:
 
 
 def plan(spec: Spec) -> list[Copy]:
-    """Return all copies of all commands, their programs found."""
+    """Return all copies of all commands, with their programs found."""
     if spec.user is not None:
         try:
             _user_ids(spec.user)

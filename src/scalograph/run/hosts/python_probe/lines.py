@@ -1,4 +1,4 @@
-"""The lines of protocol/workload.md: parsed strictly, kept within limits."""
+"""Parse the lines of protocol/workload.md, strictly and within limits."""
 
 import math
 import re
@@ -11,13 +11,8 @@ _INT64 = 2**63 - 1  # beyond it, no reader of a record has a place for a number
 _PARTS = {"NAME": "[a-z][a-z0-9_]{0,63}", "INT": "[0-9]{1,20}", "REAL": r"[-+]?\.?[0-9][0-9.eE+-]*"}
 _FORMS = r"iteration( INT){4,5}|phase NAME INT INT|histogram NAME NAME( INT:INT)+|value NAME REAL"
 _FORM = re.compile(re.sub("[A-Z]{3,}", lambda part: _PARTS[part[0]], _FORMS))
-_LIMITS = {
-    "iterations": 1_000_000,
-    "numbers": 100_000,
-    "phases": 64,
-    "histograms": 256,
-    "pairs of a histogram": 1_000_000,
-}
+_LIMITS = {"iterations": 1_000_000, "numbers": 100_000, "phases": 64, "histograms": 256}
+_LIMITS["pairs of a histogram"] = 1_000_000
 
 
 class BrokenLineError(Exception):

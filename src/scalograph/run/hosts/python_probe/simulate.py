@@ -103,22 +103,13 @@ def events(model: SimulatedModel, spec: Spec) -> Iterator[tuple[str, dict[str, A
         windows = {"index": list(range(n)), "start_ns": edges[:-1], "end_ns": edges[1:]}
         for number in range(len(copies)):
             yield "iterations", {"copy": number, **windows, "work": [model.work] * n, "cpu_ns": [round(share / n)] * n}
-    yield (
-        "run",
-        {
-            "status": outcome.status,
-            "reason": outcome.reason,
-            "wall_ns": wall,
-            "wall_source": "gate",
-            "wall_outer_ns": wall + _START_NS,
-            "tree_wall_ns": wall,
-            **dict.fromkeys(("gate_ns", "gate_skew_ns", "queue_drain_ns", "system_ns", "n_survivors"), 0),
-            "user_ns": cpu,
-            "cpu_ns": cpu,
-            "cpu_source": "rusage",
-            "degraded": _SIMULATED,
-        },
-    )
+    run = {
+        "status": outcome.status, "reason": outcome.reason, "wall_ns": wall, "wall_source": "gate",
+        "wall_outer_ns": wall + _START_NS, "tree_wall_ns": wall,
+        **dict.fromkeys(("gate_ns", "gate_skew_ns", "queue_drain_ns", "system_ns", "n_survivors"), 0),
+        "user_ns": cpu, "cpu_ns": cpu, "cpu_source": "rusage", "degraded": _SIMULATED,
+    }  # fmt: skip
+    yield "run", run
 
 
 def _outcome(model: SimulatedModel, spec: Spec) -> tuple[SimulatedOutcome, int, int]:
@@ -160,11 +151,7 @@ def _workers(declared: object, spec: Spec) -> int:
 def _copy(command: Command, outcome: SimulatedOutcome, wall_ns: int, share_ns: float) -> dict[str, Any]:
     placed = {"policy": command.policy or "other", "priority": command.priority, "nice": command.nice or 0}
     return {
-        "exit_code": None if outcome.signal else outcome.exit_code,
-        "signal": outcome.signal,
-        "start_ns": _START_NS,
-        "end_ns": _START_NS + wall_ns,
-        "user_ns": round(share_ns),
-        "system_ns": 0,
+        "exit_code": None if outcome.signal else outcome.exit_code, "signal": outcome.signal,
+        "start_ns": _START_NS, "end_ns": _START_NS + wall_ns, "user_ns": round(share_ns), "system_ns": 0,
         "in_force": {"cpus": list(command.masks[0] or (0,)), **placed},
-    }
+    }  # fmt: skip

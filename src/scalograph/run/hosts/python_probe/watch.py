@@ -1,4 +1,4 @@
-"""Follows the copies from the gate to their end, and sees that nothing of them stays."""
+"""Follow the copies from the gate to their end, and leave nothing of them behind."""
 
 import json
 import os

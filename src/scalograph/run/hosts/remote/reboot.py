@@ -1,7 +1,7 @@
-"""Another machine that is booted with the kernel of each run: its owner's program sets the next boot, and reboots.
+"""Boot another machine with the kernel of each run: its owner's program sets the next boot, and reboots.
 
 Without that program nothing is booted, and it alone has the rights for it. What came up is proved by the release that
-the kernel gives of itself and by a new boot_id. The study goes on in the same journal, and there in a folder made anew.
+the kernel reports and by a new boot_id. The study goes on in the same journal, in a folder made anew there.
 """
 
 import re
@@ -45,19 +45,19 @@ mkdir -p -- "$place" && echo "$2 $1" >"$kept.new" && sync "$kept.new" && mv -f -
 
 
 class Boot(NamedTuple):
-    """A boot of the machine: the release of its kernel, and what the kernel calls that boot."""
+    """A boot of the machine: the release of its kernel, and the boot_id."""
 
     release: str
     boot_id: str
 
 
 def reboot_name(name: str) -> str:
-    """Return a machine that is booted as a message names it."""
+    """Return a machine that is booted as messages name it."""
     return f"--host reboot:{name}"
 
 
 def installed_kernels(name: str) -> tuple[str, ...]:
-    """Return the releases of the kernels that a machine has in /boot. Raises HostError."""
+    """Return the releases of the kernels in /boot of a machine. Raises HostError."""
     files = call(name, ("ls", "/boot")).splitlines()
     named = (file.removeprefix("vmlinuz-") for file in files if file.startswith("vmlinuz-"))
     return tuple(sorted(release for release in named if _RELEASE.fullmatch(release)))
@@ -72,29 +72,18 @@ def read_boot(name: str) -> Boot:
 
 
 def find_first_kernel(name: str, release: str) -> str | None:
-    """Return the release that a machine ran before a start booted the one that runs, and was killed; else None.
+    """Return the release that ran before a killed session booted the running one; None if none did.
 
-    Args:
-        name: of the machine, as ssh knows it.
-        release: of the kernel that runs.
-
-    Raises:
-        HostError: no connection.
+    Raises HostError: no connection.
     """
     first, _, booted = call(name, script(KEPT)).strip().partition(" ")
     return first if booted == release != first and _RELEASE.fullmatch(first) else None
 
 
 def begin_boot(name: str, release: str, first: str) -> None:
-    """Have a kernel booted, once it is kept there which one ran at first.
+    """Boot a kernel, after saving there the release of the `first` one; if it is that one, nothing is saved any more.
 
-    Args:
-        name: of the machine, as ssh knows it.
-        release: of the kernel.
-        first: release of the kernel that was found at first; if it is that one, nothing is kept any more.
-
-    Raises:
-        HostError: the program there says why not, or its home cannot be written to.
+    Raises HostError: the program there says why not, or its home cannot be written to.
     """
     try:
         call(name, script(BOOT, release, first), limit_s=_ASK_S)
@@ -106,7 +95,7 @@ def begin_boot(name: str, release: str, first: str) -> None:
 
 
 def forget_first(name: str) -> None:
-    """Remove what is kept there of the first kernel, which runs. Raises HostError."""
+    """Remove what is saved there of the first kernel, which runs. Raises HostError."""
     call(name, script(FORGET))
 
 
@@ -119,7 +108,7 @@ def connect(name: str, wait_s: float | None = None) -> Host:
 
     Raises:
         StudyError: it is no such name.
-        HostError: as of `ssh.connect`; or it has no program that boots it, or tells no kernels.
+        HostError: as of `ssh.connect`; or it has no program that boots it, or reports no kernels.
     """
     machine = open_machine(name, wait_s, "reboot")
     try:
@@ -130,7 +119,7 @@ def connect(name: str, wait_s: float | None = None) -> Host:
 
 
 class RebootHost(SshHost):
-    """Another machine, booted before a run that asks for another kernel, and at the end with the first one again."""
+    """Another machine, booted before a run that asks for another kernel, and at the end with the first one."""
 
     def __init__(self, machine: SshMachine) -> None:
         super().__init__(machine)
@@ -154,10 +143,9 @@ class RebootHost(SshHost):
         return super().facts().model_copy(update=changes)
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Do so as over ssh; tell of a kernel that a killed start has left running.
+        """Make ready as over ssh; report a kernel that a killed session has left running.
 
-        Raises:
-            HostError: the study has a `setup`; or as of `SshHost`.
+        Raises HostError: the study has a `setup`; or as of `SshHost`.
         """
         if "setup" in planned.program.steps:
             fix = "do it before each run: workload.prepare"
@@ -183,7 +171,7 @@ class RebootHost(SshHost):
             yield held
 
     def close(self) -> None:
-        """End the connection; boot the kernel that was found at first, without waiting for it, if any run was asked."""
+        """End the connection; boot the first kernel, without waiting for it, if any run was asked for."""
         super().close()
         if self._tell is None:
             return
@@ -196,7 +184,7 @@ class RebootHost(SshHost):
             self._report(f"it may still run another kernel than at first, {self._first}: {error}")
 
     def _final_boot(self) -> Boot:
-        """Return what runs at the end; a boot that goes on still is waited for, as long as it may take."""
+        """Return what runs at the end; a boot in progress is waited for, as long as it may take."""
         if self._running.release == self._first:
             return self._running
         if time.monotonic() >= self._boot_until:
@@ -210,7 +198,7 @@ class RebootHost(SshHost):
             self._tell(text)
 
     def _begin(self, release: str) -> None:
-        """Have a kernel booted: of a boot that does not end, nothing is known. Raises HostError."""
+        """Boot a kernel: of a boot that does not end, nothing is known. Raises HostError."""
         name = self._machine.name
         self._report(f"{name}: boots kernel {release}")
         self._running, self._boot_until = Boot("", self._running.boot_id), time.monotonic() + BOOT_S
@@ -228,7 +216,7 @@ class RebootHost(SshHost):
         return record.failed("that machine was booted anew, and not by us")
 
     def _boot_kernel(self, release: str) -> None:
-        """Boot a kernel, and make the folder there anew. The lock there is held until that machine goes down."""
+        """Boot a kernel, and create the folder there anew. The lock there is held until that machine goes down."""
         self._running = read_boot(self._machine.name)
         if self._running.release != release:
             began = time.monotonic()
@@ -244,7 +232,7 @@ class RebootHost(SshHost):
         self._await_quiet()
 
     def _await_boot(self) -> Boot:
-        """Return the boot that comes up, of whichever kernel it is. On its way down and up a machine says many things.
+        """Return the boot that comes up, of whichever kernel. On its way down and up a machine says many things.
 
         Raises:
             HostError: none does in time.
@@ -276,7 +264,7 @@ class RebootHost(SshHost):
             raise HostError(reboot_name(self._machine.name), problem, f"{before}"[:200], "leave that kernel out")
 
     def _await_quiet(self) -> None:
-        """Wait until nothing that starts with the machine has its CPUs, within a limit."""
+        """Wait until what starts with the machine leaves its CPUs, within a limit."""
         until = time.monotonic() + SETTLE_S
         while not (seen := self.sample_load()).quiet and pending_signal() is None:
             if time.monotonic() > until:

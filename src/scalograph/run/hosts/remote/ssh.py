@@ -1,7 +1,7 @@
-"""Another machine, which ssh reaches: runs are made there by a probe that was copied, and nothing need be installed.
+"""Make runs on another machine over ssh, by a probe that is copied there; nothing need be installed.
 
-Programs are built here and copied with what they need. What a run itself cannot be given, settings of the machine say,
-is refused: only whoever changed it there could restore it after a crash.
+Programs are built here and copied with what they need. Settings that a run itself cannot be given (of the machine, say)
+are refused: only whoever changed them there could restore them after a crash.
 """
 
 import hashlib
@@ -33,9 +33,8 @@ from scalograph.run.hosts.remote.ssh_client import (
     script,
     ssh_argv,
 )
-from scalograph.run.hosts.remote.ssh_copy import list_files
+from scalograph.run.hosts.remote.ssh_copy import list_files, move_program, needed_paths
 from scalograph.run.hosts.remote.ssh_machine import LOCK_S, PROBE, RUN_S, SshMachine
-from scalograph.run.hosts.remote.ssh_program import move_program, needed_paths
 from scalograph.run.interrupts import record_signal
 from scalograph.run.launches import input_file
 from scalograph.run.plan import Plan
@@ -68,7 +67,7 @@ class SshProcess(ProbeProcess):
 
         Args:
             machine: where it runs.
-            folder: there, in which it works; it is made if it is missing.
+            folder: there, in which it works; created if it is missing.
             last: folder of an earlier run, which is removed before.
             fresh: as of `ProbeProcess`.
         """
@@ -78,7 +77,7 @@ class SshProcess(ProbeProcess):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Start it, after the connection was made anew if it had been lost. Raises NotStartedError."""
+        """Start it, after reconnecting if the connection was lost. Raises NotStartedError."""
         try:
             self._machine.ensure()
         except HostError as error:
@@ -88,7 +87,7 @@ class SshProcess(ProbeProcess):
             yield
 
     def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
-        """Hand the line over, and return the answer.
+        """Send the line, and return the answer.
 
         Raises:
             NotStartedError: the probe did not begin: no connection, no room, or the run before has not ended.
@@ -108,7 +107,7 @@ class SshProcess(ProbeProcess):
         raise NotStartedError(where, f"the probe did not start: {problem}", "a run", "look at that machine")
 
     def boot_id(self) -> str | None:
-        """Return the boot in which the run was made; None where that was not told."""
+        """Return the boot in which the run was made; None if that was not reported."""
         match = _BOOT.search(self._stderr)
         return match[1].decode() if match else None
 
@@ -119,7 +118,7 @@ _LOOK_S = 1.0
 
 
 def connect(name: str, wait_s: float | None = None) -> Host:
-    """Return the machine that ssh knows by a name. Raises as `machine_of` does."""
+    """Return the machine that ssh knows by a name. Raises as `open_machine` does."""
     return SshHost(open_machine(name, wait_s))
 
 
@@ -128,8 +127,8 @@ def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachi
 
     Args:
         name: as ssh knows it.
-        wait_s: how long to wait for another start there to end; None is the default.
-        host: what runs are made by, for a message.
+        wait_s: seconds to wait for another session there; None is the default.
+        host: kind of the host, for a message.
 
     Raises:
         StudyError: it is no name that ssh could know.
@@ -144,7 +143,7 @@ def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachi
 
 
 class SshHost(LocalHost):
-    """Another machine: each run and each step is a connection of its own, in a folder of its own."""
+    """Another machine: each run and each step is a connection and a folder of its own."""
 
     def __init__(self, machine: SshMachine) -> None:
         super().__init__(find_probe())
@@ -152,11 +151,11 @@ class SshHost(LocalHost):
         self._folder_there, self._last, self._n_runs = "", "", 0
 
     def facts(self) -> HostFacts:
-        """Return what that machine is, as it was when the connection was made."""
+        """Return what that machine is, as read when the connection was made."""
         return self._machine.facts
 
     def sample_load(self) -> quiet.LoadSample:
-        """Look at the CPUs there for a second; without a connection nothing is seen, and the next run tells why."""
+        """Sample the CPUs there for a second; empty without a connection, and the next run tells why."""
         try:
             answer = call(self._machine.name, script(LOOK))
         except HostError:
@@ -190,7 +189,7 @@ class SshHost(LocalHost):
         return move_program(program, {root: str(self._machine.folder / name) for root, name in names.items()})
 
     def _external_program(self, program: Program) -> ProgramFile | None:
-        """The program of a command as it is there; None of one that was copied."""
+        """Return the program of a command as it is there; None for one that was copied."""
         name = program.commands[0][0] if program.commands else ""
         name = name.replace("{python}", "python3")
         if not name or "{" in name or name.startswith(f"{program.here}/"):
@@ -208,7 +207,7 @@ class SshHost(LocalHost):
         return self._machine.find(path or "", [program]) != [None]
 
     def _marks(self) -> Mapping[str, str]:
-        """None: our process number is another process there, and what a step leaves ends with its connection."""
+        """Return none: our process number is another process there, and a step ends with its connection."""
         return {}
 
     def _try_settings(self, planned: Plan) -> None:
@@ -216,7 +215,7 @@ class SshHost(LocalHost):
 
     @contextmanager
     def _folder(self, in_callers: bool) -> Iterator[Path]:
-        """A folder there, which the first step or run in it makes; the next one removes it."""
+        """Name a folder there, which the first step or run in it creates; the next one removes it."""
         self._n_runs += 1
         self._folder_there = str(self._machine.folder / f"run-{self._n_runs}")
         yield Path(self._folder_there)
@@ -234,5 +233,5 @@ class SshHost(LocalHost):
 
 
 def _name_there(path: Path) -> str:
-    """A name of its own for each path, which keeps that of the file or folder: a program may go by it."""
+    """Return a name of its own for each path, ending as that does: a program may go by it."""
     return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"

@@ -1,6 +1,6 @@
-"""The system's ssh client, which asks nothing: a program on another machine, its words quoted by one function.
+"""Call the system's ssh client, which asks nothing: a program on another machine, its words quoted by one function.
 
-What ssh does for a person it does here: names, users, keys and jumps are those of ~/.ssh/config.
+Names, users, keys and jumps are those of ~/.ssh/config.
 """
 
 import os
@@ -36,7 +36,7 @@ _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 class WritesBytes(Protocol):
-    """What can be written to."""
+    """A binary stream that can be written to."""
 
     def write(self, data: bytes, /) -> int:
         """Write all of it, and return its length."""
@@ -59,7 +59,7 @@ def is_name(text: str) -> bool:
 
 
 def quote_words(words: Sequence[str]) -> str:
-    """Return words as the one text that ssh hands to the shell there, which reads each of them as it is.
+    """Return words as the one text that ssh hands to the shell there, which reads each as it is.
 
     >>> quote_words(["sh", "-c", "echo $1", "sh", "a b; c"])
     "sh -c 'echo $1' sh 'a b; c'"
@@ -68,25 +68,25 @@ def quote_words(words: Sequence[str]) -> str:
 
 
 def script(text: str, *arguments: str) -> tuple[str, ...]:
-    """Return the words of a script of ours with its arguments, `$1` and so on: data are never part of its text."""
+    """Return the words of a script with its arguments, `$1` and so on: data are never part of its text."""
     return ("sh", "-c", text, "scalograph", *arguments)
 
 
 def ssh_argv(name: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Return the command here that carries out a program there."""
+    """Return the local command that carries out a program there."""
     options = (part for option, value in _OPTIONS.items() for part in ("-o", f"{option}={value}"))
     tied = _TIED if shutil.which(_TIED[0]) else ()
     return (*tied, "ssh", *options, "--", name, quote_words(words))
 
 
 def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: float = _LIMIT_S) -> str:
-    """Carry out a program there, and return what it wrote to its standard output.
+    """Carry out a program there, and return its standard output.
 
     Args:
         name: of the machine, as ssh knows it.
         words: program and arguments.
-        send: writes its standard input; nothing if None.
-        limit_s: how long it may take once it has all of that, and leave it unread before.
+        send: writes its standard input; None writes nothing.
+        limit_s: seconds for the answer once all is sent, and for each piece of it to be read.
 
     Raises:
         UnreachableError: no connection, or no answer in time.
@@ -103,7 +103,7 @@ def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: 
 
 
 class _Streams:
-    """What one call is sent, and what it says, each within limits of time and memory.
+    """Streams of one call, within limits of time and memory.
 
     Attributes:
         out: its standard output.
@@ -147,7 +147,7 @@ class _Streams:
             raise UnreachableError(machine_label(self._name), problem, "one", _manual_check(self._name)) from None
 
     def _hear(self, until: float, to: Sequence[IO[bytes]] = ()) -> tuple[list[IO[bytes]], list[IO[bytes]]]:
-        """Wait a while, and read what came; return what said something, and what can be written to."""
+        """Wait a while, and read what came; return streams that were read, and those that can be written to."""
         wait_s = min(_LOOK_S, max(0.0, until - time.monotonic()))
         heard, ready, _ = select.select(self._from, to, [], wait_s)
         for stream in heard:
@@ -169,7 +169,7 @@ class _Streams:
 
 @contextmanager
 def _start(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[bytes]]":
-    """Start it, and leave nothing of it behind."""
+    """Start it, and kill it at the end."""
     try:
         pipe = subprocess.PIPE
         argv = ssh_argv(name, words)
@@ -184,19 +184,19 @@ def _start(name: str, words: Sequence[str]) -> "Iterator[subprocess.Popen[bytes]
 
 
 def machine_label(name: str) -> str:
-    """Return a machine as a message names it, whichever host is on it."""
+    """Return a machine as messages name it, whichever host is on it."""
     return f"machine {name}"
 
 
 def no_client(name: str, error: OSError) -> HostError:
-    """Return the error where ssh cannot be started."""
+    """Return the error if ssh cannot be started."""
     return HostError(
         machine_label(name), f"ssh: {error.strerror}", "the client of OpenSSH", "apt-get install openssh-client"
     )
 
 
 def refuse_failure(name: str, code: int, stderr: str) -> None:
-    """Raise for an exit code that is not 0, with the last line that was said. Raises UnreachableError, HostError."""
+    """Raise UnreachableError or HostError for an exit code other than 0, with the last line of stderr."""
     line = last_line(stderr)
     if code == NO_CONNECTION:
         raise UnreachableError(

@@ -1,19 +1,146 @@
-"""What is copied to another machine, file by file: no name with a dot of a folder that people keep, and not too much.
+"""Copy files to another machine: no dot files of a folder that people keep, and not too much.
 
-What goes is listed before anything is sent, so that a study in a home folder sends nothing of it, or says why.
+All is listed before anything is sent, so that a study in a home folder sends nothing of it, or says why.
 """
 
 import os
+import re
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scalograph.errors import HostError
 from scalograph.run.hosts.remote.ssh_client import WritesBytes
-from scalograph.run.hosts.remote.ssh_program import NeededPath
+from scalograph.study.processes import Template, placeholders
+from scalograph.study.program import Process, Program
+from scalograph.study.workload import ClassPath
 from scalograph.text.quantities import count_noun, mebibytes
+
+# What stands for a folder or file that was made here, beside what was fetched.
+_MADE = ("build", "prepared")
+# A path in a word ends where a shell's text goes on; before these, what it would be is not known here.
+_PATH, _GOES_ON = re.compile(r"(?:/[\w.@%+=~-]*)*"), frozenset("*?[{$`\\")
+MovePath = Callable[[str], str]
+
+
+class NeededPath(NamedTuple):
+    """A folder or file of this machine that the program's words lead to.
+
+    Attributes:
+        root: has another path there.
+        named: what of it is copied: the root itself, or paths in it; nothing if it is only written to.
+        is_made: it was made here for the program: all in it belongs to it.
+    """
+
+    root: Path
+    named: tuple[Path, ...]
+    is_made: bool = False
+
+
+def needed_paths(program: Program, reads: str | None) -> list[NeededPath]:
+    """Return what the program's words lead to: a workload's folder whole, of a study's what they name.
+
+    `reads` is its standard input file, as the study names it, if it has one.
+    """
+    homes = {used.home for used in program.used}
+    by_root = dict[Path, dict[Path, None]]()
+    built_roots = set[Path]()
+    for root, path, is_made in (*_named_paths(program), *_program_paths(program, reads)):
+        by_root.setdefault(root, {})[root if root in homes else path] = None
+        built_roots |= {root} if is_made else set()
+    return [
+        NeededPath(root, _outermost(root, paths), root in built_roots)
+        for root, paths in by_root.items()
+        if root.exists()
+    ]
+
+
+def move_program(program: Program, there: Mapping[Path, str]) -> Program:
+    """Return the program with its paths there (`there`); what was not copied keeps its own."""
+
+    def move(text: str) -> str:
+        for path, target in there.items():
+            if text == str(path) or text.startswith(f"{path}/"):
+                return target + text.removeprefix(str(path))
+        return text
+
+    def first(argv: Sequence[str]) -> tuple[str, ...]:
+        return (*map(move, argv[:1]), *argv[1:])
+
+    processes = tuple(
+        replace(process, argv=first(process.argv), values=_values(process.values, move))
+        for process in program.processes
+    )
+    steps = {name: first(argv) for name, argv in program.steps.items()}
+    here = Path(move(str(program.here)))
+    return replace(program, processes=processes, steps=steps, here=here, values=_values(program.values, move))
+
+
+def _named_paths(program: Program) -> Iterator[tuple[Path, Path, bool]]:
+    """Yield paths that names in its words stand for: the root, what of it, whether it was made."""
+    for process in program.processes or (Process(()),):
+        values = {**program.values, **process.values}
+        words = [*process.argv, *(word for argv in program.steps.values() for word in argv)]
+        words += [value for value in values.values() if isinstance(value, Template)]
+        for field, word in placeholders(words):
+            value = values.get(name := field or "")
+            if isinstance(value, ClassPath):
+                yield from ((Path(entry), Path(entry), True) for _, entry in value.entries)
+            elif isinstance(value, str) and value.startswith("/") and name == "here":
+                home = Path(value)
+                yield from ((home, _part(home, rest), False) for rest in word.split("{here}")[1:])
+            elif isinstance(value, str) and value.startswith("/") and (name in _MADE or name.startswith("fetched.")):
+                yield Path(value), Path(value), True
+
+
+def _program_paths(program: Program, reads: str | None) -> Iterator[tuple[Path, Path, bool]]:
+    """Yield the programs in the program's folder, as `_named_paths` does, and the input file."""
+    here = program.here
+    for word in (
+        argv[0] for argv in (*(process.argv for process in program.processes), *program.steps.values()) if argv
+    ):
+        if word.startswith(f"{here}/"):
+            yield here, _part(here, word.removeprefix(str(here))), False
+    if reads is not None:
+        yield here, here / reads, False
+
+
+def _part(home: Path, rest: str) -> Path:
+    """Return what of a folder is named by the text after it, as far as that is known; the folder itself if it is not.
+
+    >>> str(_part(Path("/none"), "/data/x 2>&1")), str(_part(Path("/none"), "/data/{n}.txt"))
+    ('/none/data/x', '/none/data')
+    """
+    whole = home / rest.strip("/")
+    if os.path.exists(whole):  # noqa: PTH110  no error for an over-long name
+        return whole
+    path = _PATH.match(rest)[0]  # type: ignore[index]
+    if rest[len(path) :][:1] in _GOES_ON:
+        path = path.rpartition("/")[0]
+    return home / path.strip("/")
+
+
+def _outermost(root: Path, paths: Mapping[Path, None]) -> tuple[Path, ...]:
+    """Return those that exist, without those below another one."""
+    inside = (path for path in paths if ".." not in path.relative_to(root).parts)
+    there = [path for path in inside if os.path.exists(path)]  # noqa: PTH110
+    return tuple(path for path in there if not any(other in path.parents for other in there))
+
+
+def _values(values: Mapping[str, Any], move: MovePath) -> dict[str, Any]:
+    return {name: _value(name, value, move) for name, value in values.items()}
+
+
+def _value(name: str, value: Any, move: MovePath) -> Any:
+    if isinstance(value, ClassPath):
+        return ClassPath(tuple((when, move(entry)) for when, entry in value.entries))
+    if name == "python":
+        return "python3"
+    return move(value) if isinstance(value, str) and not isinstance(value, Template) else value
+
 
 MOST_BYTES, MOST_FILES = 256 << 20, 100_000
 # Of a folder that people keep: results, which others may have sent, are read here.
@@ -23,17 +150,13 @@ _SHOWN = 8
 
 
 class FileList(NamedTuple):
-    """What is sent: each file, link and folder by its name there; a folder without what is in it."""
+    """What is sent: each file, link and folder by its name there; a folder without its content."""
 
     files: dict[str, Path]
     n_bytes: int
 
     def describe(self, needed: Sequence[NeededPath]) -> str:
-        """Say what that is, and how large.
-
-        Args:
-            needed: what was listed.
-        """
+        """Return a description of what is sent, and its size, of the paths that were listed."""
         names = [path.name for item in needed for path in item.named]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         size = mebibytes(self.n_bytes) if self.n_bytes >= 1 << 20 else count_noun(self.n_bytes, "byte")
@@ -42,10 +165,10 @@ class FileList(NamedTuple):
 
 
 def list_files(needed: Sequence[NeededPath], names: Mapping[Path, str]) -> FileList:
-    """List what is sent of folders and files; a link that a study names is what it leads to.
+    """List what is sent; a link that a study names is what it leads to.
 
     Args:
-        needed: what a program's words lead to.
+        needed: paths that a program's words lead to.
         names: there, of the root of each.
 
     Raises:
@@ -81,13 +204,13 @@ def write_archive(files: Mapping[str, Path], stream: WritesBytes) -> None:
 
 
 def _walk(top: Path, is_made: bool) -> Iterator[tuple[PurePath, Path, int]]:
-    """Yield a path and all below it, links not followed: its place in the top, itself, and its size in bytes."""
+    """Yield a path and all below it, links not followed: its path in the top, itself, its size in bytes."""
     try:
         yield PurePath(), top, _size(top)
         for folder, folders, files in os.walk(top, onerror=_raise) if top.is_dir() else ():
             folders[:] = [name for name in folders if is_made or _is_shown(name)]
             for path in (Path(folder, name) for name in (*folders, *files) if is_made or _is_shown(name)):
-                if _is_plain(path):
+                if stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
                     yield path.relative_to(top), path, _size(path)
     except OSError as error:
         raise _unreadable(error, top) from None
@@ -95,11 +218,6 @@ def _walk(top: Path, is_made: bool) -> Iterator[tuple[PurePath, Path, int]]:
 
 def _is_shown(name: str) -> bool:
     return not name.startswith(".") and name != _RESULTS
-
-
-def _is_plain(path: Path) -> bool:
-    mode = path.lstat().st_mode
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
 
 
 def _size(path: Path) -> int:

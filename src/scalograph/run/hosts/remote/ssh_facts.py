@@ -1,10 +1,10 @@
-"""What another machine is, as it tells itself in one answer: its /proc and /sys as a tree, its environment, its JVMs.
+"""Read what another machine reports of itself in one answer: its /proc and /sys as a tree, its environment, its JVMs.
 
 The tree is then read as that of this machine is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,7 +69,7 @@ _THERE = "it is set on the machine itself, not over ssh"
 
 @dataclass
 class RemoteFacts:
-    """The answer to FACTS, not yet read: texts of files by path, and the rest."""
+    """The answer to FACTS by its parts: texts of files by path, and the rest."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
@@ -79,14 +79,9 @@ class RemoteFacts:
 
 
 def parse_answer(name: str, answer: str) -> RemoteFacts:
-    """Return an answer by its parts; lines of no known form are left out.
+    """Parse an answer to FACTS; lines of no known form are skipped.
 
-    Args:
-        name: of the machine, as ssh knows it.
-        answer: to FACTS.
-
-    Raises:
-        HostError: something else was printed before it, or it is none of a machine.
+    Raises HostError: something else was printed before it, or it is none of a machine.
     """
     if not answer.startswith("system "):  # it would stand before what a probe says, too
         first, fix = ascii(answer.partition("\n")[0][:80]), "let its shell print nothing at a login"
@@ -113,15 +108,9 @@ def parse_answer(name: str, answer: str) -> RemoteFacts:
 
 
 def read_facts(name: str, remote: RemoteFacts, capabilities: Capabilities) -> HostFacts:
-    """Return what a machine is, and what it grants over ssh: nothing that is restored only by whoever changed it.
+    """Return what a machine is and grants over ssh: nothing that only whoever changed it can restore.
 
-    Args:
-        name: of the machine, as ssh knows it.
-        remote: its answer.
-        capabilities: what the probe was granted there.
-
-    Raises:
-        HostError: what it tells is none of a machine.
+    `capabilities` are what the probe was granted there. Raises HostError: its answer is none of a machine.
     """
     facts, no_ext = _discover(name, remote)
     granted = {item.name: item for item in capabilities.capabilities}
@@ -142,7 +131,7 @@ def read_facts(name: str, remote: RemoteFacts, capabilities: Capabilities) -> Ho
 
 
 def parse_capabilities(name: str, answer: str) -> Capabilities:
-    """Return what the probe said of itself on a machine. Raises HostError where it is no such answer."""
+    """Return the probe's capabilities on a machine. Raises HostError if it is no such answer."""
     try:
         part = parse_event((answer.splitlines() or [""])[-1], "probe --capabilities")[1]
     except ProtocolError as error:
@@ -170,7 +159,8 @@ def _discover(name: str, remote: RemoteFacts) -> tuple[HostFacts, str | None]:
 
 
 def _write(name: str, tree: Path, files: Mapping[str, Iterable[str]]) -> None:
-    for path, lines in _inside(files):
+    below_root = {path.lstrip("/"): lines for path, lines in files.items() if ".." not in Path(path).parts}
+    for path, lines in below_root.items():
         file = tree / path
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -179,13 +169,8 @@ def _write(name: str, tree: Path, files: Mapping[str, Iterable[str]]) -> None:
             raise _facts_error(name, f"/{path}: {error.strerror}") from None
 
 
-def _inside(files: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files that lie below the root, whatever another machine calls them."""
-    return ((path.lstrip("/"), lines) for path, lines in files.items() if ".." not in Path(path).parts)
-
-
 def _facts_error(name: str, problem: str) -> HostError:
-    """Return the error on what a machine tells, which may be anything."""
+    """Return the error on what a machine reports, which may be anything."""
     return HostError(
         machine_label(name), f"told {last_line(problem)}", "the facts of a machine", "look at its /proc and /sys"
     )

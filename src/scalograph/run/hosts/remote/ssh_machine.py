@@ -1,7 +1,7 @@
-"""Another machine over ssh: a private folder there, which lives as long as one connection, and what lies in it.
+"""Hold a private folder on another machine, as long as one connection lives, and the machine's lock with it.
 
-Whoever keeps that connection also has the machine's lock there: two studies at once would measure each other. With the
-connection, however it ends, the folder goes; the next run makes both anew.
+Two studies at once would measure each other. With the connection, however it ends, the folder goes; the next run makes
+both anew.
 """
 
 import hashlib
@@ -90,7 +90,7 @@ _ELF = {3: "i686", 21: "ppc64le", 22: "s390x", 62: "x86_64", 183: "aarch64", 243
 
 
 class FoundProgram(NamedTuple):
-    """A program there: where it lies, its size and its checksum."""
+    """A program there: its path, size and checksum."""
 
     path: str
     n_bytes: int
@@ -98,7 +98,7 @@ class FoundProgram(NamedTuple):
 
 
 class SshMachine:
-    """A machine that ssh knows by a name, and a folder of ours there.
+    """A machine that ssh knows by a name, and our folder there.
 
     Attributes:
         name: as ssh knows it.
@@ -107,15 +107,10 @@ class SshMachine:
     """
 
     def __init__(self, name: str, probe: Path, wait_s: float = LOCK_S) -> None:
-        """Connect, and prove that the probe runs there.
-
-        Args:
-            name: as ssh knows it.
-            probe: the program.
-            wait_s: how long another start there is waited for.
+        """Connect, waiting `wait_s` seconds for another session there, and prove that the probe runs there.
 
         Raises:
-            HostError: no connection, not Linux, another instruction set than the probe's, no room, or another start
+            HostError: no connection, not Linux, another instruction set than the probe's, no room, or another session
                 measures there.
         """
         self.name, self._probe = name, probe.resolve()  # a link would be copied as one
@@ -147,7 +142,7 @@ class SshMachine:
         return read_facts(self.name, remote, parse_capabilities(self.name, answer))
 
     def ensure(self) -> None:
-        """Connect anew if the connection was lost, and copy again what lay there. Raises HostError."""
+        """Reconnect if the connection was lost, and copy again what lay there. Raises HostError."""
         if self._holder is not None and self._holder.poll() is None:
             return
         wait_s = self._wait_s + (0.0 if self._holder is None else RUN_S)
@@ -156,10 +151,9 @@ class SshMachine:
         self._send(self._files)
 
     def put(self, files: Mapping[str, Path]) -> None:
-        """Copy files, links and folders there by these names, folders without what is in them.
+        """Copy files, links and folders there by these names, folders without their content.
 
-        Raises:
-            HostError: one cannot be read, or there is no room there.
+        Raises HostError: one cannot be read, or there is no room there.
         """
         self.ensure()
         if new := {name: path for name, path in files.items() if name not in self._files}:
@@ -167,14 +161,9 @@ class SshMachine:
             self._files |= new
 
     def find(self, path: str, programs: Sequence[str]) -> list[FoundProgram | None]:
-        """Return the programs of these names that are there, None for each that is not.
+        """Return each of the programs (names or paths), None if it is not there; `path` is searched as PATH.
 
-        Args:
-            path: folders that are searched, as PATH has them.
-            programs: names, or paths.
-
-        Raises:
-            HostError: no connection.
+        Raises HostError: no connection.
         """
         lines = call(self.name, script(FIND, path, *programs)).splitlines()
         located: list[FoundProgram | None] = []
@@ -184,7 +173,7 @@ class SshMachine:
         return located + [None] * (len(programs) - len(located))
 
     def close(self) -> None:
-        """Give the folder back, and the lock with it; no longer than what ends there may take."""
+        """Release folder and lock; wait no longer than what ends there may take."""
         holder, self._holder = self._holder, None
         if holder is None:
             return
@@ -198,7 +187,7 @@ class SshMachine:
                 holder.kill()
 
     def _open_connection(self, wait_s: float) -> None:
-        """Make the folder, by a connection that stays, once the lock there is ours."""
+        """Create the folder, by a connection that stays, once the lock there is ours."""
         argv = ssh_argv(self.name, script(HOLD, str(self.folder), f"{wait_s:.3f}", KEEP))
         pipe = subprocess.PIPE
         try:
@@ -239,7 +228,7 @@ def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
 
 
 def _read_rest(stream: IO[bytes] | None) -> str:
-    """Return what an ended program wrote, as far as it is there; nobody is waited for who has its stream too."""
+    """Return what an ended program wrote, as far as it is there; nobody else with its stream is waited for."""
     assert stream is not None
     os.set_blocking(stream.fileno(), False)
     with suppress(BlockingIOError):
@@ -248,7 +237,7 @@ def _read_rest(stream: IO[bytes] | None) -> str:
 
 
 def _refuse_other(name: str, architecture: str, probe: Path) -> None:
-    """Refuse a machine on which the probe cannot start: what is no ELF file, a script say, may run anywhere."""
+    """Refuse a machine on which the probe cannot start; what is no ELF file (a script) may run anywhere."""
     with probe.open("rb") as stream:
         head = stream.read(20)
     if head[:4] != b"\x7fELF" or len(head) < 20:

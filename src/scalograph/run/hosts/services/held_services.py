@@ -1,10 +1,10 @@
-"""Services that stay up over runs of a block (`keep = "block"`): each run has a probe to which they run already."""
+"""Keep services up over the runs of a block (`keep = "block"`): for the probe of a run they run already."""
 
 import errno
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
@@ -20,9 +20,10 @@ from scalograph.run.hosts.base import Specification
 from scalograph.run.hosts.local.probe import lost_record, measure
 from scalograph.run.hosts.local.probe_process import ProbeProcess
 from scalograph.run.interrupts import pending_signal, record_signal
+from scalograph.run.launches import fail_if_disk_full, fill_launches, free_ports
 from scalograph.run.scratch import scratch
-from scalograph.run.services import fail_if_disk_full, fill_launches, free_ports
 from scalograph.study.processes import SERVICE
+from scalograph.system.stale_processes import read_stat
 
 # No block takes longer.
 _LONGEST_S = 7 * 86_400.0
@@ -31,7 +32,7 @@ _WAITER = "cat"
 
 
 class ServiceHolder:
-    """Such a probe, whose answer a thread waits for."""
+    """A probe that keeps services up; a thread waits for its answer."""
 
     def __init__(self, spec: Specification, folder: Path, pipe: Path, process: ProbeProcess) -> None:
         """Begin to start services.
@@ -40,7 +41,7 @@ class ServiceHolder:
             spec: of a run with these services, filled; its driver is not started.
             folder: that they work in.
             pipe: a path at which there is nothing yet.
-            process: a probe that was not started yet.
+            process: a probe, not yet started.
         """
         os.mkfifo(pipe)
         self._pipe, self._process, self._end = pipe, process, -1
@@ -74,11 +75,9 @@ class ServiceHolder:
                 raise HostError("workload.keep", f"no pipe: {error.strerror}", "one", "run it again") from error
 
     def main_processes(self, n: int) -> list[tuple[int, int]]:
-        """List when its n services and its driver were started (CLOCK_MONOTONIC, ns), and their process ids, in order.
+        """Return start (CLOCK_MONOTONIC, ns) and process id of the n services and the driver, in order.
 
-        Returns:
-            Nothing where it cannot be told which these are: beside them a probe has one child at most, which holds
-            the others.
+        Empty if it cannot be told which these are: beside them a probe has one child at most, which holds the others.
         """
         children = sorted(_children(self._process.process.pid))
         is_told = n + 1 <= len(children) <= n + 2 and _name(children[-1][1]) == _WAITER
@@ -96,7 +95,7 @@ class ServiceHolder:
 
 
 def _line(spec: Specification, folder: Path, pipe: Path) -> dict[str, Any]:
-    """What the probe reads. What it would record of services is recorded by the probes of the runs."""
+    """Return what the probe reads. What it would record of services is recorded by the probes of the runs."""
     *services, driver = spec.launches
     waiting = Launch(name=driver.name, role=driver.role, argv=(_WAITER, str(pipe)), env=driver.env)
     asked = replace(spec, launches=(*services, waiting), events=False, capture=False, timeout_s=_LONGEST_S)
@@ -106,11 +105,10 @@ def _line(spec: Specification, folder: Path, pipe: Path) -> dict[str, Any]:
 def _children(parent: int) -> Iterator[tuple[int, int]]:
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
     slept_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
-            fields = stat.read_bytes().rpartition(b")")[2].split()
-            if int(fields[1]) == parent:
-                yield int(fields[19]) * tick_ns - slept_ns, int(stat.parent.name)
+    for process in Path("/proc").glob("[0-9]*"):
+        fields = read_stat(process)
+        if fields and int(fields[1]) == parent:
+            yield int(fields[19]) * tick_ns - slept_ns, int(process.name)
 
 
 def _name(pid: int) -> str:
@@ -120,19 +118,16 @@ def _name(pid: int) -> str:
         return ""
 
 
-Ports = Sequence[tuple[int, ...]]
-
-
 @dataclass(frozen=True)
 class _ServiceGroup:
-    """Services that are up: of a block, as they were started, with what is given back when they have ended.
+    """Services of a block that are up, with what is released when they have ended.
 
-    `begun_ns` are CLOCK_MONOTONIC at the start of each, and of who waits behind them: the one before is ready then.
+    `begun_ns` is CLOCK_MONOTONIC at the start of each, and of the driver behind them: the one before is ready then.
     """
 
     block: int
     services: tuple[Launch, ...]
-    ports: Ports
+    ports: Sequence[tuple[int, ...]]
     state: Path
     pids: tuple[int, ...]
     begun_ns: tuple[int, ...]
@@ -141,7 +136,7 @@ class _ServiceGroup:
 
     @property
     def running(self) -> tuple[tuple[str, int], ...]:
-        """Names and process ids."""
+        """Return names and process ids."""
         return tuple((launch.name, pid) for launch, pid in zip(self.services, self.pids, strict=True))
 
     def reorder_processes(self, record: Record) -> Record:
@@ -152,7 +147,7 @@ class _ServiceGroup:
         return fail_if_disk_full(replace_part(record, processes=numbered, copies=copies), self.state)
 
     def add_start_times(self, record: Record, before: Record | None) -> Record:
-        """Return the record of the first run with how long services took to start, and those before them to end."""
+        """Return the record of the first run with the time services took to start, and earlier ones to end."""
         gate_ns, ended = (
             record.run.gate_ns,
             {process.command: process for process in before.processes} if before else {},
@@ -174,8 +169,9 @@ class _ServiceGroup:
         exits = {copy.command: copy for copy in record.copies}
         services = [
             EndedService(
-                name=process.name, stop_signal=service.stop_signal, stopped_by=process.stopped_by, stop_ns=process.stop_ns,
-                exit_code=exits[i].exit_code if i in exits else None, signal=exits[i].signal if i in exits else None,
+                name=process.name, stop_signal=service.stop_signal, stopped_by=process.stopped_by,
+                stop_ns=process.stop_ns, exit_code=exits[i].exit_code if i in exits else None,
+                signal=exits[i].signal if i in exits else None,
             )
             for i, (process, launch) in enumerate(zip(record.processes, self.services, strict=False))
             if (service := launch.service) is not None
@@ -187,29 +183,22 @@ class _ServiceGroup:
 
 
 class HeldServices:
-    """Services of one block at a time, of a host that starts probes here."""
+    """Keeps services of one block at a time up, on a host that starts probes here."""
 
     def __init__(
         self, process: Callable[[], ProbeProcess], folder: Callable[[bool], AbstractContextManager[Path]]
     ) -> None:
-        """Hold none yet.
-
-        Args:
-            process: makes a probe, not yet started.
-            folder: makes what services work in, for as long as they do.
-        """
+        """Keep none yet. `process` makes a probe, not yet started; `folder` the working folder of services."""
         self._process, self._folder = process, folder
         self._held: _ServiceGroup | None = None
         self._ended: list[ServicesEnded] = []
 
     def measure(self, spec: Specification, folder: Path) -> Record:
-        """Carry out a run, after starting its services where none are up, or others.
+        """Carry out a run, after starting its services if none are up, or others. If it fails, they are ended.
 
-        The first run of services tells of each when it was started and ready, and how long the one before took to end.
-        If a run fails, its services are ended.
+        The record of their first run holds start and ready times, and how long the services before took to end.
 
-        Raises:
-            HostError: the host refuses.
+        Raises HostError: the host refuses.
         """
         launches, before = self._find_serving(spec), None
         if is_first := not launches:
@@ -226,7 +215,7 @@ class HeldServices:
         return held.add_start_times(record, before) if is_first else record
 
     def close(self) -> Record | None:
-        """End the services that are up, in order; return their record, None where there are none."""
+        """End the services that are up, in order; return their record, None if there are none."""
         held, self._held = self._held, None
         if held is None:
             return None
@@ -237,12 +226,12 @@ class HeldServices:
         return record
 
     def collect_service_ends(self) -> list[ServicesEnded]:
-        """Return how services ended that did since this was last asked, but for those whose failure a run tells."""
+        """Return how services ended since the last call, without failures that a run reports."""
         ends, self._ended = self._ended, []
         return ends
 
     def _end_failed(self, record: Record, n: int) -> Record:
-        """End the services after a run that failed; return it with what they said last, where they failed too."""
+        """End the services after a failed run; return it with their last output if they failed too."""
         last = self.close()
         if last is None or last.run.status != "failed" or record.run.status != "failed":
             return record
@@ -250,7 +239,7 @@ class HeldServices:
         return _add_service_output(record, last, n)
 
     def _find_serving(self, spec: Specification) -> tuple[Launch, ...]:
-        """What a run starts, filled, if its services are those that are up; else nothing."""
+        """Return a run's launches, filled, if its services are up; else nothing."""
         held = self._held
         if held is None or held.block != spec.run.block:
             return ()
@@ -260,7 +249,7 @@ class HeldServices:
         return launches if _drop_values(launches[:-1]) == _drop_values(held.services) else ()
 
     def _begin(self, spec: Specification) -> Record | None:
-        """Start services; returns a record where they did not come up."""
+        """Start services; return a record if they did not come up."""
         with ExitStack() as folders:
             state = folders.enter_context(scratch("state"))
             ports = free_ports(spec.launches)
@@ -283,12 +272,12 @@ class HeldServices:
 
 
 def _drop_values(launches: Sequence[Launch]) -> list[Launch]:
-    """Launches without the values that filled them: levels of the driver are among these."""
+    """Return launches without the values that filled them: levels of the driver are among these."""
     return [replace(launch, values={}) for launch in launches]
 
 
 def _add_service_output(record: Record, last: Record, n: int) -> Record:
-    """A failed run with the reason of its n services, which failed too, and what they said."""
+    """Return a failed run with the reason and output of its n services, which failed too."""
     services = [copy for copy in last.copies if copy.command < n]
     drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
     return replace_part(record.failed(last.run.reason or ""), copies=[*services, *drivers])

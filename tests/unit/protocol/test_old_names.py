@@ -1,0 +1,102 @@
+"""Names of earlier releases: renamed where they are ours, left alone where people chose them."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.protocol.journal import read
+from scalograph.protocol.old_names import (
+    KEYS,
+    VERDICTS,
+    rename_in_document,
+    rename_in_event,
+    rename_in_line,
+    rename_table,
+)
+
+KEPT = Path(__file__).resolve().parents[2] / "recorded" / "before-rename"
+
+
+@pytest.mark.parametrize(
+    ("line", "renamed"),
+    [
+        (b'{"event":"ask","run":"a","treatment":{"n":1}}', b'{"event":"ask","run":"a","configuration":{"n":1}}'),
+        # A factor of either name is people's own.
+        (b'{"event":"ask","configuration":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
+        (b'{"event":"ask","treatment":{"treatment":1}}', b'{"event":"ask","configuration":{"treatment":1}}'),
+        (b'{"event":"note","text":"' + b"x" * 300 + b'"treatment":"}', None),
+    ],
+)
+def test_a_line_is_renamed_before_it_is_decoded(line: bytes, renamed: bytes | None) -> None:
+    assert rename_in_line(line) == (line if renamed is None else renamed)
+
+
+def test_an_event_in_any_order_of_keys_is_renamed() -> None:
+    assert rename_in_event({"treatment": {"treatments": 1}, "event": "ask"}) == {
+        "configuration": {"treatments": 1},
+        "event": "ask",
+    }
+    assert rename_in_event({"event": "study", "design": {"treatments": [], "runs": []}})["design"] == {
+        "configurations": [],
+        "runs": [],
+    }
+    assert rename_in_event({"event": "verdict", "verdict": "undecided"})["verdict"] == "unverified"
+    assert rename_in_event({"event": "end", "reason": "impossible"})["reason"] == "invalid"
+    assert rename_in_event({"event": "note", "text": "impossible"})["text"] == "impossible"
+
+
+def test_a_document_keeps_the_names_that_people_chose() -> None:
+    old = {
+        "runs": {"treatments": 2, "verdicts": {"contaminated": 1, "clean": 3}},
+        "curves": [
+            {"group": {"treatment": "a"}, "points": [{"responses": {"treatment": {"verdicts": ["undecided"]}}}]}
+        ],
+        "log": {"treatments": [{"treatment": 1}], "treatment": [0, 0]},
+        "tables": [{"id": "treatments-1", "rows": [["undecided"]]}],
+        "study": {"factors": [{"name": "treatment", "levels": ["undecided"]}]},
+    }
+    assert rename_in_document(old) == {
+        "runs": {"configurations": 2, "verdicts": {"disturbed": 1, "clean": 3}},
+        "curves": [
+            {"group": {"treatment": "a"}, "points": [{"responses": {"treatment": {"verdicts": ["unverified"]}}}]}
+        ],
+        "log": {"configurations": [{"treatment": 1}], "configuration": [0, 0]},
+        "tables": [{"id": "configurations-1", "rows": [["undecided"]]}],
+        "study": {"factors": [{"name": "treatment", "levels": ["undecided"]}]},
+    }
+
+
+def test_a_table_is_found_by_its_old_name() -> None:
+    assert [rename_table(name) for name in ("treatments", "treatments-1-400", "reference", "treatmentss")] == [
+        "configurations",
+        "configurations-1-400",
+        "reference",
+        "treatmentss",
+    ]
+
+
+def test_no_name_is_both_old_and_new() -> None:
+    for names in (KEYS, VERDICTS):
+        assert not names.keys() & {*names.values()}
+
+
+def test_a_journal_of_an_earlier_release_reads_as_one_of_this() -> None:
+    journals = sorted(KEPT.rglob("journal.jsonl*"))
+    assert journals
+    for file in journals:
+        raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        assert b'"treatment":' in raw
+        for whole in (True, False):
+            events = list(read(file, whole=whole))
+            assert len(events) == len(raw.splitlines())
+            assert not any(old in event for event in events for old in KEYS)
+            assert all("configuration" in event for event in events if event["event"] == "run")
+        assert not {event.get("verdict") for event in events} & {*VERDICTS}
+
+
+def test_what_is_renamed_once_stays_as_it_is() -> None:
+    document = json.loads((KEPT / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    once = rename_in_document(document)
+    assert once != document and rename_in_document(once) == once
