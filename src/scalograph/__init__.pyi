@@ -2,9 +2,9 @@
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.scaling_assertion import assert_scales
-from scalograph.notebook.compared_pair import compare_results as compare
-from scalograph.notebook.fitted import fit_usl
-from scalograph.notebook.opened import open_results as open  # noqa: A004  as people call it: scalograph.open
+from scalograph.notebook.fitted_law import fit_usl
+from scalograph.notebook.opened_results import compare_results as compare
+from scalograph.notebook.opened_results import open_results as open  # noqa: A004  as people call it: scalograph.open
 
 __all__ = ["Estimate", "assert_scales", "compare", "fit_usl", "open"]
 __version__: str

@@ -519,7 +519,7 @@ def test_a_caller_that_is_killed_leaves_nothing(
     token: str, probe: Sequence[str], command: Callable[..., dict[str, Any]]
 ) -> None:
     asked = spec(command("containment", token=token), command("hang", token=token))
-    code = f"from scalograph.run.hosts.probe import measure; measure({asked!r}, {list(probe)!r})"
+    code = f"from scalograph.run.hosts.local.probe import measure; measure({asked!r}, {list(probe)!r})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen([DEGRADED[0], "-c", code], start_new_session=True, env=environment) as caller:
         # The command line of the caller carries the token too.

@@ -8,34 +8,20 @@ Nothing here knows of machines, journals or studies. Types to know: `Estimate` (
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
-    "Allocation": "allocate",
-    "Boundary": "usl_predict",
-    "Comparison": "comparisons",
-    "Complexity": "complexity",
-    "Estimate": "estimate",
-    "SpeedupPoint": "speedup_points",
-    "Spread": "allocate",
-    "Usl": "usl",
-    "baseline_repeats": "allocate",
-    "compare": "comparisons",
-    "fit_complexity": "complexity",
-    "fit_usl": "usl",
-    "holm": "comparisons",
-    "iterations_per_run": "allocate",
-    "karp_flatt": "speedup_points",
-    "minimum_detectable_effect": "comparisons",
-    "paired_ratio": "ratios",
-    "predict": "usl_predict",
-    "predict_time": "complexity",
-    "ratio": "ratios",
-    "score": "center",
-    "scores": "center",
-    "speedup": "speedup_points",
-    "spread": "allocate",
-    "summarize": "interval",
+_MODULES = {
+    "allocate": ("Allocation", "Spread", "baseline_repeats", "iterations_per_run", "spread"),
+    "center": ("score", "scores"),
+    "comparisons": ("Comparison", "compare", "holm", "minimum_detectable_effect"),
+    "complexity": ("Complexity", "fit_complexity", "predict_time"),
+    "estimate": ("Estimate",),
+    "interval": ("summarize",),
+    "ratios": ("paired_ratio", "ratio"),
+    "speedup_points": ("SpeedupPoint", "karp_flatt", "speedup"),
+    "usl": ("Usl", "fit_usl"),
+    "usl_predict": ("Boundary", "predict"),
 }
-__all__ = list(_HOMES)
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ _NO_SPREAD = 1e-12
 
 
 class ChangePoint(NamedTuple):
-    """Index of the first value of a new level, and the share of random orders that differ as much (p value)."""
+    """Index of the first value of a new level, and its p value over random orders."""
 
     place: int
     p: float
@@ -32,10 +32,7 @@ class ChangePoint(NamedTuple):
 def change_points(values: Sequence[float], confidence: float = 0.95, seed: int = 0) -> list[ChangePoint]:
     """Return the change points of a series, in order.
 
-    Args:
-        values: finite, in the order of measurement; logs where ratios matter.
-        confidence: one minus the probability of a change point in a series without any.
-        seed: of the random orders.
+    Values are finite, in the order of measurement; `confidence` is one minus the probability of a false change point.
 
     >>> change_points([1.0, 1.1, 0.9, 1.0, 1.1, 2.0, 2.1, 1.9, 2.0, 2.1])[0].place
     5

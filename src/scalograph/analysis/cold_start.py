@@ -42,13 +42,12 @@ class ColdStart:
 def find_cold_start(read: Sequence[float], scores: Sequence[float], least: float) -> ColdStart | None:
     """Find the cold runs at the start of a series.
 
+    None if the first run was not cold, more than half were, or fewer than three came later.
+
     Args:
         read: amount that each run read, in order.
         scores: of the same runs, above zero.
         least: amount below which a run counts as having read nothing.
-
-    Returns:
-        None if the first run was not cold, more than half were, or fewer than three came later.
 
     >>> find_cold_start([300.0, 0, 0, 0], [1.2, 1.0, 1.001, 0.999], least=1).n
     1

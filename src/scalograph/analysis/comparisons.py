@@ -104,13 +104,8 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
     """Return the smallest log ratio of two configurations that n runs of each detect; None below 2 runs.
 
     (t(1 - alpha/2) + t(power)) sd sqrt(2/n) with 2n - 2 degrees of freedom. The true power at this effect is
-    79 % at n = 3 and within half a point of 80 % from 5 on. Raises ValueError if an argument is out of range.
-
-    Args:
-        sd_log: standard deviation of log scores between runs; 0.03 is 3 %.
-        n: runs of each configuration.
-        power: probability to detect it, between 0 and 1.
-        confidence: of the interval that must exclude 1.
+    79 % at n = 3 and within half a point of 80 % from 5 on. `sd_log` is the standard deviation of log scores between
+    runs (0.03 is 3 %). Raises ValueError if an argument is out of range.
 
     Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988, two-sample t.
 
@@ -125,7 +120,7 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust the p values of a family by Holm's method, in the given order; None stays None and is not counted.
+    """Adjust the p values of a family by Holm's method; None stays None and is not counted.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
 

@@ -77,7 +77,7 @@ class Complexity:
 
     @property
     def most_growth(self) -> float:
-        """Share of the time at the smallest size by which time may rise to the largest, by any class that is left."""
+        """The largest rise of time from the smallest to the largest size, as a share, by any possible class."""
         first, last = float(self.sizes.min()), float(self.sizes.max())
         growing = [growth for growth in self.growths if growth.name != CONSTANT]
         return max(
@@ -91,13 +91,8 @@ def fit_complexity(
 ) -> Complexity:
     """Fit the classes of growth to times at sizes of the input.
 
-    Args:
-        n: sizes, 1 or more; several runs of a size are several points.
-        times: above zero, in any unit.
-        confidence: of the set of classes, and of the intervals.
-
-    Raises:
-        ValueError: there are fewer than four sizes, they span less than a factor of four, or one is out of range.
+    Sizes are 1 or more, times above zero; several runs of a size are several points. Raises ValueError if there are
+    fewer than four sizes, they span less than a factor of four, or a number is out of range.
 
     >>> fit = fit_complexity([10, 100, 1000, 10000] * 2, [3.1, 21, 201, 2010, 3.0, 22, 203, 1995])
     >>> [growth.name for growth in fit.possible]

@@ -44,12 +44,8 @@ def contenders(samples: Mapping[float, Mapping[int, float]], confidence: float =
 
     Levels that may be the best are a confidence set: it holds the true best with `confidence` or more.
 
-    Args:
-        samples: level -> block -> score, all in one unit and above zero.
-        confidence: of all intervals at once; ValueError if it is no probability.
-
-    Returns:
-        Empty below two levels, or where two have fewer than two blocks in common, or a score has no log.
+    `samples` are level -> block -> score, all in one unit. Empty below two levels, or where two have fewer than two
+    blocks in common, or a score has no log. Raises ValueError if `confidence` is no probability.
 
     Source: J. C. Hsu, Simultaneous confidence intervals for all distances from the "best", Ann. Statist. 9 (1981), and
     Constrained simultaneous confidence intervals for multiple comparisons with the best, Ann. Statist. 12 (1984); with

@@ -65,18 +65,9 @@ def curve_ratios(
 ) -> CurveRatios:
     """Compare configuration i of `b` with configuration i of the reference `a`.
 
-    Args:
-        a: the reference, one entry for each configuration.
-        b: the other study, in the same order.
-        confidence: of all intervals at once.
-        upper: the rank of each configuration among the upper levels of a curve, 0 below them; empty for none. Their
-            mean, weighted by rank, is compared too: what grows with the level shows there first.
-
-    Returns:
-        Contrasts without an interval where there are too few runs.
-
-    Raises:
-        ValueError: the lengths differ, or there is no configuration.
+    `upper` is the rank of each configuration among the upper levels of a curve, 0 below them, or empty: their mean,
+    weighted by rank, is compared too, since what grows with the level shows there first. Contrasts have no interval
+    where there are too few runs. Raises ValueError if the lengths differ, or there is no configuration.
 
     Source: B. L. Welch, Biometrika 34 (1947); the quantile, Z. Sidak, J. Am. Statist. Assoc. 62 (1967); errors of
     blocks, K.-Y. Liang and S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73
@@ -84,8 +75,8 @@ def curve_ratios(
 
     >>> old = [BlockedLogs(np.log([10.0, 10.1, 9.9, 10.0]) + i, range(4)) for i in range(3)]
     >>> new = [BlockedLogs(runs.logs + math.log(1.1), runs.blocks) for runs in old]
-    >>> found = curve_ratios(old, new)
-    >>> round(math.exp(found.shift.delta), 3), all(abs(c.delta) < 1e-9 for c in found.shape)
+    >>> ratios = curve_ratios(old, new)
+    >>> round(math.exp(ratios.shift.delta), 3), all(abs(c.delta) < 1e-9 for c in ratios.shape)
     (1.1, True)
     """
     if len(a) != len(b) or not a:

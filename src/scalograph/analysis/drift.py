@@ -20,7 +20,7 @@ ORDERS = 1999
 # Of more blocks the moments of all orders replace random ones: a cell for each two blocks is too much memory.
 MOST_DRAWN = 1000
 FEWEST_BLOCKS = 6  # 720 orders
-_HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
+_HIGHEST = 0.9  # a short series cannot distinguish a higher autocorrelation from a trend
 
 Matrix = NDArray[np.float64]
 
@@ -44,10 +44,8 @@ class Drift:
 def drift(scores: Sequence[Sequence[float]] | Matrix, seed: int = 0) -> Drift | None:
     """Test whether scores move together from block to block; None below six blocks or without variation.
 
-    Args:
-        scores: a row for each configuration, a column for each block in the order of measurement, above zero in any
-            unit; NaN without a run that counts.
-        seed: of the random orders.
+    Scores have a row for each configuration and a column for each block in the order of measurement; they are above
+    zero, NaN without a run that counts.
 
     >>> slow = [[1.0 + 0.01 * block for block in range(10)]] * 3
     >>> drift(slow).p < 0.01

@@ -69,11 +69,8 @@ def growth_at(name: str, n: float) -> float:
 def least_growth(sizes: FloatArray, times: FloatArray, *names: str, is_bent: bool = False) -> LogFit:
     """Fit a fixed part and at most two classes to the logs of times.
 
-    Args:
-        sizes: shape (n,), 1 or more, not all of them 1.
-        times: shape (n,), above zero.
-        names: of the classes, without the constant.
-        is_bent: the curve is also multiplied by the power of the size that fits best.
+    Sizes are 1 or more, not all of them 1; `names` exclude the constant. With `is_bent` the curve is also multiplied by
+    the power of the size that fits best.
     """
     columns, logs = np.zeros((sizes.size, 3)), np.log(times)
     for i, name in enumerate((CONSTANT, *names)):
@@ -141,14 +138,9 @@ _MISFIT_ALPHA = 0.01  # probability that the curve of the true class is called a
 
 
 def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, confidence: float) -> Iterator[str]:
-    """Yield the reasons why a class is not the true one.
+    """Yield the reasons why a fitted class is not the true one, from four or more different sizes.
 
-    Args:
-        name: key of `CLASSES`.
-        sizes: shape (n,), 1 or more, of four different sizes at least.
-        times: shape (n,), above zero.
-        fit: of the class.
-        confidence: that the true class is not refuted by a better fit.
+    `confidence` is the probability that the true class is not refuted by a better fit.
     """
     if is_exact(fit.rss, sizes.size):
         return
@@ -167,11 +159,7 @@ def refutations(name: str, sizes: FloatArray, times: FloatArray, fit: LogFit, co
 def is_better(rss: float, beside: float, left: int, alpha: float) -> bool:
     """Tell whether one more coefficient reduces the sum of squares significantly (F test).
 
-    Args:
-        rss: sum of squares without it.
-        beside: sum of squares with it.
-        left: residual degrees of freedom with it, 1 or more.
-        alpha: significance level.
+    `rss` and `beside` are the sums of squares without and with it, `left` the residual degrees of freedom with it.
     """
     from scipy.special import fdtrc  # it takes a tenth of a second
 
@@ -240,13 +228,8 @@ def _refutations(sizes: FloatArray, x: FloatArray, residuals: FloatArray, confid
 def most_rise(name: str, sizes: FloatArray, times: FloatArray, best: float, rss: float, confidence: float) -> float:
     """Return the upper end of the two-sided profile interval of the rise from the smallest to the largest size.
 
-    Args:
-        name: of a class that grows.
-        sizes: shape (n,), 1 or more.
-        times: shape (n,), above zero.
-        best: the rise of the fitted curve, as a share of its time at the smallest size.
-        rss: sum of squares of the fit, on logs.
-        confidence: of the interval.
+    `best` is the rise of the fitted curve of a class that grows, as a share of its time at the smallest size; `rss` is
+    its sum of squares on logs.
     """
     low, high = (growth_at(name, float(n)) for n in (sizes.min(), sizes.max()))
     steepest = high / low - 1 if low > 0 else math.inf  # without a fixed part, which is never negative

@@ -28,7 +28,7 @@ MEAN = "mean run, Student t on scores"
 def summarize(
     scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0
 ) -> Estimate:
-    """Estimate the score of one configuration from its runs; if a score <= 0 has no log, their mean, with a warning.
+    """Estimate the score of one configuration; the mean, with a warning, if a score <= 0 has no log.
 
     Args:
         scores: one score for each run, in any unit; None and NaN are missing.
@@ -53,34 +53,25 @@ def summarize(
         method = MEAN if estimand == "mean" else _typical(trim)
         return unknown_estimate(method, confidence, 0, *notes, need_runs(1, 0, "a value"))
     if estimand == "mean":
-        return _arithmetic_mean(values, confidence).add_warnings(*_rare_run_warning(values.size), *notes)
+        n = values.size  # rule of three: what happens in fewer than 3/n of n runs may not have happened
+        rare = f"{n} runs: slow runs that are rarer than {min(1.0, 3 / n):.0%} can be missing from this mean"
+        return _arithmetic_mean(values, confidence).add_warnings(*(() if n >= 60 else (rare,)), *notes)
     return _typical_run(values, confidence, trim).add_warnings(*notes)
 
 
 def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate:
-    if has_logs(values):
-        return _geometric_mean(values, confidence, trim).add_warnings(*trim_note(values.size, trim))
-    n_bad = int(np.count_nonzero(values <= 0))
-    reason = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
-    return _arithmetic_mean(values, confidence).add_warnings(reason)
+    if not has_logs(values):
+        n_bad = int(np.count_nonzero(values <= 0))
+        reason = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
+        return _arithmetic_mean(values, confidence).add_warnings(reason)
+    c = center(np.log(values), trim)
+    low, high = (None if end is None else exp(end) for end in _ends(c, confidence))
+    estimate = Estimate(exp(c.value), low, high, confidence, values.size, _typical(trim))
+    return estimate.add_warnings(*_interval_warnings(c, estimate), *trim_note(values.size, trim))
 
 
 def _typical(trim: float) -> str:
     return f"{TYPICAL}, {round(100 * trim)}% trimmed at each end" if trim > 0 else TYPICAL
-
-
-def _rare_run_warning(n: int) -> tuple[str, ...]:
-    """Warn by the rule of three: what happens in fewer than 3/n of n runs may not have happened."""
-    if n >= 60:
-        return ()
-    return (f"{n} runs: slow runs that are rarer than {min(1.0, 3 / n):.0%} can be missing from this mean",)
-
-
-def _geometric_mean(values: FloatArray, confidence: float, trim: float) -> Estimate:
-    c = center(np.log(values), trim)
-    low, high = (None if end is None else exp(end) for end in _ends(c, confidence))
-    estimate = Estimate(exp(c.value), low, high, confidence, values.size, _typical(trim))
-    return estimate.add_warnings(*_interval_warnings(c, estimate))
 
 
 def _arithmetic_mean(values: FloatArray, confidence: float) -> Estimate:

@@ -156,13 +156,14 @@ class Relative(Law):
 
 
 def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
-    """Return the edges of all coefficients with X(n) = ratio X(base); zeros if no curve of the law has that ratio.
+    """Return the edges of all coefficients with X(n) = ratio X(base); zeros without any.
 
     n / y(n) = ratio base / y(base), with y(k) = a + b (k - 1) + c k (k - 1), is w.x = 0.
     """
     # Plain numbers: a profile asks ten thousand times, and of three numbers numpy takes ten times as long.
     columns = ((1.0, 1.0), (base - 1.0, n - 1.0), (base * (base - 1.0), n * (n - 1.0)))
-    w = [_unless_rounding(near * n / base - far * ratio, near * n / base) for near, far in columns]
+    terms = [(near * n / base, far * ratio) for near, far in columns]
+    w = [0.0 if abs(near - far) < _ROUNDING * near else near - far for near, far in terms]
     edges: list[Vector] = []
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if w[i] * w[j] < 0:
@@ -172,10 +173,6 @@ def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
     edges += [_AXES[i] for i in range(3) if w[i] == 0]
     first, second, *_ = [*edges, _NOWHERE, _NOWHERE]
     return first, second
-
-
-def _unless_rounding(difference: float, of: float) -> float:
-    return 0.0 if abs(difference) < _ROUNDING * of else difference
 
 
 def linear_columns(sizes: FloatArray) -> FloatArray:

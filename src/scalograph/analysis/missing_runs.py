@@ -66,13 +66,14 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
         blocks.setdefault(attempt.block, []).append((index_of[attempt.configuration], attempt.lost))
     n_runs, n_lost = _count_runs(blocks.values(), len(names))
     shares, counts = n_lost / n_runs, _deal_lost_runs(list(blocks.values()), len(names), seed)
+    third = max(1, n_runs.size // 3)
     unequal, trend = _inequality(counts), _trend(counts, _ranks(np.asarray([length[name] for name in names])))
     return Fairness(
         p_equal=_p_value(unequal, unequal[0]),
         p_trend=_p_value(trend, trend[0]),
         p_least=min(_p_value(unequal, unequal.max()), _p_value(trend, trend.max())),
         spread=(float(shares.min()), float(shares.max())),
-        by_length=_thirds(n_runs, n_lost),
+        by_length=(_share(n_runs, n_lost, slice(None, third)), _share(n_runs, n_lost, slice(-third, None))),
     )
 
 
@@ -128,10 +129,8 @@ def _p_value(statistic: Counts, extreme: float) -> float:
     return float((statistic >= extreme * (1 - 1e-9)).mean())
 
 
-def _thirds(n_runs: Counts, n_lost: Counts) -> tuple[float, float]:
-    third = max(1, n_runs.size // 3)
-    short, long = slice(None, third), slice(-third, None)
-    return float(n_lost[short].sum() / n_runs[short].sum()), float(n_lost[long].sum() / n_runs[long].sum())
+def _share(n_runs: Counts, n_lost: Counts, part: slice) -> float:
+    return float(n_lost[part].sum() / n_runs[part].sum())
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -54,12 +54,7 @@ class PhysicsFlag:
 
 
 def physics_flags(curve: Sequence[ObservedLevel], baseline: int, work: Work) -> list[PhysicsFlag]:
-    """Return the flags of a curve: what cannot be true, or is not as declared.
-
-    Args:
-        curve: levels in any order, each once.
-        baseline: level that speedups are over.
-        work: what the declared work belongs to.
+    """Return the flags of a curve, with levels in any order: what cannot be true, or is not as declared.
 
     >>> one, two = ObservedLevel(1, 1, work=100), ObservedLevel(2, 2, work=150)
     >>> [o.text for o in physics_flags([one, two], 1, "total")]
@@ -151,7 +146,7 @@ def _flag_cpu_counts(levels: Iterable[ObservedLevel]) -> Iterator[PhysicsFlag]:
 
 
 def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, PhysicsFlag]:
-    """Flag CPU counts on which the baseline's CPU time differs by more than 5 % from that on the fewest CPUs.
+    """Flag CPU counts on which the CPU time of the baseline differs from that on the fewest.
 
     Args:
         baselines: allowed CPUs -> CPU seconds of the baseline level there; `n` of a flag is the number of CPUs.

@@ -20,14 +20,7 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
 
     If a score <= 0 has no log: ratio of means with a Fieller interval.
 
-    Args:
-        a: scores of the numerator.
-        b: scores of the denominator, in the same unit.
-        confidence: nominal coverage.
-        trim: share of the runs trimmed at each end, 0 to 0.25.
-
-    Raises:
-        ValueError: an argument is out of range (never for lack of data).
+    `trim` is the share of the runs trimmed at each end. Raises ValueError if an argument is out of range.
 
     Source: E. C. Fieller, Some problems in interval estimation, J. R. Statist. Soc. B 16 (1954).
 
@@ -52,14 +45,7 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
     What a block shares (a warm machine, interference, drift) cancels within its pair. `n` counts pairs; a pair without
     both scores is excluded, with a warning.
 
-    Args:
-        a: scores of the numerator; a[i] ran in block i.
-        b: scores of the denominator; b[i] ran in block i.
-        confidence: nominal coverage.
-        trim: share of the pairs trimmed at each end, 0 to 0.25.
-
-    Raises:
-        ValueError: the lengths differ or an argument is out of range.
+    a[i] and b[i] ran in block i. Raises ValueError if the lengths differ or an argument is out of range.
 
     >>> paired_ratio([2.0, 4.0], [1.0, 2.0]).value
     2.0

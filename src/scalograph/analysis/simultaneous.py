@@ -56,11 +56,7 @@ def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: i
     Tables of one shape share their draws: the counts of pairs are sorted and capped at `MOST_PAIRS`, beyond which p
     values hardly depend on them, and the correlation is rounded down to a step of `RHO_STEP`, which is the safe side.
 
-    Args:
-        n_pairs: pairs of each column, each >= 2.
-        rho: correlation of two columns within a block, 0 to 1.
-        confidence: of all intervals at once.
-        draws: simulated tables.
+    Each column has two pairs or more; `rho` is the correlation of two columns within a block.
 
     >>> paired_level([5], 0.5, 0.95)
     0.95
@@ -105,7 +101,7 @@ def _draw(rng: "np.random.Generator", c: Center, draws: int) -> tuple[FloatArray
 
 
 def _lower(smallest: FloatArray, t: FloatArray, df: FloatArray, alpha: float) -> None:
-    """Lower the smallest p values to those of a further column, as far as they decide a level: up to 2 alpha.
+    """Lower the smallest p values to those of a further column, up to 2 alpha.
 
     Above that the quantile is cut off at alpha whatever they are. Student's tails are never lighter than normal ones,
     so all others lie beyond the normal quantile; they are a tenth or so.

@@ -11,8 +11,6 @@ from typing import Literal
 
 from scalograph.analysis.baseline import (
     Blocks,
-    ComparedColumns,
-    Means,
     block_logs,
     blocked_columns,
     missing_pairs,
@@ -93,15 +91,12 @@ def speedup(
 
     Args:
         scores: level n >= 1 -> times of its runs, or rates, any unit, the same for all levels.
-        baseline: the level that counts as 1.
+        baseline: the level that counts as 1; it has a point even without runs.
         work: what the work belongs to.
         better: lower if scores are times, higher if they are rates.
         cpus: CPUs the program may use; n above it adds no capacity.
         blocks: level -> block of each of its runs, one for each score; a level may run several times in a block.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
-
-    Returns:
-        A point for each level and the baseline, including those without runs.
 
     Raises:
         ValueError: an argument is out of range (never for lack of data).
@@ -116,9 +111,12 @@ def speedup(
     paired, bands, reasons = dict[int, Estimate](), dict[int, Estimate](), dict[int, str]()
     if samples[baseline].size and has_logs(*samples.values()):
         means = None if blocks is None else {n: block_logs(n, x, blocks) for n, x in scores.items()}
-        columns = _columns(samples, means, baseline, confidence)
+        reasons = {} if means is None else missing_pairs(means, baseline)
+        if means is None:
+            columns = unpaired_columns(samples, baseline, confidence)
+        else:
+            columns = blocked_columns(means, baseline, confidence)
         columns = columns.invert() if better == "higher" else columns
-        reasons = missing_pairs(means, baseline) if means is not None else {}
         paired, bands = columns.singles(), columns.bands()
     alone = {n: _single(samples, n, baseline, better, confidence) for n in samples if n not in paired}
     singles = paired | {n: e.add_warnings(reasons[n]) if n in reasons else e for n, e in alone.items()}
@@ -136,14 +134,6 @@ def _check(levels: list[int], work: str, better: str, cpus: int | None, confiden
             raise ValueError(f"level: found {n}, expected a count of 1 or more")
     if cpus is not None and cpus < 1:
         raise ValueError(f"cpus: found {cpus}, expected a count of 1 or more")
-
-
-def _columns(
-    samples: Mapping[int, FloatArray], means: Means | None, baseline: int, confidence: float
-) -> ComparedColumns:
-    if means is None:
-        return unpaired_columns(samples, baseline, confidence)
-    return blocked_columns(means, baseline, confidence)
 
 
 def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:

@@ -50,8 +50,8 @@ def steady(iterations: Scores) -> Steady:
 
     >>> steady([1.0] * 10).why
     'need >= 30 iterations to see a steady state, have 10'
-    >>> found = steady([2.0] * 10 + [1.0, 1.001] * 30)
-    >>> found.kind, found.warmup
+    >>> result = steady([2.0] * 10 + [1.0, 1.001] * 30)
+    >>> result.kind, result.warmup
     ('warm-up', 10)
     """
     values, _ = finite_scores(iterations)
@@ -60,16 +60,11 @@ def steady(iterations: Scores) -> Steady:
     if not has_logs(values):
         return Steady("not assessed", None, "times of zero or below have no log")
     size = math.ceil(values.size / MOST)
-    logs = _clip_outliers(np.log(_medians(values, size)))
-    result = _classify(logs, _states(logs), size)
-    # Iterations that did not fill a block were left out at the start, before the first state.
-    return replace(result, warmup=result.warmup + values.size % size) if result.warmup else result
-
-
-def _medians(values: FloatArray, size: int) -> FloatArray:
-    """Return the medians of blocks of `size` iterations; the remainder at the start is excluded."""
     whole = values[values.size % size :] if size > 1 else values
-    return np.median(whole.reshape(-1, size), axis=1)
+    logs = _clip_outliers(np.log(np.median(whole.reshape(-1, size), axis=1)))
+    result = _classify(logs, _states(logs), size)
+    # Iterations that did not fill a block are excluded at the start, before the first state.
+    return replace(result, warmup=result.warmup + values.size % size) if result.warmup else result
 
 
 def _clip_outliers(logs: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ _NEAR, _DOUBLINGS = 1 / 16, 60
 
 
 def limit(rss: float, n: int, n_parameters: int, confidence: float) -> float | None:
-    """Return the sum of squares at which a parameter leaves its interval; None if no point is left for the noise.
+    """Return the sum of squares at which a parameter leaves its interval; None without residual degrees of freedom.
 
     rss (1 + F / (n - p)) with the quantile F of F(1, n - p): exact for a linear model, slightly wide for one on a
     bound. Source: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis and Its Applications (1988), sec. 6.1.
@@ -50,7 +50,7 @@ def lower_end(profile: Callable[[float], float], best: float, top: float, bound:
 
 
 def upper_end(profile: Callable[[float], float], best: float, top: float, first: float) -> float | None:
-    """Find the largest value whose sum of squares is at most `top`, in steps of `first` from an estimate of zero."""
+    """Find the largest value whose sum of squares is at most `top`, or None; `first` is the first step from zero."""
     if profile(best) > top:  # as for the lower end
         return best
     inside, step = best, _NEAR * best if best >= first else first
@@ -254,7 +254,7 @@ def _least_ratio(sample: FloatArray, base: FloatArray) -> float:
 
 
 def _flag_lack_of_fit(groups: Groups, law: Law) -> Iterator[Flag]:
-    """Flag a lack of fit: points of a size scatter less around their mean than the means around the curve (F test).
+    """Flag a lack of fit: means differ from the curve by more than points of a size do (F test).
 
     Source: N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
     """

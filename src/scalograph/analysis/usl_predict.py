@@ -12,7 +12,7 @@ METHOD = "prediction: profile interval of all curves of the law that the points 
 
 
 class Boundary(NamedTuple):
-    """A change of the machine after so many CPUs or workers; `begins` says what is new beyond."""
+    """A change of the machine after a number of CPUs or workers; `begins` names what is new beyond."""
 
     after: int
     begins: str

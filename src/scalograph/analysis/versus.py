@@ -20,15 +20,15 @@ RatioClass = Literal["less", "more", "same", "not shown"]
 
 
 def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
-    """Return the typical score of `a` over that of `b`, from runs interleaved in blocks: a[i] and b[i] in block i.
+    """Return the typical score of `a` over that of `b`; a[i] and b[i] ran in block i.
 
     The interval is robust to slowed runs, widened for a coarse clock, and missing where too few runs stand against two
     modes. Raises ValueError if the lengths differ or `confidence` is no probability.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
-    >>> found = versus([96.0, 96.1, 95.8, 96.3, 95.9], [100.1, 99.9, 100.2, 100.0, 100.3])
-    >>> classify_ratio(found), round(found.value, 3)
+    >>> ratio = versus([96.0, 96.1, 95.8, 96.3, 95.9], [100.1, 99.9, 100.2, 100.0, 100.3])
+    >>> classify_ratio(ratio), round(ratio.value, 3)
     ('less', 0.959)
     """
     x, y, _ = pairs(a, b)

@@ -7,7 +7,7 @@ Only color and tables need rich; it is imported for them alone, so that a plain 
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from scalograph.text.escape import encodable, shorten
 
@@ -20,20 +20,17 @@ if TYPE_CHECKING:
 MAX_MESSAGE = 4000
 
 
-def out() -> "Console":
-    """Return the console of results."""
-    return _console(sys.stdout, stderr=False)
+def out(stderr: bool = False) -> "Console":
+    """Return the console of results, or of progress and errors."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty())
 
 
 def err() -> "Console":
     """Return the console of progress and errors."""
-    return _console(sys.stderr, stderr=True)
-
-
-def _console(stream: TextIO, stderr: bool) -> "Console":
-    from rich.console import Console
-
-    return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty())
+    return out(stderr=True)
 
 
 def say(text: str, style: str = "") -> None:
@@ -53,7 +50,7 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
         return
     from rich.text import Text
 
-    (err if to_stderr else out)().print(Text(text, style=style), soft_wrap=True)  # commands in it can be copied
+    out(to_stderr).print(Text(text, style=style), soft_wrap=True)  # commands in it can be copied
 
 
 def emit_json(document: Any) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.command_line_study.declaration import CommandStudy, map_error, study_text
 from scalograph.cli.options import CommandOptions, SearchOptions
-from scalograph.cli.overrides import parse_option
-from scalograph.cli.pilot_output import print_resume_command, report_interruption
+from scalograph.cli.overrides import option_words, parse_option
+from scalograph.cli.start import print_resume_command, report_interruption
 from scalograph.cli.sweep_options import AnswerOptions, SweepOptions
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
@@ -60,19 +60,13 @@ def run_command_study(
             session = _run(folder / "study.toml", options, ceiling, consent)
         except (StudyError, HostError) as error:
             raise map_error(error) from error
-    again = [*_again(session.results, options), *consent.words()]
+    saved, words = session.results, option_words(None, None, options.wait_quiet, options.when_busy)
+    # With the copy of the study: its file is no more.
+    again = ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder), *consent.words()]
     if session.reason == "interrupted":
         return report_interruption(session, again)
     print_resume_command(session.reason, again)
     return answer(session)
-
-
-def _again(saved: Results, options: AnswerOptions) -> list[str]:
-    """Return the command that resumes, with the saved copy of the study."""
-    from scalograph.cli.overrides import option_words
-
-    words = option_words(None, None, options.wait_quiet, options.when_busy)
-    return ["scalograph", "run", str(saved.study), *words, "--resume", "-o", str(saved.folder)]
 
 
 def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":

@@ -140,10 +140,10 @@ class LiveProgress:
         self._left_s = left_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._search = planner if isinstance(planner, SearchPlanner) else None
-        self._n_forgone = len(reached.skipped) if (reached := self._precision()) else 0
+        self._n_skipped = len(reached.skipped) if (reached := self._precision()) else 0
         self._done = self._before = n_done
-        self._began = self._said = self._told = time.monotonic()
-        self._went_wrong, self._noted = Counter[str](), Counter[str]()
+        self._began = self._printed_at = self._finished_at = time.monotonic()
+        self._failures, self._notes = Counter[str](), Counter[str]()
         self._levels = ""
         console = err()
         self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal else None
@@ -162,26 +162,26 @@ class LiveProgress:
         return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
 
     def run_started(self, run: Run, n_left: int) -> None:
-        """Tell that a run begins."""
+        """Show a run that begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         self._levels = printable(_levels(run.configuration))
 
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """Tell that a run has ended."""
+        """Count a finished run, and print the line where it is due."""
         self._done += 1
-        self._told = time.monotonic()
-        self._went_wrong.update([judgment.verdict] if judgment.verdict in ("disturbed", "failed") else [])
-        if not self._live and self._told - self._said >= QUIET_S:
-            self._said = self._told
+        self._finished_at = time.monotonic()
+        self._failures.update([judgment.verdict] if judgment.verdict in ("disturbed", "failed") else [])
+        if not self._live and self._finished_at - self._printed_at >= QUIET_S:
+            self._printed_at = self._finished_at
             say(self._line())
         if reached := self._precision():
-            self._tell_forgone(run, reached.skipped[self._n_forgone :])
-            self._n_forgone = len(reached.skipped)
+            self._report_skipped(run, reached.skipped[self._n_skipped :])
+            self._n_skipped = len(reached.skipped)
 
     def warned(self, text: str, about: str = "") -> None:
-        """Tell what a person should know; above the live line, where there is one."""
-        self._noted[about] += 1
-        if about in AGAIN and self._noted[about] > 1:
+        """Print a warning, above the live line where there is one; repeated kinds are counted."""
+        self._notes[about] += 1
+        if about in AGAIN and self._notes[about] > 1:
             return
         if self._live:
             self._live.console.print(Text(printable(text)))
@@ -191,7 +191,7 @@ class LiveProgress:
     def _precision(self) -> PrecisionProgress | None:
         return self._planner.progress if self._planner else None
 
-    def _tell_forgone(self, run: Run, configurations: Sequence[Configuration]) -> None:
+    def _report_skipped(self, run: Run, configurations: Sequence[Configuration]) -> None:
         if not configurations:
             return
         more = f" and {len(configurations) - NAMED} more" if len(configurations) > NAMED else ""
@@ -200,8 +200,8 @@ class LiveProgress:
 
     def _line(self) -> str:
         about = "about " if self._search else ""
-        wrong = [f"{self._went_wrong[word]} {word}" for word in ("disturbed", "failed") if self._went_wrong[word]]
-        again = [f"{text}: {count_noun(n - 1, 'time')}" for key, text in AGAIN.items() if (n := self._noted[key]) > 1]
+        wrong = [f"{self._failures[word]} {word}" for word in ("disturbed", "failed") if self._failures[word]]
+        again = [f"{text}: {count_noun(n - 1, 'time')}" for key, text in AGAIN.items() if (n := self._notes[key]) > 1]
         near = [_near(reached)] if (reached := self._precision()) else []
         near += [self._search.state.summary] if self._search and self._search.state.summary else []
         left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
@@ -211,7 +211,7 @@ class LiveProgress:
     def _times(self) -> tuple[float | None, float | None]:
         """Estimate seconds until all runs are done and until the budget ends; None is unknown."""
         now, n = time.monotonic(), self._done - self._before
-        until = self._told + (self._told - self._began) / n * (self._total - self._done) if n else None
+        until = self._finished_at + (self._finished_at - self._began) / n * (self._total - self._done) if n else None
         return until and until - now, None if self._left_s is None else self._began + self._left_s - now
 
 

@@ -43,8 +43,8 @@ def command(
     scalograph plan my-study.toml --host guest
     scalograph plan my-study.toml --no-host --cpus 64
     """
-    from scalograph.cli.pilot_output import document as as_document
-    from scalograph.cli.pilot_output import proposal, show
+    from scalograph.cli.start import document as as_document
+    from scalograph.cli.start import proposal, show
     from scalograph.protocol import results
     from scalograph.questions.registry import is_search
     from scalograph.run.plan import expected_time, plan

@@ -63,8 +63,8 @@ def assert_scales(
 def judge_speedup(measured: Mapping[str, Any], at_least: float) -> Estimate:
     """Return the speedup that `measure --json` printed.
 
-    Raises AssertionError where its interval lies below `at_least`, SkipTest where it has none, one that holds `at_least`,
-    or the runs are unusable.
+    Raises AssertionError where its interval lies below `at_least`, SkipTest where it has none or one that holds
+    `at_least`, or the runs are unusable.
     """
     document = measured["speedup"]
     if measured["verdict"] == "reject" or not document or document["low"] is None:

@@ -77,7 +77,7 @@ def configuration_refusals(study: Study, facts: HostFacts) -> Callable[[Configur
 
     @cache
     def launch(*levels: Level) -> Launch:
-        """The last factor varies fastest: the launch of the levels before it is made once."""
+        """Return the launch of these levels; the last varies fastest, so that of the levels before is made once."""
         return controls[len(levels) - 1].apply(launch(*levels[:-1]), levels[-1], facts) if levels else Launch()
 
     @cache

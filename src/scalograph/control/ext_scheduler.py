@@ -67,12 +67,7 @@ class SchedulerControl(MachineControl):
 
     @contextmanager
     def apply_settings(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:
-        """Start the program, prove by the kernel that its scheduler is at work, and end it.
-
-        Raises:
-            HostError: another one is at work, the program ended, or the kernel did not take its scheduler or does not
-                take its own again.
-        """
+        """Start the program, prove by the kernel that its scheduler is active, and end it. Raises HostError."""
         if level is False:
             yield None
             return
@@ -139,9 +134,8 @@ def _run_scheduler(level: str, path: str, root: Path) -> Iterator[None]:
     null = subprocess.DEVNULL
     with tempfile.TemporaryFile() as output:
         try:
-            program = subprocess.Popen(
-                [*_TIED, path], stdin=null, stdout=null, stderr=output, start_new_session=True, cwd="/"
-            )
+            argv = [*_TIED, path]
+            program = subprocess.Popen(argv, stdin=null, stdout=null, stderr=output, start_new_session=True, cwd="/")
         except OSError as error:
             raise HostError(SCHEDULER, f"setpriv: {error.strerror}", "that of util-linux", "install it") from error
         with program:
@@ -158,9 +152,8 @@ def _wait_until_active(level: str, root: Path, program: "subprocess.Popen[bytes]
         ended = program.poll() is not None
         if ended or time.monotonic() > until:
             how = f"{level} ended with exit code {program.returncode}" if ended else f"not taken in {START_S:g} s"
-            raise HostError(
-                SCHEDULER, f"{how}; it said: {_last_line(output)!a}", f"{level} at work", "start it by hand, as root"
-            )
+            problem = f"{how}; it said: {_last_line(output)!a}"
+            raise HostError(SCHEDULER, problem, f"{level} at work", "start it by hand, as root")
         time.sleep(_POLL_S)
 
 

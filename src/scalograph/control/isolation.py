@@ -90,10 +90,8 @@ def find_isolation_refusal(root: Path = Path("/")) -> Refusal | None:
         return Refusal("no cgroup v2 is mounted", _UNIFIED)
     if "cpuset" not in (read(mount / "cgroup.controllers") or "").split():
         taken = v1_mount("cpuset", root)
-        reason = (
-            f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
-        )
-        return Refusal(reason, _UNIFIED)
+        v1 = f"cgroup v1 has the cpuset controller ({taken})"
+        return Refusal(v1 if taken else "cgroup v2 has no cpuset controller here", _UNIFIED)
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
         return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")

@@ -99,7 +99,7 @@ class CpuDomains:
         return [self._name(name) for name in names]
 
     def _has_cpus(self, domain: str) -> bool:
-        """As `has_cpus`, in a tree that a guest may have filled."""
+        """Return what `has_cpus` does, in a tree that a guest may have filled."""
         try:
             return normalize_value(read_below(self.root, f"{_CPUS}/cpufreq/{domain}/affected_cpus", _PAGE)) != ""
         except OSError:
@@ -137,7 +137,7 @@ class OnlineCpus:
         return f"{_CPUS}/cpu{cpu}/online"
 
     def _is_online(self, cpu: int) -> bool:
-        """A CPU that cannot be taken offline, as the first one of most machines, has no such file."""
+        """Return whether a CPU is online; one that cannot be taken offline, as most first ones, has no such file."""
         try:
             return normalize_value(read_below(self.root, self._name(cpu), _PAGE)) == "1"
         except FileNotFoundError:
@@ -165,7 +165,7 @@ class KernelSetting(NamedTuple):
 
 
 def _turbo(root: Path, _name: str) -> KernelFile:
-    """The switch of Intel's own driver forbids what that of the others grants."""
+    """Return the switch of turbo: that of Intel's own driver forbids what that of the others grants."""
     forbids = f"{_CPUS}/intel_pstate/no_turbo"
     if (root / forbids).exists():
         return KernelFile(root, forbids, words=(("on", "0"), ("off", "1")))

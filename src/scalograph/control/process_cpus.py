@@ -103,9 +103,8 @@ def cpu_refusals(study: Study, program: Program, facts: HostFacts) -> Callable[[
         if launch.placement != Launch.placement and launch.n_cpus is None:
             launch = replace(launch, n_cpus=count_available(launch.placement, facts.cpus))
         try:
-            _refuse_too_many(
-                cpu_demands(program.processes_for(configuration), program.values, configuration), launch, facts
-            )
+            demands = cpu_demands(program.processes_for(configuration), program.values, configuration)
+            _refuse_too_many(demands, launch, facts)
         except LevelError as error:
             return str(error)
         return None

@@ -102,9 +102,9 @@ def lock_machine(
     with PrivateDir(path) as folder, ExitStack() as locks:
         first = not _lock_counts.get(path)
         if first:
-            turn = LockLease(wait_s, tell)
-            locks.callback(os.close, take_user_lock(folder, turn))
-            if (shared := take_shared_lock(store.shared, turn)) is not None:
+            lease = LockLease(wait_s, tell)
+            locks.callback(os.close, take_user_lock(folder, lease))
+            if (shared := take_shared_lock(store.shared, lease)) is not None:
                 locks.callback(os.close, shared)
         _lock_counts[path] = _lock_counts.get(path, 0) + 1
         try:
@@ -239,7 +239,6 @@ def _write(folder: PrivateDir, record: Changes) -> None:
         return
     content = json.dumps(record.model_dump(mode="json")).encode() + b"\n"
     if len(content) > MAX_BYTES:
-        raise HostError(
-            str(folder.path / CHANGES), f"{len(record.changes)} settings at once", "fewer", "change fewer together"
-        )
+        problem = f"{len(record.changes)} settings at once"
+        raise HostError(str(folder.path / CHANGES), problem, "fewer", "change fewer together")
     folder.write(CHANGES, content)

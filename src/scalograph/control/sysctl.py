@@ -1,7 +1,7 @@
 """Settings of the machine by name: sysctls, CPU governor, turbo, huge pages, I/O scheduler."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from scalograph.control.control import LevelError, unknown_level
@@ -130,13 +130,12 @@ class IoSchedulerControl(MachineControl):
 
     def changes(self, value: KernelValue) -> Sequence[SettingChange]:
         """Return what is undone: the scheduler, then its parameters and those of the queue, which it set anew."""
-        return (*self._parameters(value), value.change())
-
-    def _parameters(self, value: KernelValue) -> Iterator[SettingChange]:
         queue = value.store.kernel / "sys/block" / self.name / "queue"
         own = sorted(f"iosched/{file.name}" for file in queue.glob("iosched/*"))
+        changes = []
         # Undone from the end: a scheduler may set its own anew when the number of requests is written.
         for name in (*own, "wbt_lat_usec", "nr_requests"):
-            # The kernel lists some that it does not tell, as without throttling of writes.
+            # The kernel lists some that it does not report, as without throttling of writes.
             with suppress(HostError):
-                yield KernelValue(Setting.IO_QUEUE, f"{self.name}/{name}", value.store).change()
+                changes.append(KernelValue(Setting.IO_QUEUE, f"{self.name}/{name}", value.store).change())
+        return (*changes, value.change())

@@ -30,7 +30,7 @@ class GridPlanner:
         self._planned = {run.run: run for run in grid_runs(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}
-        self._n_impossible = Counter[int]()
+        self._n_invalid = Counter[int]()
         for name, run in self._planned.items():
             self._left.setdefault(run.block, {})[name] = run
 
@@ -40,7 +40,7 @@ class GridPlanner:
         return None if self.stop_reason else next(left, None)
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take the verdict on a run; at the end of a block, plan its disturbed runs again or return why not.
+        """Take the verdict on a run; at the end of a block, repeat disturbed runs or return why not.
 
         Raises StudyError if the name of this run belongs to another configuration.
         """
@@ -51,7 +51,7 @@ class GridPlanner:
             return None
         if verdict in REPEATED:
             self._disturbed.setdefault(run.block, []).append(asked)
-            self._n_impossible[run.block] += verdict == "invalid"
+            self._n_invalid[run.block] += verdict == "invalid"
         return None if left else self._repeat(run.block)
 
     def resume(self) -> None:
@@ -83,10 +83,10 @@ class GridPlanner:
 
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
-        n_impossible, of = self._n_impossible.pop(block, 0), f"of {n} runs of block {block + 1}"
-        n_taken = len(disturbed) - n_impossible
-        if 2 * n_impossible > n:
-            return f"not measurable: {n_impossible} {of} cannot be as recorded; not repeated"
+        n_invalid, of = self._n_invalid.pop(block, 0), f"of {n} runs of block {block + 1}"
+        n_taken = len(disturbed) - n_invalid
+        if 2 * n_invalid > n:
+            return f"not measurable: {n_invalid} {of} cannot be as recorded; not repeated"
         if 2 * n_taken > n and not self._design.study.protocol.wait_quiet_s:
             return self._too_busy(f"{n_taken} {of} were disturbed")
         for run in sorted(disturbed, key=lambda run: run.run):
@@ -104,7 +104,7 @@ class GridPlanner:
         return f"machine busy, not measurable now: {finding}; not repeated ({_CHOICES})"
 
     def _again(self, run: Run) -> Run | None:
-        """Return the repeat of a run; its name and replicate follow from the run, so that a replay finds the same."""
+        """Return the repeat of a run; its name and replicate follow from the run, as a replay needs."""
         name, _, times = run.run.partition("r")
         number = int(times or 0) + 1
         if number > self._max_reruns:

@@ -86,7 +86,7 @@ class RunPlan(Protocol):
         """The number of runs that a block is expected to hold."""
 
     def outlook(self) -> str:
-        """Say what will be run."""
+        """Describe what will be run."""
 
 
 def run_plan(design: Design) -> RunPlan:

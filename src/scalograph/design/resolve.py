@@ -18,7 +18,7 @@ from scalograph.study.scalars import Level, list_words, truncate
 
 
 class Exclusions:
-    """Exclusions of a study as bits: a level has those that it does not contradict; one without a factor is none."""
+    """Exclusions of a study as bits: a level has those that it does not contradict."""
 
     def __init__(self, exclude: Sequence[Mapping[str, Sequence[Level]]]) -> None:
         self._met: dict[str, dict[Level, int]] = {}
@@ -58,9 +58,7 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda configurati
         HostError: it grants no level of a factor, or none but the baseline.
     """
     declared, (study, left_out) = study, _resolve_levels(study, facts)
-    _refuse_nothing(study, left_out)
-    _refuse_baseline(study)
-    _refuse_baseline_alone(declared, study, left_out)
+    _refuse_missing_levels(declared, study, left_out)
     of_workload, of_host = _add_jvm(refusal, study), configuration_refusals(study, facts)
     kept, dropped = _configurations(study, lambda levels: of_workload(levels) or of_host(levels))
     if not kept:
@@ -108,8 +106,11 @@ def _add_jvm(refusal: Refusal, study: Study) -> Refusal:
     return lambda configuration: refusal({**configuration, "java": configuration[chooses]})
 
 
-def _refuse_baseline(study: Study) -> None:
-    """Refuse a baseline that is no level once "all" is resolved."""
+def _refuse_missing_levels(declared: Study, study: Study, left_out: Sequence[str]) -> None:
+    """Refuse a study whose host lacks all levels of a factor, the baseline, or a level to compare."""
+    for name, factor in study.factors.items():
+        if not factor.levels:
+            raise _not_granted(name, left_out, f"a level of {name}")
     for name, level in study.baseline.items():
         levels = study.factors[name].levels
         if level not in levels:
@@ -118,18 +119,7 @@ def _refuse_baseline(study: Study) -> None:
             raise StudyError.one(
                 f"baseline.{name}", problem, f"one of {expected}", "choose a baseline that every host has"
             )
-
-
-def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
-    for name, factor in study.factors.items():
-        if not factor.levels:
-            raise _not_granted(name, left_out, f"a level of {name}")
-
-
-def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
-    """Refuse a baseline that this host grants nothing to compare with."""
-    for name, level in study.baseline.items():
-        if study.factors[name].levels == [level] != declared.factors[name].levels:
+        if levels == [level] != declared.factors[name].levels:
             raise _not_granted(name, left_out, f"a level of {name} to compare {level} with")
 
 
@@ -231,7 +221,7 @@ _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}[\w.+~-]{0,50}", re.ASCII)
 
 
 def assumed_host(study: Study, n_cpus: int) -> HostFacts:
-    """Return a host with so many CPUs that grants everything and has the JVMs of the study.
+    """Return a host of `n_cpus` CPUs that grants everything and has the JVMs of the study.
 
     A core has two CPUs where a study compares siblings, else one. Kernels that are named by their releases are those of
     another machine, which is booted with them; others are those of guests.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from scalograph.design.planner import Design
-from scalograph.design.search_steps import (Key, Search, SearchState, SearchSteps, configuration_key)
+from scalograph.design.search_steps import Key, Search, SearchState, SearchSteps, configuration_key
 from scalograph.design.stopping_rule import score, work_time
 from scalograph.errors import StudyError
 from scalograph.protocol.record import Record
@@ -19,7 +19,7 @@ Score = Callable[[Record], float | None]
 
 
 class SearchPlanner:
-    """A planner that measures the first levels of a search, then takes a step at a time; a step is a block.
+    """A planner that measures the first levels of a search, then one step, a block, at a time.
 
     A disturbed run is repeated at once, at most `max_reruns` times; then the next step is chosen again. If more than
     half of the runs were disturbed, or eight in a row, the machine is too busy, and the search ends without an answer
@@ -44,7 +44,7 @@ class SearchPlanner:
     def resume(self) -> None:
         """Reset the stop reason: whether the machine is busy is judged by the runs of the new session."""
         self.stop_reason = ""
-        self._n_disturbed = self._n_in_a_row = self._n_impossible = 0
+        self._n_disturbed = self._n_in_a_row = self._n_invalid = 0
         self._n_before = len(self._told)
 
     @property
@@ -88,7 +88,7 @@ class SearchPlanner:
         self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
         self._told[run.run], self._again, self._under_way = configuration_key(run.configuration), "", level
         if verdict in REPEATED:
-            self._n_impossible += verdict == "invalid"
+            self._n_invalid += verdict == "invalid"
             return self._repeat_disturbed(run.run)
         self._n_in_a_row = 0
         note = self._steps.observe(run.configuration, self._score(record) if verdict in COUNTED else None)
@@ -103,7 +103,9 @@ class SearchPlanner:
         return StudyError.one("resume: design", problem, f"{self._search.what} in {shown}", "start anew")
 
     def _run(self, name: str, configuration: Mapping[str, Level]) -> Run:
-        return Run(name, self._steps.block, configuration, [*self._told.values()].count(configuration_key(configuration)))
+        return Run(
+            name, self._steps.block, configuration, [*self._told.values()].count(configuration_key(configuration))
+        )
 
     def _repeat_disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
@@ -126,7 +128,7 @@ class SearchPlanner:
 
     def _too_many(self) -> tuple[str, str]:
         """Return the stop reason and its message: waiting helps only if the machine is busy."""
-        if 2 * self._n_impossible > self._n_disturbed:
+        if 2 * self._n_invalid > self._n_disturbed:
             return "invalid", "not measurable: {} cannot be as recorded{}"
         return "busy", "machine busy, not measurable now: {} were disturbed{} (wait for quiet: --wait-quiet 10m)"
 

@@ -14,7 +14,7 @@ Key = tuple[tuple[str, Any], ...]
 
 
 class SearchState(Protocol):
-    """How far a search is: pure in the levels, the seed and what was told, in that order."""
+    """State of a search: a pure function of the levels, the seed and what was observed, in order."""
 
     @property
     def next_level(self) -> int | None:
@@ -43,14 +43,13 @@ class Search(Generic[C]):
     """A search over the levels of one factor, or over numbered points.
 
     Attributes:
-        what: is searched: the factor, or the word for a point.
-        steps: level -> configurations of the runs that one step makes there: one, or several that are compared. The
-            state may add to them.
-        first: levels that are measured whatever they say, in their order.
+        what: the factor, or the word for a point.
+        steps: level -> configurations of the runs of one step, one or several; the state may add to them.
+        first: levels that are measured in any case, in order.
         state: what is known; mutable.
-        most: runs at most, disturbed ones and all.
+        most: runs at most, including disturbed ones.
         seed: of the order of the runs in a step.
-        combined: the score of a step from those of its runs, in the order of `steps`.
+        combine: the score of a step from those of its runs, in the order of `steps`.
     """
 
     what: str
@@ -59,7 +58,7 @@ class Search(Generic[C]):
     state: C
     most: int
     seed: int = 0
-    combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
+    combine: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
 
     def order(self, number: int, level: int) -> list[Configuration]:
         """Return the runs of a step in random order, so that drift favors none."""
@@ -67,11 +66,7 @@ class Search(Generic[C]):
 
 
 class SearchSteps:
-    """The steps of a search: runs go in, and the state is told of each step that is complete, or has failed.
-
-    Attributes:
-        block: of the step under way; each step is a block of its own.
-    """
+    """The steps of a search, each a block: the state observes each step that is complete or has failed."""
 
     def __init__(self, search: Search[Any]) -> None:
         self._search = search
@@ -86,7 +81,9 @@ class SearchSteps:
         key = configuration_key(configuration)
         if key not in self._levels and len(self._search.steps) > self._n_known:
             self._levels |= {
-                configuration_key(t): level for level, configurations in self._search.steps.items() for t in configurations
+                configuration_key(t): level
+                for level, configurations in self._search.steps.items()
+                for t in configurations
             }
             self._n_known = len(self._search.steps)
         return self._levels.get(key)
@@ -111,14 +108,9 @@ class SearchSteps:
         return [t for t in self._search.order(self.block, level) if configuration_key(t) not in self._scores]
 
     def observe(self, configuration: Configuration, time: float | None) -> str | None:
-        """Take a run that was not disturbed; with the last one of its step the state has the score.
+        """Take the time of an undisturbed run, None without one, which ends its step; return a message, if any.
 
-        Args:
-            configuration: of a step.
-            time: of the same work; None where the run has none, which ends its step.
-
-        Returns:
-            What a person should know.
+        With the last run of a step the state observes its score.
         """
         level = self.level_of(configuration)
         if level is None:
@@ -130,7 +122,7 @@ class SearchSteps:
         keys = [configuration_key(t) for t in self._search.steps[level]]
         if not all(other in self._scores for other in keys):
             return None
-        score = self._search.combined([self._scores[other] for other in keys])
+        score = self._search.combine([self._scores[other] for other in keys])
         self.end()
         return self._state.observe(level, score)
 

@@ -57,7 +57,7 @@ def score(study: Study, record: Record) -> float | None:
 
 
 def work_time(study: Study, score: float | None) -> float | None:
-    """Return a score as time for the same work: of a rate its inverse; None for what is not above 0."""
+    """Return a score as time for the same work, the inverse of a rate; None unless above 0."""
     if score is None or score <= 0:
         return None
     return 1 / score if study.responses[primary_response(study)].better == "higher" else score

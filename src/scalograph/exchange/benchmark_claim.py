@@ -154,14 +154,10 @@ def _agreement_text(held: "BenchmarkComparison") -> str:
         return f"too few {'forks' if held.figures.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
     if held.label == "agree":
         return f"agree within {percent_at_most(largest_difference(low, high))}"
-    return f"{held.instrument} is {_times(held.ratio)} times {held.label}"
-
-
-def _times(ratio: Estimate) -> str:
-    """Format the ratio as a number above 1, whichever way it points."""
-    if ratio.value is None or ratio.low is None or ratio.high is None or ratio.low > 1:
-        return str(estimate(ratio))
-    return str(estimate(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
+    times = held.ratio  # as a number above 1, whichever way it points
+    if times.value is not None and low <= 1:
+        times = Estimate(value=1 / times.value, low=1 / high, high=1 / low)
+    return f"{held.instrument} is {estimate(times)} times {held.label}"
 
 
 _NOTE = (

@@ -56,7 +56,11 @@ def runs(table: Table) -> Columns:
     names = _factors(table, head)
     taken = {*head, *names.values()}
     scores = {name: f"response.{name}" if name in taken else name for name in table.study.responses}
-    lines = (_run_line(row, names, scores) for row in table.rows)
+    causes = (row.causes[0].text if row.causes else "" for row in table.rows)
+    lines = (
+        {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
+        for row, cause in zip(table.rows, causes, strict=True)
+    )
     return _columns((*head, *names.values(), *scores.values()), lines)
 
 
@@ -127,11 +131,6 @@ def _observation_lines(row: Row, names: Mapping[str, str], units: Mapping[str, s
     for response, values in row.observations.items():
         for iteration, value in enumerate(values):
             yield {**head, "response": response, "iteration": iteration, "value": value, "unit": units[response]}
-
-
-def _run_line(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Line:
-    cause = row.causes[0].text if row.causes else ""
-    return {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
 
 
 def _columns(names: Iterable[str], lines: Iterable[Line]) -> Columns:

@@ -10,7 +10,7 @@ from scalograph.findings.sample import Sample
 from scalograph.protocol.findings import Claim, Curve, Part, TableDoc
 from scalograph.protocol.plain import Level, Model
 
-Samples = Mapping[tuple[Level, ...], Sample]
+SampleMap = Mapping[tuple[Level, ...], Sample]
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def parse_caveat(text: str) -> Caveat:
     >>> parse_caveat("not decided at 2 points; 8 more pairs would do").effect
     '8 more pairs would do'
     """
-    reason, *does = re.split(r"[:;] ", text, maxsplit=1)
-    return Caveat(reason, "".join(does))
+    reason, *effect = re.split(r"[:;] ", text, maxsplit=1)
+    return Caveat(reason, "".join(effect))
 
 
 def format_sentence(text: str, most: int | None = None) -> str:

@@ -102,8 +102,8 @@ def drift_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Caveat]:
         half = factor * _typical_half_width(samples, primary_response(table), confidence)
         if half > WIDE:
             wide = f"{factor:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
-            does = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
-            yield Caveat(f"the machine drifted from block to block (p = {drift.p:.2g})", does)
+            effect = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
+            yield Caveat(f"the machine drifted from block to block (p = {drift.p:.2g})", effect)
 
 
 def find_drift(table: Table, samples: Sequence[Sample]) -> Drift | None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from scalograph.analysis.comparisons import Comparison, compare
 from scalograph.analysis.estimate import Estimate, join_flags
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, point_key
 from scalograph.findings.names import curve_factor, factor_columns, find_cpu_factor, levels_text, title, varying_factors
 from scalograph.findings.row import Key
@@ -22,7 +22,7 @@ MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
 
 def configuration_tables(
-    table: Table, curves: Sequence[Curve], samples: Samples, visible: EffectNotes
+    table: Table, curves: Sequence[Curve], samples: SampleMap, visible: EffectNotes
 ) -> list[TableDoc]:
     """Make tables with a row per configuration, split by as many factors as keep them readable."""
     factor = curve_factor(table)
@@ -85,7 +85,7 @@ def _estimate_cell(estimate: Estimate | None) -> Cell:
     return estimate or Estimate(warnings=("not taken here",))
 
 
-def pivot_tables(table: Table, samples: Samples, curves: Sequence[Curve], visible: EffectNotes) -> list[TableDoc]:
+def pivot_tables(table: Table, samples: SampleMap, curves: Sequence[Curve], visible: EffectNotes) -> list[TableDoc]:
     """Make the pivot tables that the study asks for."""
     gains = {point_key(table, curve, point): point.speedup for curve in curves for point in curve.points}
     docs = []
@@ -102,7 +102,7 @@ _Head = tuple[Level | None, str]
 
 def _pivot(
     table: Table,
-    chosen: Samples,
+    chosen: SampleMap,
     gains: Mapping[Key, Estimate | None],
     index: int,
     wish: ReportTable,
@@ -131,14 +131,14 @@ def _pivot_column(table: Table, wish: ReportTable, head: _Head) -> Column:
     return Column(name=levels_text(table, {wish.columns: level}), unit=unit, kind="estimate")
 
 
-def _present_levels(table: Table, name: str, chosen: Samples) -> list[Level]:
+def _present_levels(table: Table, name: str, chosen: SampleMap) -> list[Level]:
     present = {sample.configuration[name] for sample in chosen.values()}
     return [level for level in table.study.factors[name].levels if level in present]
 
 
 def _pivot_cell(
     table: Table,
-    samples: Samples,
+    samples: SampleMap,
     gains: Mapping[Key, Estimate | None],
     response: str,
     here: Sequence[Key],
@@ -159,7 +159,7 @@ _WORDS = {
 }
 
 
-def baseline_table(table: Table, samples: Samples) -> TableDoc | None:
+def baseline_table(table: Table, samples: SampleMap) -> TableDoc | None:
     """Compare the baseline on each CPU count with that on the fewest; None for a single CPU count."""
     factor = find_cpu_factor(table.study)
     how = find_speedup_rule(table, curve_factor(table))
@@ -184,7 +184,7 @@ def baseline_table(table: Table, samples: Samples) -> TableDoc | None:
     return TableDoc(id="baseline-across-cpus", title=heading, note=note, columns=columns, rows=rows)
 
 
-def _groups(table: Table, samples: Samples, factor: str) -> list[list[Sample]]:
+def _groups(table: Table, samples: SampleMap, factor: str) -> list[list[Sample]]:
     """Group the baseline samples that differ in the CPU count only, fewest CPUs first."""
     ((name, level),) = table.study.baseline.items()
     groups: dict[Key, list[Sample]] = {}

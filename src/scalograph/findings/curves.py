@@ -12,7 +12,7 @@ from scalograph.analysis.modes import Bimodality, common_step, find_modes, widen
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.design.stopping_rule import stopping
 from scalograph.findings import whole_run
-from scalograph.findings.answer import Caveat, Samples
+from scalograph.findings.answer import Caveat, SampleMap
 from scalograph.findings.names import curve_factor, find_response
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, group_samples, sample_flags
@@ -84,7 +84,7 @@ def point_key(table: Table, curve: Curve, point: Point) -> Key:
     return tuple(levels[name] for name in table.study.factors)
 
 
-def make_curves(table: Table, samples: Samples) -> list[Curve]:
+def make_curves(table: Table, samples: SampleMap) -> list[Curve]:
     """Make one curve for each combination of levels of the other factors."""
     factor = curve_factor(table)
     groups = group_samples(samples.values(), factor)

@@ -1,11 +1,11 @@
-"""How far disturbance that passed the verdict may have moved an estimate.
+"""Bias bounds: how far disturbance that passed the verdict may have moved an estimate.
 
-Runs that count are not free of disturbance: less than 2 % was taken from a clean one, from an unverified one perhaps
+Counted runs are not free of disturbance: a clean one lost less than 2 % to interference, an unverified one perhaps
 more. On a virtual machine such runs are longer by much more than was taken, because the host is busy then. So the study
-itself tells what it costs: its runs that lost something against its quiet ones, within configurations. Where these do
-not differ by more than chance, each run counts with what was taken from it at most, and what that costs.
+itself shows the cost: its runs that lost something against its quiet ones, within configurations. Where these do not
+differ by more than chance, each run counts with the upper bound of what it lost, and its cost.
 
-Its coverage: benchmarks/statistics_trust.py.
+Coverage: benchmarks/statistics_trust.py.
 """
 
 import math
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Key, Row
 from scalograph.findings.sample import is_mostly_unverified
 from scalograph.findings.speedup_rule import primary_response
@@ -42,7 +42,7 @@ class _Losses(NamedTuple):
     quiet: NDArray[np.bool_]
 
 
-def bias_bounds(table: Table, samples: Samples) -> dict[Key, float]:
+def bias_bounds(table: Table, samples: SampleMap) -> dict[Key, float]:
     """Bound the bias of each configuration's primary response, as a share; infinite if unbounded."""
     name = primary_response(table)
     losses = {key: _losses(sample.rows(name)) for key, sample in samples.items() if sample.rows(name)}

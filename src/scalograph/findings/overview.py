@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import curve_factor, shorten, title
 from scalograph.findings.row import Key, Row, row_keys
 from scalograph.findings.sample import OtherLevels, Sample, count_repeats, other_levels
@@ -87,7 +87,7 @@ _NONE = Cause("", None, "", "")
 _SLOWER = 0.9  # share of the frequency in other runs
 
 
-def run_log(table: Table, samples: Samples) -> RunLog | None:
+def run_log(table: Table, samples: SampleMap) -> RunLog | None:
     """List the runs in execution order; None if there are more than `MAX_RUNS`."""
     rows = [row for row in table.rows if not row.warmup]
     if len(rows) > MAX_RUNS:

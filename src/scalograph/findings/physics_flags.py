@@ -12,9 +12,9 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
 from scalograph.study.model import Study
 
-# True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
+# True of many honest programs (they wait for a disk, or ask another source for the CPUs): no flag of a configuration.
 HARMLESS: tuple[PhysicsGate, ...] = ("baseline off the CPU", "believes in other CPUs")
-# `speedup` has told it already, in the warnings of the point.
+# `speedup` has reported it already, in the warnings of the point.
 FLAGGED_BEFORE: tuple[PhysicsGate, ...] = ("speedup above the CPUs",)
 
 

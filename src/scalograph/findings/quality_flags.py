@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from scalograph.design.stopping_rule import stopping
-from scalograph.findings.answer import Caveat, Samples
+from scalograph.findings.answer import Caveat, SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.row import Key
 from scalograph.findings.sample import Sample, is_functional, is_mostly_unverified
@@ -20,13 +20,13 @@ from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, percent_at_most
 from scalograph.text.scale import SECONDS
 
-# Past this share of marked configurations, or of marked numbers of the claim, the whole is doubted.
+# Past this share of flagged configurations, or of flagged numbers of the claim, the study is doubted.
 MANY = 1 / 3
-# An estimate that may be off by more than three times the typical one is marked, within these limits.
+# An estimate whose bias bound is over three times the typical one is flagged, within these limits.
 LIMITS, FAR = (0.05, 0.10), 3
 
 _FUNCTIONAL, _FEWER = "functional, not timing: figures of time are left out", "to fewer CPUs than"
-# Kind of mark -> what configurations of it do, of one and of several, and what that does to the result.
+# Kind of flag -> what such configurations do, of one and of several, and the effect on the result.
 _KINDS = {
     "none": ("has no successful run", "have no successful run", "they are missing"),
     "disturbed": ("rests on disturbed runs", "rest on disturbed runs", "their times are too long"),
@@ -44,7 +44,7 @@ _KINDS = {
     "confined": (f"keeps {_FEWER} it was given", f"keep {_FEWER} they were given", "their programs chose so"),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
-# Kinds of which no figure stands.
+# Kinds without any usable value.
 GRAVE = ("physics", "none")
 _EFFECT_ON_ONE = {
     "none": "it is missing",
@@ -57,13 +57,13 @@ _EFFECT_ON_ONE = {
     "confined": "its program chose so",
     "survivors": "its CPU time may be missing",
 }
-# What disturbance does to figures that are no times, of one configuration or several: to rates, and to any others.
+# The effect of disturbance on values that are no times, of one configuration or several: rates, and any others.
 _EFFECT_BY_SCALE: Mapping[str | None, Mapping[str, str]] = {
     "time": {},
     "rate": {"disturbed": "rates are too low", "unverified": "rates may be too low"},
     None: dict.fromkeys(("disturbed", "unverified"), "disturbance may have changed the figures"),
 }
-# Code of a flag -> kind of mark, and its text.
+# Code of a flag of a point -> kind of flag here, and its text.
 _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
     "cold start": ("cold", "its first runs were cold"),
@@ -72,7 +72,7 @@ FlagsByKey = Mapping[Key, tuple[str, str]]
 
 
 def find_flags(
-    table: Table, curves: Sequence[Curve], samples: Samples, bound: Mapping[Key, float], gates: Mapping[Key, str]
+    table: Table, curves: Sequence[Curve], samples: SampleMap, bound: Mapping[Key, float], gates: Mapping[Key, str]
 ) -> FlagsByKey:
     """Find the gravest flag of each configuration and store it at its point.
 
@@ -155,10 +155,10 @@ def summarize_flags(table: Table, flags: FlagsByKey, bound: Mapping[Key, float],
     response, reasons = table.study.responses[primary_response(table)], dict[str, Caveat]()
     scale = scale_of(response) or ("time" if response.unit in SECONDS else None)
     for kind, count in Counter(kind for kind, _ in flags.values()).most_common():
-        singular, several, does = _KINDS[kind]
-        does = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, does) if count == 1 else does)
+        singular, several, effect = _KINDS[kind]
+        effect = _EFFECT_BY_SCALE[scale].get(kind) or (_EFFECT_ON_ONE.get(kind, effect) if count == 1 else effect)
         which = "the only configuration" if n == 1 else f"{count} of {count_noun(n, 'configuration')}"
-        reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", does, whole)
+        reasons[kind] = Caveat(f"{which} {singular if count == 1 else several}", effect, whole)
     caveats, grave = [*reasons.values()], next((reasons[kind] for kind in GRAVE if kind in reasons), None)
     off = [value for key, value in bound.items() if key not in flags]
     if basis(table.study.question) != "configurations" or not off or len(off) < len(flags):

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from scalograph.analysis.quantiles import Histogram
 from scalograph.analysis.steady import Kind
-from scalograph.analysis.tail import Histogram
 from scalograph.study.scalars import Level
 from scalograph.verdict.cause import Cause
 

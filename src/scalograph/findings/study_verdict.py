@@ -23,10 +23,9 @@ from scalograph.questions.registry import basis
 from scalograph.text.quantities import count_noun, two_digits
 from scalograph.verdict.cause import COUNTED, Cause
 
-# Past this share of failed runs a study is doubted; from the other one on, of unverified runs.
+# Shares of failed and of unverified runs past which a study is doubted.
 FAILED, UNVERIFIED = 0.10, 0.50
-# Farther apart no percentage tells more.
-FAR_APART = 100
+FAR_APART = 100  # farther apart no percentage tells more
 
 
 def study_caveats(
@@ -66,13 +65,13 @@ def worst_cause(runs: Iterable[Row]) -> str:
 def _run_caveats(table: Table, runs: Sequence[Row], ok: Sequence[Row]) -> Iterable[Caveat]:
     verdicts, failed = Counter(row.verdict for row in ok), len(runs) - len(ok)
     if n := verdicts["invalid"]:
-        does = "they are left out, but a clock or a counter is wrong"
-        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", does)
+        effect = "they are left out, but a clock or a counter is wrong"
+        yield Caveat(f"{n} of {count_noun(len(ok), 'run')} cannot be as recorded", effect)
     # Of an array failures are an answer.
     if failed > FAILED * len(runs) and basis(table.study.question) != "array":
         yield Caveat(f"{failed} of {count_noun(len(runs), 'run')} failed", "the others may not be typical")
     n = verdicts["unverified"]
-    # Where configurations stand for themselves, those that rest on such runs are marked.
+    # Where configurations stand for themselves, those that rest on such runs are flagged.
     if basis(table.study.question) != "configurations" and n and n >= UNVERIFIED * len(ok):
         yield Caveat(f"{n} of {count_noun(len(ok), 'run')} are unverified", "they count, and may have been disturbed")
 
@@ -97,8 +96,7 @@ def _bimodality_caveats(table: Table, samples: Sequence[Sample]) -> Iterable[Cav
         yield Caveat(f"runs have two modes, {apart} apart", f"{high} % are in the higher one; an average is neither")
 
 
-# Past this share of disturbed or failed runs a study cannot be believed at all.
-REJECT = 0.50
+REJECT = 0.50  # past this share of disturbed or failed runs a study is unusable
 # Why a study ended, where it did before its first run.
 _NO_RUNS = {
     "budget": "the first block would be past the budget",
@@ -113,19 +111,18 @@ _REMEDIES = {
     "neighbor": "mostly other programs had the CPUs: end them, or wait (--wait-quiet 10m)",
 }
 MAX_POINTS = 3
-# Percent: a larger effect is no measure of what can be seen.
-MAX_EFFECT = 1000.0
+MAX_EFFECT = 1000.0  # percent: a larger effect is no measure of what can be seen
 
 
 def judge_study(
     table: Table,
     samples: Sequence[Sample],
     reasons: Sequence[Caveat],
-    marked: QualityFlags,
+    flags: QualityFlags,
     noise: StudyNoise | None = None,
 ) -> Trust:
     """Judge the study as a whole."""
-    ok, caveats = table.successful_rows(), [*marked.reasons, *reasons]
+    ok, caveats = table.successful_rows(), [*flags.reasons, *reasons]
     bad = [row for row in ok if row.verdict in ("disturbed", "invalid")]
     kept = _fallback_runs(table, samples)
     lost = [row for row in bad if row.run not in kept]
@@ -141,23 +138,23 @@ def judge_study(
         return Trust(level="reject", sentence=format_sentence(reason, MAX_WORDS), points=points, causes=causes)
     busy = [*_busy_caveats(ok)]
     against = [*busy, *(caveat for caveat in caveats if caveat.whole)]
-    grave = [marked.grave_caveat] if marked.grave_caveat else []
-    others = against or grave or marked.reasons[:1]
+    grave = [flags.grave_caveat] if flags.grave_caveat else []
+    others = against or grave or flags.reasons[:1]
     # Of versions, which are compared in pairs, their own answer tells what effects could be seen; one has none.
     seen = None if table.study.reference or len(table.configurations) == 1 else noise
-    is_told = any("unverified" in caveat.reason for caveat in others)
-    facts = [*([marked.accuracy_text] if marked.accuracy_text else []), *_facts(ok, lost, seen, is_told)]
+    is_reported = any("unverified" in caveat.reason for caveat in others)
+    facts = [*([flags.accuracy_text] if flags.accuracy_text else []), *_facts(ok, lost, seen, is_reported)]
     if against:
         rest = [*(caveat for caveat in grave if caveat not in against), *against[1:]]
         lines = [against[0].effect, *(caveat.text for caveat in rest)]
         level, sentence = "doubt", against[0].reason
     else:
         lines = [caveat.text for caveat in others]
-        level, sentence = "believe", facts.pop(0) if marked.accuracy_text else _usable_text(ok, len(lost))
+        level, sentence = "believe", facts.pop(0) if flags.accuracy_text else _usable_text(ok, len(lost))
     return Trust(
         level=level, sentence=format_sentence(sentence, MAX_WORDS),
         points=[format_sentence(text) for text in (*lines, *facts) if text][:MAX_POINTS],
-        error_percent=marked.percent, responses=_response_verdicts(table) if busy else {},
+        error_percent=flags.percent, responses=_response_verdicts(table) if busy else {},
         causes=list(dict.fromkeys([*(caveat.text for caveat in busy), *causes])),
     )  # fmt: skip
 
@@ -199,8 +196,8 @@ def _disturbance_text(ok: Sequence[Row]) -> str:
 def _busy_caveats(ok: Sequence[Row]) -> Iterable[Caveat]:
     """Interference takes CPU from a run and leaves its CPU time nearly as it was: caches are shared."""
     if _is_busy(ok):
-        does = "CPU times count disturbed runs too, and are a little too long where neighbors used the caches"
-        yield Caveat(f"{_disturbance_text(ok)}: believe CPU times, but no wall times and no speedups", does)
+        effect = "CPU times count disturbed runs too, and are a little too long where neighbors used the caches"
+        yield Caveat(f"{_disturbance_text(ok)}: believe CPU times, but no wall times and no speedups", effect)
 
 
 def _response_verdicts(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
@@ -223,12 +220,12 @@ def _usable_text(ok: Sequence[Row], n_lost: int) -> str:
     return f"{n}, {f'{n_lost} of them disturbed and left out' if n_lost else 'none found disturbed'}"
 
 
-def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_told: bool) -> Iterable[str]:
+def _facts(ok: Sequence[Row], lost: Sequence[Row], noise: StudyNoise | None, is_reported: bool) -> Iterable[str]:
     """Yield what became of the runs, and the detectable effect; unverified runs if no reason names them."""
     if lost:
         causes = " and ".join(name for name, _ in Counter(row.main_cause for row in lost).most_common(2))
         yield f"{len(lost)} of {count_noun(len(ok), 'run')} left out ({causes}): intervals are wider"
-    if not is_told and (n := sum(row.verdict == "unverified" for row in _verifiable_runs(ok))):
+    if not is_reported and (n := sum(row.verdict == "unverified" for row in _verifiable_runs(ok))):
         yield f"{count_noun(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
         yield "runs of a typical configuration do not differ at all"

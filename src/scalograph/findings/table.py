@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from msgspec import convert
 from pydantic import ValidationError
 
+from scalograph.analysis.quantiles import histogram
 from scalograph.analysis.steady import NEED, steady
-from scalograph.analysis.tail import histogram
 from scalograph.errors import ProtocolError
 from scalograph.findings.row import Row
 from scalograph.findings.run_notes import (

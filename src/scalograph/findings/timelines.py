@@ -10,7 +10,7 @@ from statistics import median
 from msgspec import to_builtins
 
 from scalograph.findings.row import Row
-from scalograph.findings.run_notes import iteration_window, find_trace
+from scalograph.findings.run_notes import find_trace, iteration_window
 from scalograph.findings.sample import Sample
 from scalograph.protocol import journal
 from scalograph.protocol.findings import TaskTrace, TimelineDoc

@@ -9,9 +9,8 @@ import numpy as np
 from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.quantiles import chi_square_median
-from scalograph.analysis.tail import merge_histograms
-from scalograph.findings.answer import Samples
+from scalograph.analysis.quantiles import chi_square_median, merge_histograms
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import factor_columns, title, varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary_response
@@ -51,16 +50,16 @@ class EffectNotes:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._said: set[str] = set()
+        self._added: set[str] = set()
 
     def add_note(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
         """Add the smallest effect that these samples can show to the note of a table."""
         if not any(column.kind == "estimate" for column in doc.columns):
             return doc
         sentence = self._sentence(list(samples), response)
-        if not sentence or sentence in self._said:
+        if not sentence or sentence in self._added:
             return doc
-        self._said.add(sentence)
+        self._added.add(sentence)
         return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), sentence) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
@@ -68,7 +67,7 @@ class EffectNotes:
         if is_search(self._table.study.question) or len(samples) < 2:
             return ""
         floor = estimate_noise(samples, response, self._table.study.protocol.confidence)
-        # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
+        # Values that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
         least = two_digits(floor.minimum_detectable_percent)
@@ -76,12 +75,12 @@ class EffectNotes:
         return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 
-# A quantile is told where so many iterations lie beyond it: of fewer it is the slowest by another name.
+# A quantile needs so many iterations beyond it: of fewer it is the slowest by another name.
 MIN_BEYOND = 10
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
-def tails_table(table: Table, samples: Samples) -> list[TableDoc]:
+def tails_table(table: Table, samples: SampleMap) -> list[TableDoc]:
     """Make a table of tail quantiles; empty if no run has enough iterations.
 
     Quantiles per run get an interval between runs; the last columns pool the iterations of all runs.

@@ -13,7 +13,7 @@ from scalograph.text.format import format_cpu_list
 
 # Slices of some 5 ms, over three seconds: phases last from 10 ms to minutes.
 N_SLICES, STEPS, PAUSE_S = 60, 50_000, 0.03
-# A slice that takes so many times the CPU time of the fastest is slow; neighbors on the same CPU move it less.
+# A slice that takes so many times the CPU time of the fastest is slow; other programs on the CPU move it less.
 SLOW = 1.2
 # Fewer slow ones are timer ticks and cold caches.
 LEAST_SHARE = 0.05

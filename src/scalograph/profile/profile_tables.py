@@ -27,12 +27,12 @@ def decide_profile_claims(decided: Sequence[DecidedClaim], table: Table, profile
 def _decide_claim(table: Table, claim: PublishedClaim, profile: Profile) -> DecidedClaim:
     run = next((run for run in profile.profiled if claim.where.items() <= run.configuration.items()), None)
     if run is None:
-        figure = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
+        value = MeasuredValue("", missing=f"the profile has no {short_levels(table, claim.where)}")
     elif run.seen is None:
-        figure = MeasuredValue("", missing=f"not profiled: {run.reason}")
+        value = MeasuredValue("", missing=f"not profiled: {run.reason}")
     else:
-        figure = _stack_share(run.seen, claim.stack)
-    return decide_claim(table, claim, describe_profile(claim), [figure])
+        value = _stack_share(run.seen, claim.stack)
+    return decide_claim(table, claim, describe_profile(claim), [value])
 
 
 def _stack_share(seen: RecordedTasks, stack: Sequence[str]) -> MeasuredValue:

@@ -293,7 +293,7 @@ def _first_stderr_line(record: Record) -> str:
     return lines[0][:400] if lines else ""
 
 
-# What is run must be the same; another machine, kernel or JVM is told, and for the reader to judge.
+# The program must be the same; another machine, kernel or JVM is reported, for the reader to judge.
 _SAME = ("study_hash", *identity.NEVER)
 _OWN = Problem(
     "profile", "what is run is taken from the study", "",

@@ -247,7 +247,7 @@ def recorder_options(folder: Path, period_s: float) -> list[str]:
     except OSError as error:
         raise HostError(str(folder), f"cannot be written: {error.strerror}", "room in TMPDIR", "free some") from error
     recording = f"filename={into},settings={file},dumponexit=true,maxsize={MAX_RECORDING}"
-    # Without the first the recorder would greet on standard output, where a study may look for its figures.
+    # Without the first the recorder would greet on standard output, where a study may look for its values.
     quiet, kept = "-Xlog:jfr*=error", f"-XX:FlightRecorderOptions=repository={parts}"
     return [quiet, kept, f"-XX:StartFlightRecording={recording}"]
 

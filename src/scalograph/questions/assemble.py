@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from scalograph.errors import ProtocolError, StudyError
 from scalograph.findings import cold_runs, missing_balance, physics_flags
-from scalograph.findings.answer import Answer, Samples, parse_caveat
+from scalograph.findings.answer import Answer, SampleMap, parse_caveat
 from scalograph.findings.configuration_tables import baseline_table, configuration_tables, pivot_tables
 from scalograph.findings.curves import make_curves
 from scalograph.findings.error_bound import bias_bounds
@@ -41,8 +41,7 @@ from scalograph.questions.registry import answering_questions, has_curves, is_se
 from scalograph.text.load_words import bad_ends
 from scalograph.text.reproduced import outcome
 
-# Characters of a sentence: levels may be texts of any length.
-LONGEST = 2000
+LONGEST = 2000  # characters of a sentence: levels may be texts of any length
 
 T = TypeVar("T")
 
@@ -76,8 +75,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     sentences = [*_concatenate([*own, *readings], lambda answer: answer.sentences)]
     noted = _concatenate(answers.values(), lambda answer: answer.warnings)
     claim = first_claim([*own, *readings], sentences)
-    further = [answer.claim for answer in (*own, *readings) if answer.claim and answer.claim is not claim]
-    others = [text for other in further for text in other.sentences]
+    others = [text for x in (*own, *readings) if x.claim and x.claim is not claim for text in x.claim.sentences]
     all_told = dict.fromkeys((*claim.sentences, *others, *sentences, *outcome(decided, published)))
     return Findings(
         study=describe_study(table), machine=dict(table.machine), runs=count_runs(table, every),
@@ -96,7 +94,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     )  # fmt: skip
 
 
-def _answers(table: Table, taken: Samples, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
+def _answers(table: Table, taken: SampleMap, drawn: Sequence[Curve]) -> tuple[dict[str, Answer], dict[str, Part]]:
     """Collect what each question or reading says, and why the others are silent."""
     answers, silent = dict[str, Answer](), dict[str, Part]()
     for name in answering_questions(table.study.question):
@@ -109,7 +107,7 @@ def _answers(table: Table, taken: Samples, drawn: Sequence[Curve]) -> tuple[dict
     return answers, silent
 
 
-def _answer(module: ModuleType, table: Table, taken: Samples, drawn: Sequence[Curve]) -> Answer:
+def _answer(module: ModuleType, table: Table, taken: SampleMap, drawn: Sequence[Curve]) -> Answer:
     """Answer. Raises ProtocolError where a plan would be refused: no journal of ours holds one."""
     try:
         reply: Answer = module.answer(table, taken, drawn)
@@ -135,15 +133,14 @@ def _find_offer(
 
 
 def _label_tables(name: str, answer: Answer) -> Answer:
-    tables, below = (
-        [doc.model_copy(update={"question": name}) for doc in docs] for docs in (answer.tables, answer.below)
-    )
+    both = answer.tables, answer.below
+    tables, below = ([doc.model_copy(update={"question": name}) for doc in docs] for docs in both)
     return replace(answer, tables=tables, below=below)
 
 
 def _tables(
     table: Table,
-    taken: Samples,
+    taken: SampleMap,
     drawn: Sequence[Curve],
     own: Sequence[Answer],
     readings: Sequence[Answer],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.names import short_levels, title
 from scalograph.findings.sample import Sample, cpu_time_responses
 from scalograph.findings.speedup_rule import primary_response
@@ -33,7 +33,7 @@ def first_claim(answers: Sequence[Answer], sentences: Sequence[str]) -> Claim:
     return Claim(sentences=list(sentences[:MOST_SENTENCES]) or [NOTHING], answered=bool(sentences))
 
 
-def why_unanswerable(table: Table, taken: Samples) -> str:
+def why_unanswerable(table: Table, taken: SampleMap) -> str:
     """Say why nothing can be stated of the values that a study is about; empty where it can.
 
     By the rule by which the verdict rejects a study: what is not rejected for its runs is answered with them.
@@ -43,7 +43,7 @@ def why_unanswerable(table: Table, taken: Samples) -> str:
     return why_unusable(table, runs, n_failed, primary_response(table) in cpu_time_responses(table.study))[0]
 
 
-def missing_response(table: Table, taken: Samples, response: str) -> str:
+def missing_response(table: Table, taken: SampleMap, response: str) -> str:
     """Say that no run reports a response, and what runs report instead."""
     measured = [name for name in table.study.responses if any(sample.scores(name) for sample in taken.values())]
     instead = f"; runs tell {join_names([title(table, name) for name in measured])}" if measured else ""
@@ -58,10 +58,7 @@ def worst_disturbance(table: Table) -> str:
 
 def why_unpaired(table: Table, measured: Sequence[Sample], base: Mapping[str, Level]) -> str:
     """Say why nothing stands beside its baseline or reference, where nothing does."""
-    shown, n = (
-        short_levels(table, base),
-        sum(all(s.configuration[k] == level for k, level in base.items()) for s in measured),
-    )
+    shown, n = short_levels(table, base), sum(base.items() <= s.configuration.items() for s in measured)
     if n in (0, len(measured)):
         return f"{'no other run than' if n else 'no run'} with {shown} succeeded"
     return f"no runs with {shown} and with another are alike in all else"

@@ -43,10 +43,10 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
         if sample.configuration[along] in columns:
             key = tuple(sample.configuration[name] for name in names)
             by_levels.setdefault(key, {})[sample.configuration[along]] = cell
-    lines = [
-        _Group({n: (v,) for n, v in zip(names, key, strict=True)}, [[row.get(c, MatrixCell())] for c in columns])
-        for key, row in by_levels.items()
-    ]
+    lines = []
+    for key, row in by_levels.items():
+        levels: Settings = {name: (level,) for name, level in zip(names, key, strict=True)}
+        lines.append(_Group(levels, [[row.get(column, MatrixCell())] for column in columns]))
     return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merge_lines(lines[:MOST_LINES])]
 
 
@@ -56,7 +56,11 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     every = {name: {t[name] for t in table.configurations} for name in (lines[0].levels if lines else ())}
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
     labels = _labels(table, shown, every, usual)
-    head, labels = _heading(labels)
+    # The word that all labels begin with stands above them.
+    words = {label.partition(" ")[0] for label in labels}
+    is_one = len(words) == 1 < len(labels) and all(label.partition(" ")[2] for label in labels)
+    head = words.pop() if is_one and words.isdisjoint("0123456789") else ""
+    labels = [label.removeprefix(f"{head} ") if head else label for label in labels]
     matrix_rows = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
     otherwise = f"otherwise {short_levels(table, usual)}" if usual else ""
     note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
@@ -95,13 +99,6 @@ def _level_names(table: Table, name: str, first: str, levels: Sequence[Level]) -
     unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
     named = [short_setting(first, level, unit) for level in levels[:MOST_NAMED]]
     return ", ".join([*_drop_repeats(named), *([f"{rest} more"] if rest > 0 else [])])
-
-
-def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
-    word = {label.partition(" ")[0] for label in labels}
-    is_one = len(word) == 1 < len(labels) and all(label.partition(" ")[2] for label in labels)
-    head = word.pop() if is_one and word.isdisjoint("0123456789") else ""
-    return head, [label.removeprefix(f"{head} ") if head else label for label in labels]
 
 
 def _drop_repeats(named: Sequence[str]) -> list[str]:

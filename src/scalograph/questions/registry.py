@@ -36,8 +36,7 @@ from typing import Literal
 # configurations have no figures of their own.
 Basis = Literal["configurations", "levels", "runs", "pairs", "array"]
 
-# What a study asks that names no question.
-SWEEP = "sweep"
+SWEEP = "sweep"  # what a study asks that names no question
 QUESTIONS: dict[str, str] = {
     SWEEP: "scalograph.questions.scaling",
     "effective-cpus": "scalograph.questions.effective_cpus",

@@ -1,14 +1,13 @@
 """Group curves into families that share a horizontal axis, with the measures drawn over it."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from scalograph.analysis.estimate import NO_LAW, Estimate
 from scalograph.protocol.figure import Overlay
-from scalograph.protocol.findings import Curve, Findings, LawDoc, Point, PointResponse
+from scalograph.protocol.findings import Curve, Findings, LawDoc, Point
 from scalograph.report.samples import Samples
 from scalograph.report.share_chart import share_chart
 from scalograph.report.underlays import legend, papers, published_lines, published_points, reach, speedup_underlays
@@ -88,13 +87,8 @@ def _mark(
         return None
     low, high = (position(end) if end else None for end in (best.low, best.high))
     ends = {"low": _short(low), "high": _short(last if best.high and (high is None or high > last) else high)}
-    return {"at": _short(x), **ends, "value": fitted[_nearest(at, x)]}
-
-
-def _nearest(at: Sequence[float | None], x: float) -> int:
-    places = [value or 0.0 for value in at]
-    i = min(bisect_left(places, x), len(places) - 1)
-    return i - 1 if i and x - places[i - 1] < places[i] - x else i
+    nearest = min(range(len(at)), key=lambda i: (abs((at[i] or 0.0) - x), -i))
+    return {"at": _short(x), **ends, "value": fitted[nearest]}
 
 
 def _misfit(law: LawDoc) -> str:
@@ -277,19 +271,16 @@ def _point(
 def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
     if "response" in measure:
         response = point.responses.get(measure["response"])
-        return _two_run_estimate(response) if response else None
+        if response is None:
+            return None
+        # The range of two runs replaces their interval, as wide as the chart. Old findings may not name runs.
+        scores = [y for y, run in zip(response.scores, response.runs, strict=False) if run not in response.left_out]
+        e = response.estimate
+        return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
     estimate_: Estimate | None = getattr(point, measure["id"])
     # More workers than CPUs do not go faster, however little of their work is serial.
     beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
     return None if beyond and measure["id"] == "serial_fraction" else estimate_
-
-
-def _two_run_estimate(response: PointResponse) -> Estimate:
-    """Replace the interval of two runs by their range: it would be as wide as the chart."""
-    # Findings of an earlier release may not name the runs.
-    scores = [y for y, run in zip(response.scores, response.runs, strict=False) if run not in response.left_out]
-    e = response.estimate
-    return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
 
 
 def _value_fields(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:

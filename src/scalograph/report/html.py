@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -101,17 +101,13 @@ def _draw_timeline(marks: Sequence[RunMark], width: int, reach: float, took: str
     )
 
 
-def _dots(places: Iterable[tuple[int, int]]) -> str:
-    """Return a path of points, each relative to the one before: half the size."""
-    ordered = [(0, 0), *sorted(places)]
-    return "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in pairwise(ordered))
-
-
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     pen = {"fill": "none", "stroke_linecap": "round"}
     for kind, color, width in (("clean", "line-0", 4), ("unverified", "line-0", 6), ("unverified", "paper", 3.4)):
-        if places[kind]:
-            yield element("path", d=_dots(places[kind]), **pen, **paint("stroke", color), stroke_width=width)
+        if places[kind]:  # each point is relative to the one before: half the size
+            steps = pairwise([(0, 0), *sorted(places[kind])])
+            dots = "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in steps)
+            yield element("path", d=dots, **pen, **paint("stroke", color), stroke_width=width)
     if places["disturbed"]:
         cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["disturbed"])
         yield element("path", d=cross, **pen, **paint("stroke", "line-1"), stroke_width=1.6)

@@ -10,7 +10,7 @@ from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report import timeline_chart
 from scalograph.report.families import families
 from scalograph.report.samples import Samples
-from scalograph.text.axes import Factors, Levels
+from scalograph.text.axes import Factors
 from scalograph.text.escape import escape_controls
 from scalograph.text.format import significant
 from scalograph.text.plots import MARGIN, axis, axis_ticks, mix_color, outside_ticks
@@ -119,10 +119,9 @@ def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[
         "untimed": timeline_chart.missing_timeline(findings),
         "samples": samples.columns(responses) | logged,
         "responses": [[name, escape_controls(name), unit] for name, unit in responses.items()],
-        "factors": {f.name: _factor(f) for f in factors.known.values()},
-    }
-
-
-def _factor(levels: Levels) -> dict[str, Any]:
-    raw = [escape_controls(x) if isinstance(x, str) else x for x in levels.levels]
-    return {"title": levels.title, "unit": levels.unit, "levels": levels.texts(), "raw": raw}
+        "factors": {
+            f.name: {"title": f.title, "unit": f.unit, "levels": f.texts(),
+                     "raw": [escape_controls(x) if isinstance(x, str) else x for x in f.levels]}
+            for f in factors.known.values()
+        },
+    }  # fmt: skip

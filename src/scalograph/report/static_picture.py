@@ -99,17 +99,14 @@ def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
     mode, pen = trace.get("mode", "lines"), trace.get("line", {})
     if "lines" in mode and pen.get("width", 1.5) > 0:
         drawn = element("path", d=_path(points), fill="none", **_pen(pen))
-        yield drawn if all(canvas.holds(point) for point in points if point) else _cut(canvas, drawn)
+        if not all(canvas.holds(point) for point in points if point):
+            # A nested `svg` shows nothing beyond its box.
+            (left, right), (top, foot) = (sorted((axis.start, axis.end)) for axis in (canvas.x, canvas.y))
+            box = {"x": left, "y": top, "width": right - left, "height": foot - top}
+            drawn = element("svg", drawn, **box, viewBox=f"{left:g} {top:g} {right - left:g} {foot - top:g}")
+        yield drawn
     if "markers" in mode:
         yield from _markers(points, trace.get("marker", {}))
-
-
-def _cut(canvas: Canvas, drawn: str) -> str:
-    """Clip a drawing to the axes: a nested `svg` shows nothing beyond its box."""
-    x, y = min(canvas.x.start, canvas.x.end), min(canvas.y.start, canvas.y.end)
-    width, height = abs(canvas.x.end - canvas.x.start), abs(canvas.y.end - canvas.y.start)
-    box = f"{x:g} {y:g} {width:g} {height:g}"
-    return element("svg", drawn, x=x, y=y, width=width, height=height, viewBox=box)
 
 
 def _path(points: Sequence[tuple[float, float] | None]) -> str:

@@ -64,7 +64,12 @@ def fit(sheet: TableLayout, columns: list[list[str]], chosen: list[int], width: 
     """
     widest = {i: max((cell_len(text) for text in columns[i]), default=0) for i in chosen}
     most = {i: max(cell_len(str(sheet.headings[i])), widest[i]) for i in chosen}
-    widths = {i: _least(sheet, i, widest[i]) for i in chosen}
+    widths = {}
+    for i in chosen:
+        heading = sheet.headings[i]
+        word = max((cell_len(word) for word in str(heading).split()), default=0)
+        is_free = not heading.numeric and not heading.label
+        widths[i] = max(word, min(widest[i], TEXT_COLUMNS) if is_free else widest[i])
     room = width - sum(widths.values()) - GAP * (len(widths) - 1)
     if room < 0:
         return None
@@ -72,13 +77,6 @@ def fit(sheet: TableLayout, columns: list[list[str]], chosen: list[int], width: 
         widths[max(chosen, key=lambda i: most[i] - widths[i])] += 1
         room -= 1
     return widths
-
-
-def _least(sheet: TableLayout, i: int, widest: int) -> int:
-    heading = sheet.headings[i]
-    word = max((cell_len(word) for word in str(heading).split()), default=0)
-    free = not heading.numeric and not heading.label
-    return max(word, min(widest, TEXT_COLUMNS) if free else widest)
 
 
 def _strips(sheet: TableLayout, columns: list[list[str]], lifted: int, width: int) -> list[dict[int, int]]:

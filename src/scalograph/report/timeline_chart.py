@@ -184,7 +184,11 @@ def _draw_bins(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         upper = {"domain": [0.63, 1], "range": [0, max(1, *bins.waiting) * 1.05], "nticks": 4}
         layout["yaxis2"] = upper | {"title": {"text": "waiting"}}
         layout["shapes"] = [split | {"line": {"color": "ink", "width": 1}}]
-    return [*(_bands(bins) if few else [_map(bins)]), *([_waiting(bins)] if waits else [])], layout
+    data = _bands(bins) if few else [_map(bins)]
+    if waits:
+        tell, fill = "%{y:.3~r} waiting<extra></extra>", {"fill": "tozeroy", "fillcolor": fade_color("wait", 0.35)}
+        data.append(_steps(bins, bins.waiting, "wait", yaxis="y2", **fill, hovertemplate=tell))
+    return data, layout
 
 
 def _steps(bins: Bins, values: list[Any], color: str, **more: Any) -> dict[str, Any]:
@@ -208,13 +212,6 @@ def _map(bins: Bins) -> dict[str, Any]:
         "showscale": False, "colorscale": [[0, "paper"], [1, "line-0"]],
         "hovertemplate": f"%{{x:.3~r}} {bins.unit}: %{{z}} %<extra></extra>",
     }  # fmt: skip
-
-
-def _waiting(bins: Bins) -> dict[str, Any]:
-    tell = "%{y:.3~r} waiting<extra></extra>"
-    return _steps(
-        bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=fade_color("wait", 0.35), hovertemplate=tell
-    )
 
 
 def _time_table(bins: Bins, run: str) -> Details:

@@ -57,13 +57,8 @@ def build(
 ) -> Path | None:
     """Return the folder with the compiled workload, `{build}` of its template; None if nothing is compiled.
 
-    Args:
-        folder: of the workload.
-        workload: its declaration.
-        jvms: the first with a compiler compiles, for all of them.
-        where: cache of builds; None is the user's.
-        fetched: file of each artifact that the declaration names.
-        tell: receives an announcement of a slow compilation.
+    The first of `jvms` with a compiler compiles. `fetched` holds the file of each artifact, `where` is a cache other
+    than the user's, `tell` receives an announcement of a slow compilation.
 
     Raises:
         StudyError: the declaration names no source, or one outside the folder.

@@ -43,12 +43,7 @@ MOST_NAMED = 8
 def environment(use: WorkloadUse, elsewhere: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables that a run gets, before its levels are set.
 
-    Args:
-        use: what the study says of variables.
-        elsewhere: variables of another machine, in place of the caller's.
-
-    Raises:
-        HostError: a variable that is passed on is not UTF-8.
+    `elsewhere` are variables of another machine, in place of the caller's. Raises HostError: one is not UTF-8.
     """
     caller = caller_variables(os.environ) if elsewhere is None else elsewhere
     names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON

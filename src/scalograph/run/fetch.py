@@ -84,13 +84,8 @@ GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], where: Path | None = None) -> list[Path]:
     """Return the file of each artifact, or its unpacked folder; missing ones are fetched by the user's Maven.
 
-    Maven's settings say from where. Dependencies of an artifact are not fetched.
-
-    Args:
-        workload: its name.
-        wanted: artifacts with their checksums.
-        tell: receives what will be fetched and its size, once, before.
-        where: cache; None is the user's.
+    Maven's settings say from where. Dependencies of an artifact are not fetched. `tell` receives what will be fetched
+    and its size, once, before; `where` is a cache other than the user's.
 
     Raises:
         MissingError: there is no Maven, or it cannot fetch a file.

@@ -99,13 +99,8 @@ def run_contained(
 ) -> "subprocess.CompletedProcess[str]":
     """Run a program to its end in a process group of its own, and return its result with output.
 
-    The group ends with it, with a signal to us, and at the limit; if we are killed, the next session finds its mark.
-
-    Args:
-        argv: program and arguments.
-        environ: all of its environment, to which the mark is added.
-        limit_s: time limit in seconds.
-        folder: working folder; None is ours.
+    The group ends with it, with a signal to us, and at the limit; if we are killed, the next session finds its mark,
+    which is added to the environment. The working folder is ours if None.
 
     Raises:
         TimeoutExpired: it took longer.

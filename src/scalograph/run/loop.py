@@ -151,12 +151,7 @@ def run_study(
 ) -> LoopResult:
     """Make runs until the planner has none left.
 
-    Args:
-        planner: says which run comes next.
-        loop: what measures, records and reports.
-        budget: limits of time and runs.
-        gate: what each block has to pass.
-        stop_if_busy: end at the first block that does not find a quiet machine.
+    With `stop_if_busy` it ends at the first block that does not find a quiet machine.
     """
     with Interrupts() as interrupts:
         reason, round_, n_made = "complete", None, 0
@@ -201,12 +196,9 @@ def write_note(text: str | None, loop: RunContext, about: str) -> None:
 def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None, interrupts: Interrupts) -> bool:
     """Make one run. Return False if it was interrupted: then it has not happened, and a resume repeats it."""
     identity = {
-        "run": run.run,
-        "block": run.block,
-        "configuration": dict(run.configuration),
-        "replicate": run.replicate,
+        "run": run.run, "block": run.block, "configuration": dict(run.configuration), "replicate": run.replicate,
         "warmup": run.warmup,
-    }
+    }  # fmt: skip
     loop.journal.append("ask", **identity)
     loop.progress.run_started(run, planner.n_left)
     try:

@@ -115,11 +115,7 @@ class Plan:
 def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Consent = NO_CONSENT) -> Plan:
     """Plan a study. Touches no machine, except that it asks launchers which levels name.
 
-    Args:
-        declared: the study.
-        facts: of the host.
-        starts: the study will be run: such launchers may be asked; else they count as the latest release.
-        consent: which settings of the whole machine may be changed.
+    Those are asked only if it `starts`; else they count as the latest release.
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.

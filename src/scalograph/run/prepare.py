@@ -33,15 +33,8 @@ def prepare(
 ) -> Path | None:
     """Return the folder `{prepared}`, with one folder for each value of `prepare.folder`; None if none is declared.
 
-    Its key is the content of `prepare.sources`; another release of what it used prepares anew.
-
-    Args:
-        folder: of the workload.
-        workload: its declaration.
-        values: parameters, and what the host fills.
-        configurations: their levels override parameters.
-        tell: receives an announcement of a preparation.
-        where: cache; None is the user's.
+    Its key is the content of `prepare.sources`; another release of what it used prepares anew. Levels of
+    `configurations` override `values`; `tell` receives an announcement, `where` is a cache other than the user's.
 
     Raises:
         StudyError: a level that is no name of a folder.

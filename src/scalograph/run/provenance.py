@@ -23,7 +23,11 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     Where they apply: `fetched` (artifact -> checksum), `prepared` (name -> version and checksum), `files` (path -> size
     and digest) that environment variables name, `kernels` (level -> package, version and checksum) booted for each run.
     """
-    always = {"jvms": jvm_builds(design, program, facts), "program": _command_program(design, program, facts)}
+    if facts.reached:  # what lies here is not what runs there
+        outside = facts.program.model_dump() if facts.program else None
+    else:
+        outside = external_program(program, design.study.workload.env.get("PATH") or os.environ.get("PATH", os.defpath))
+    always = {"jvms": jvm_builds(design, program, facts), "program": outside}
     more: dict[str, dict[str, Any]] = {
         "fetched": fetched_checksums(design, program),
         "prepared": preparation_lines(design, program),
@@ -33,13 +37,6 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
         kernel.level: f"{kernel.package} {kernel.version}, sha256 {kernel.sha256}" for kernel in facts.kernels
     }
     return {**always, **{name: entries for name, entries in more.items() if entries}}
-
-
-def _command_program(design: Design, program: Program, facts: HostFacts) -> dict[str, Any] | None:
-    if facts.reached:  # what lies here is not what runs there
-        return facts.program.model_dump() if facts.program else None
-    path = design.study.workload.env.get("PATH") or os.environ.get("PATH", os.defpath)
-    return external_program(program, path)
 
 
 def input_files(design: Design, program: Program, facts: HostFacts) -> dict[str, dict[str, Any]]:

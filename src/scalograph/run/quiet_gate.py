@@ -39,13 +39,9 @@ class QuietGate:
     """
 
     def __init__(
-        self,
-        patience_s: float,
-        tell: Callable[[str], None],
-        look: Callable[[], LoadSample],
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
+        self, patience_s: float, tell: Callable[[str], None], look: Callable[[], LoadSample],
+        clock: Callable[[], float] = time.monotonic, pause: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
         self._patience_s, self._tell, self._look = patience_s, tell, look
         self._clock, self._pause = clock, pause
         self._held: GateResult | None = None

@@ -16,9 +16,9 @@ from scalograph.protocol.record_processes import ServicesEnded
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES, Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
+from scalograph.study.fields import engine, printed_name
 from scalograph.study.levels import Run
 from scalograph.study.model import Response, Study
-from scalograph.study.output_patterns import engine, printed_name
 from scalograph.text.units import unit_of
 from scalograph.verdict.judge import judge, requirements
 

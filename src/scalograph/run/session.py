@@ -64,29 +64,25 @@ def run_session(
 
     Args:
         planned: what to run.
-        results: folder of the results.
+        results: its folder.
         instrument: what measures.
-        probe: name of the probe, for the journal.
+        probe: its name, for the journal.
         progress: makes what is shown.
         accepted: None starts anew; a list resumes, and names the accepted differences.
         gate: what each block has to pass.
-        machine: events of the journal on the machine before the first run (`noise`, `ceiling`).
+        machine: events of the journal before the first run (`noise`, `ceiling`).
         notes: texts for people, each with its subject.
         service_ends: returns how services ended that stayed up over runs.
 
-    Raises:
-        StudyError: the study or the machine differs from the journal's.
-        HostError: the host refuses.
+    Raises StudyError or HostError: study or machine differ from the journal's, or the host refuses.
     """
     planner, event = planned.runs.planner(), planned.first_event(probe)
     judging = partial(judge, asked=requirements(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
         began = journal.first_event(results.journal)
-        first = (
-            "resume",
-            _resume_event(event, began, _find_differences(planned, planner, began, event, accepted), accepted),
-        )
+        differences = _find_differences(planned, planner, began, event, accepted)
+        first = ("resume", _resume_event(event, began, differences, accepted))
         notes = [*notes, *_boot_note(began["machine"], event["machine"])]
         # Read twice rather than held: a journal may be larger than the memory.
         n_before = replay(planner, journal.read(results.journal), judging)
@@ -156,9 +152,8 @@ def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) ->
         book.append(name, **fields)
     except journal.EventTooLargeError as error:
         n = len(fields["design"]["configurations"])
-        raise StudyError.one(
-            "factors", f"{n} configurations, {error}", "a design that one line of the journal holds"
-        ) from error
+        expected = "a design that one line of the journal holds"
+        raise StudyError.one("factors", f"{n} configurations, {error}", expected) from error
 
 
 def _find_differences(
@@ -166,14 +161,11 @@ def _find_differences(
 ) -> list[identity.Difference]:
     """Return differences from the first event; further runs, if asked for, are none when their blocks follow a grid."""
     differences = identity.differences(before, event)
-    runs = (
-        planned.differs_in_runs(before) if identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner) else None
-    )
-    return (
-        [difference for difference in differences if difference.name != "study_hash"]
-        if runs and runs.now > runs.before
-        else differences
-    )
+    if identity.MORE_RUNS in accepted and isinstance(planner, GridPlanner):
+        runs = planned.differs_in_runs(before)
+        if runs and runs.now > runs.before:
+            return [difference for difference in differences if difference.name != "study_hash"]
+    return differences
 
 
 def _resume_event(
@@ -184,9 +176,7 @@ def _resume_event(
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse_differences(differences, list(accepted))
     return {
-        "study": event["study"],
-        "machine": event["machine"],
-        "design": event["design"],
+        **{name: event[name] for name in ("study", "machine", "design")},
         "accepted": sorted({difference.name for difference in differences}),
         "differences": [{"key": d.key, "before": d.before, "now": d.now} for d in differences],
     }

@@ -43,7 +43,7 @@ def session(rng: np.random.Generator, kind: Kind, n_runs: int, effects: Array | 
 
 
 def blocks(rng: np.random.Generator, kind: Kind, n: int, effect: float) -> tuple[Array, Array]:
-    """Draw the times of a version that takes less by a share `effect`, and of its reference; [i] ran in block i."""
+    """Draw the times, by block, of a version that takes less by a share `effect`, and of its reference."""
     first = rng.random(n) < 0.5
     is_new = np.column_stack([first, ~first])
     times = session(rng, kind, 2 * n, np.log1p(-effect) * is_new.ravel()).reshape(n, 2)
@@ -97,12 +97,10 @@ class Interval(Protocol):
     """Anything with two ends; None if there is no interval."""
 
     @property
-    def low(self) -> float | None:
-        """Lower end."""
+    def low(self) -> float | None: ...
 
     @property
-    def high(self) -> float | None:
-        """Upper end."""
+    def high(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)

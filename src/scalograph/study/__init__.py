@@ -2,5 +2,6 @@
 
 In: study.toml, workload.toml, the `study` of a journal. Out: a `Study`, the `Program` it starts, its hash.
 Types to know: `model.Study` (fields are the keys of study.toml), `program.Program` (processes to start),
-`declare.Declared` (a study and its file). Checks read the raw document and yield `cross_checks.Mistake`.
+`declare.Declared` (a study and its file). Checks read the raw document and yield `cross_checks.Mistake`; whatever is
+wrong raises `errors.StudyError` with every mistake.
 """

@@ -22,7 +22,7 @@ StudyName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_l
 
 
 class CataloguedPart(StudyPart):
-    """A study that tests some claims; `full` replaces it in the full form, `profile` selects configurations to profile."""
+    """A study that tests some claims; `full` replaces it in the full form, `profile` selects what is profiled."""
 
     study: StudyName
     full: StudyName | None = None

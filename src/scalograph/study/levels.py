@@ -33,10 +33,7 @@ def needs_host(text: str) -> bool:
 
 
 def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
-    """Parse levels of the grammar in protocol/study.md; `n_all` is what "all" stands for.
-
-    Raises:
-        LevelsError: the text is not in the grammar; says what was found and expected.
+    """Parse levels of the grammar in protocol/study.md; `n_all` is what "all" stands for. Raises LevelsError.
 
     >>> parse_levels("1,2,8"), parse_levels("1:4"), parse_levels("1:10:*3"), parse_levels("1:all", 3)
     ([1, 2, 8], [1, 2, 3, 4], [1, 3, 9], [1, 2, 3])
@@ -191,7 +188,7 @@ class Run:
 
 
 def read_run(event: Mapping[str, Any]) -> Run:
-    """Return the run of an `ask` or `run` event."""
+    """Return the run of an `ask` or `run` event. Raises KeyError, TypeError or ValueError for a malformed one."""
     run = Run(event["run"], event["block"], event["configuration"], event["replicate"], event["warmup"])
     types = (str, int, dict, int, bool)
     fields = (run.run, run.block, run.configuration, run.replicate, run.warmup)

@@ -17,13 +17,15 @@ from scalograph.study.fields import (
     FactorLevels,
     Name,
     ParameterValue,
+    Pattern,
     Percent,
+    Pointer,
     Scalar,
     StudyPart,
     Text,
     Variable,
+    printed_name,
 )
-from scalograph.study.output_patterns import Pattern, Pointer, printed_name
 from scalograph.study.processes import MAX_COMMANDS, SERVICE, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reader_names import HARNESS_UNITS, READERS

@@ -107,11 +107,7 @@ def select_builds(
 
 
 def fetched_names(builds: Sequence[Build]) -> list[str]:
-    """Return the names that downloads fill in templates.
-
-    Raises:
-        ValueError: two different files have one name.
-    """
+    """Return the names that downloads fill in templates. Raises ValueError for two files of one name."""
     artifacts: dict[str, str] = {}
     for file in (file for plan in builds for file in plan.fetch):
         if artifacts.setdefault(file.name, file.artifact) != file.artifact:
@@ -267,9 +263,9 @@ def load_workload(folder: Path) -> Workload:
         workload, wrong = Workload.model_validate(raw), list[Problem]()
     except ValidationError as error:
         workload, wrong = None, [_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_REPORTED]]
-    for path, found_text, expected, remedy in islice(_check_processes(raw), MOST_REPORTED):
+    for path, mistake, expected, remedy in islice(_check_processes(raw), MOST_REPORTED):
         at = f"{where}:{line_of(locate(text), path)}: {format_path(path)}"
-        wrong.append(Problem(at, found_text, expected, remedy))
+        wrong.append(Problem(at, mistake, expected, remedy))
     if workload is None or wrong:
         raise StudyError(wrong)
     return workload

@@ -111,8 +111,11 @@ def _read_properties(java: Path, cache: Path | None) -> Mapping[str, str]:
     kept = cache / f"{_identity(java)}.json" if cache else None
     if properties := _read_cached(kept):
         return properties
-    properties = _ask(java)
-    if kept and properties:
+    output, errors = run_for_text([str(java), "-XshowSettings:properties", "-version"], TIMEOUT_S) or ("", "")
+    properties = _parse_properties(errors + output)
+    if not _is_java(properties):
+        return {}
+    if kept:
         _write_cached(kept, properties)
     return properties
 
@@ -140,12 +143,6 @@ def _write_cached(file: Path, properties: Mapping[str, str]) -> None:
             stream.write(json.dumps(properties).encode())
     except OSError:
         pass  # asked again next time, which costs a tenth of a second
-
-
-def _ask(java: Path) -> dict[str, str]:
-    output, errors = run_for_text([str(java), "-XshowSettings:properties", "-version"], TIMEOUT_S) or ("", "")
-    properties = _parse_properties(errors + output)
-    return properties if _is_java(properties) else {}
 
 
 def _parse_properties(output: str) -> dict[str, str]:

@@ -136,17 +136,17 @@ class LockLease:
         return True
 
 
-def take_user_lock(folder: PrivateDir, turn: LockLease) -> int:
+def take_user_lock(folder: PrivateDir, lease: LockLease) -> int:
     """Take the lock of this user. Raises HostError if another process keeps it beyond the time limit."""
     while (lock := try_lock(folder)) is None:
         number = (folder.read(LOCK) or b"").decode(errors="replace").strip()
         who = f"process {number}" if number.isdecimal() else "another process"
-        if not turn.wait(who):
+        if not lease.wait(who):
             raise _busy_error(folder.path, who)
     return lock
 
 
-def take_shared_lock(file: Path | None, turn: LockLease) -> int | None:
+def take_shared_lock(file: Path | None, lease: LockLease) -> int | None:
     """Take the lock of the machine; None, with a message, if there is none or another user keeps it.
 
     Raises HostError if this user's own process keeps it beyond the time limit, from another folder of changes.
@@ -155,14 +155,14 @@ def take_shared_lock(file: Path | None, turn: LockLease) -> int | None:
         while file and (lock := try_shared_lock(file)) is None:
             other = find_holder(file)
             who = str(other) if other else "another process"
-            if turn.wait(who):
+            if lease.wait(who):
                 continue
             if other and other.uid == os.geteuid():
                 raise _busy_error(file, who)
-            turn.tell(f"{who} still measures on this machine: both measurements are disturbed")
+            lease.tell(f"{who} still measures on this machine: both measurements are disturbed")
             return None
     except SpoiledLockError as error:
-        turn.tell(str(error))
+        lease.tell(str(error))
         return None
     except OSError:
         return None
@@ -183,18 +183,12 @@ def try_lock(folder: PrivateDir) -> int | None:
             os.close(fd)
             state = f"cannot be locked: {error.strerror}"
             raise HostError(str(folder.path / LOCK), state, "a file system with locks", _ELSEWHERE) from error
-    _write_pid(fd)
+    with suppress(OSError):  # for those who wait; a full disk prevents no measurement
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd
 
 
 def _busy_error(path: Path, who: str) -> HostError:
-    return HostError(
-        str(path), f"{who} measures on this machine", "one at a time", "wait for its end, or give --wait-lock 10m"
-    )
-
-
-def _write_pid(fd: int) -> None:
-    """Write our process number into the lock for those who wait; a full disk prevents no measurement."""
-    with suppress(OSError):
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    fix = "wait for its end, or give --wait-lock 10m"
+    return HostError(str(path), f"{who} measures on this machine", "one at a time", fix)

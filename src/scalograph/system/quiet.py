@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The length of a look. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
+# The length of a sample. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
 SAMPLE_S = 0.5
-# A look without a tick until then ends: a neighbor with a tenth of a CPU would have two or three.
+# A sample without a tick until then ends: a process with a tenth of a CPU would have two or three.
 FIRST_SAMPLE_S = 0.25
-# A start of ours may stand for a look, unless it took longer: who came at its end would be missed.
+# The startup of a command may stand for a sample, unless it took longer: who came at its end would be missed.
 LONGEST_START_S = 2.0
-# Below this, a look cannot distinguish a neighbor from the ticks of any machine.
+# Below this, a sample cannot distinguish interference from the ticks of any machine.
 BUSY = 0.10
 _HZ = os.sysconf("SC_CLK_TCK")
 _COUNT = re.compile("[0-9]{1,20}")  # another machine may tell anything
@@ -60,7 +60,7 @@ class Reading:
     at_s: float
 
 
-# Of the command that begins, until its first look.
+# Of the command that begins, until its first sample.
 _start_readings: list[Reading] = []
 
 

@@ -15,7 +15,7 @@ from scalograph.system.stale_processes import read_stat
 # A probe makes its leaf a moment before it forks into it.
 MIN_AGE_S = 60.0
 _PROBE = "scalograph-probe"[:15]  # length of a name that the kernel keeps
-# Those that settings are held in have sixteen digits, and a start may be at work in them.
+# Those that settings are held in have sixteen digits, and a session may be at work in them.
 _PROBES_OWN = re.compile(r"scalograph-[0-9a-f]{2,15}")
 
 
@@ -69,7 +69,11 @@ def _is_stale(leaf: Path, min_age_s: float) -> bool:
     events = (read(leaf / "cgroup.events") or "").splitlines()
     if "populated 0" in events:
         return time.time() - status.st_mtime >= min_age_s
-    pids = list_processes(leaf) if "populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) else []
+    return bool("populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) and _all_seen(leaf))
+
+
+def _all_seen(leaf: Path) -> bool:
+    pids = list_processes(leaf)
     return bool(pids) and 0 not in pids  # one outside our PID namespace reads as 0
 
 

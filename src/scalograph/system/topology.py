@@ -39,11 +39,12 @@ def _usable(root: Path) -> set[int]:
 
 def _cpu(folder: Path, number: int) -> CpuFact:
     package = max(0, _number(folder / "topology/physical_package_id") or 0)
+    nodes = [int(match[1]) for path in _entries(folder) if (match := re.fullmatch(r"node(\d+)", path.name))]
     return CpuFact(
         cpu=number,
         core=_core(folder / "topology", number, package),
         package=package,
-        node=_node(folder),
+        node=min(nodes, default=0),
         l2=_cache(folder, 2),
         l3=_cache(folder, 3),
         max_khz=_number(folder / "cpufreq/cpuinfo_max_freq"),
@@ -58,11 +59,6 @@ def _core(folder: Path, number: int, package: int) -> int:
     core = _number(folder / "core_id")
     # Without topology a CPU is a core of its own.
     return number if core is None else package * 65536 + core
-
-
-def _node(folder: Path) -> int:
-    nodes = [int(match[1]) for path in _entries(folder) if (match := re.fullmatch(r"node(\d+)", path.name))]
-    return min(nodes, default=0)
 
 
 def _cache(folder: Path, level: int) -> int | None:

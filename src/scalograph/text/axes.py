@@ -100,7 +100,7 @@ def _position(kind: str, i: int, level: Level) -> float:
 
 
 def axis_position(factor: Levels) -> Callable[[float], float | None]:
-    """Return a function to the position of a number on the axis of levels; None if the axis does not reach it.
+    """Return the function from a number to its position on the axis of levels, None beyond.
 
     >>> axis_position(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
     1.5

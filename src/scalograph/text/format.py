@@ -63,7 +63,7 @@ def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
 
 
 def significant(x: float, digits: int = 3) -> str:
-    """Format a number to so many significant digits, if its precision is unknown.
+    """Format a number of unknown precision to significant digits.
 
     >>> significant(0.0123456), significant(1234.5), significant(0.0)
     ('0.0123', '1,234', '0')

@@ -51,7 +51,7 @@ def fold(ratio: float) -> str:
 
 
 def rate_unit(title: str, unit: str) -> str:
-    """Name the unit of a rate by what it counts: requests, where its title does not say.
+    """Name the unit of a rate by what its title counts, else requests.
 
     >>> rate_unit("pages", "1/s"), rate_unit("rate", "1/s"), rate_unit("pages", "1/min")
     ('pages/s', 'requests/s', '1/min')

@@ -72,7 +72,7 @@ def mode(n: int, is_ordered: bool) -> str:
 
 
 def shorten_middle(text: str, letters: int) -> str:
-    """Cut a text to so many letters in its middle.
+    """Cut a text in its middle to a number of letters.
 
     >>> shorten_middle("abcdefg", 4)
     'a…fg'

@@ -99,7 +99,7 @@ def times_of(estimates: Sequence[Estimate]) -> str:
 
 
 def change(ratio: Estimate, noun: str, over: str = "") -> str:
-    """Format a ratio as more or less of a noun in percent, from a factor of 2 on as a multiple; `over` is the base.
+    """Format a ratio over a base as percent more or less, from a factor of 2 on as a multiple.
 
     >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time", "old")
     ('22 % more time [18, 25]', '4.3 % less time than old [4.0, 4.6]')

@@ -21,13 +21,9 @@ _NO = {
     NOT_RESOLVED: "not resolved",
 }
 # Words for claims that do not hold, in this order.
-_OTHERS: dict[Decision, str] = {
-    "does not hold": "not",
-    "not resolved": "not resolved",
-    "cannot be seen here": "cannot be seen here",
-    "not comparable": "not comparable",
-    "not measured": "not measured",
-}
+_OTHERS: tuple[Decision, ...] = (
+    "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured"
+)  # fmt: skip
 _ALONE = {
     "holds": "holds here",
     "does not hold": "does not hold here",
@@ -54,8 +50,8 @@ def count_claims(decided: Sequence[DecidedClaim]) -> str:
     n = Counter(claim.decision for claim in decided)
     verb = "hold" if n["holds"] > 1 else "holds"
     held = f"{n['holds'] or 'None'} of {count_noun(len(decided), 'published claim')} {verb} here"
-    words = {**_OTHERS, "does not hold": "does not" if n["does not hold"] == 1 else "do not"}
-    return f"{', '.join([held, *(f'{n[kind]} {words[kind]}' for kind in _OTHERS if n[kind])])}."
+    words = {"does not hold": "does not" if n["does not hold"] == 1 else "do not"}
+    return f"{', '.join([held, *(f'{n[kind]} {words.get(kind, kind)}' for kind in _OTHERS if n[kind])])}."
 
 
 def published_outcome(findings: Findings) -> str:
@@ -137,7 +133,7 @@ def span(low: float | None, high: float | None, scale: Scale) -> str:
 def published_text(figure: ClaimFigure, scale: Scale) -> str:
     """Format the published number; empty without one.
 
-    >>> one = ClaimFigure(label="", published_outcome=1.81, published_low=1.8, published_high=1.82, decision="holds")
+    >>> one = ClaimFigure(label="", published=1.81, published_low=1.8, published_high=1.82, decision="holds")
     >>> published_text(one, Scale(1.0, ""))
     '1.81'
     """
@@ -147,7 +143,7 @@ def published_text(figure: ClaimFigure, scale: Scale) -> str:
 def figure_words(claim: DecidedClaim) -> list[str]:
     """Describe each value of a claim: label, published, measured here, decision.
 
-    >>> one = ClaimFigure(label="512 threads", published_outcome=0.53, decision="not measured")
+    >>> one = ClaimFigure(label="512 threads", published=0.53, decision="not measured")
     >>> figure_words(DecidedClaim(id="a", sentence="b", quantity="c", figures=[one], decision="not measured"))
     ['512 threads: published 0.53, not measured']
     """

@@ -35,12 +35,9 @@ def headline(reproduction: Reproduction) -> str:
     studies = "one published study" if n_studies == 1 else f"{_NUMBERS.get(n_studies, n_studies)} published studies"
     held = f"{n['holds'] or 'None'} of {count_noun(of, 'claim')} of {studies}"
     parts = [f"{held} {'hold' if n['holds'] > 1 else 'holds'} on this machine"]
-    others: dict[Outcome, str] = {
-        "does not hold": "does not" if n["does not hold"] == 1 else "do not",
-        "not resolved": "not resolved", "cannot be seen here": "cannot be seen here",
-        "not comparable": "not comparable", "not yet": "not yet", "not measured": "not measured",
-    }  # fmt: skip
-    return ", ".join([*parts, *(f"{n[kind]} {word}" for kind, word in others.items() if n[kind])]) + "."
+    words = {"does not hold": "does not" if n["does not hold"] == 1 else "do not"}
+    others = [kind for kind in COLUMNS if kind != "holds" and n[kind]]
+    return ", ".join([*parts, *(f"{n[kind]} {words.get(kind, kind)}" for kind in others)]) + "."
 
 
 def circumstances(reproduction: Reproduction) -> str:

@@ -54,7 +54,7 @@ def find_cpu_escape(record: Record) -> Cause | None:
     ended = f"; its mask was {named_cpus(_final_cpus(strayed[0]))} at its end" if strayed else ""
     if outside is None:
         return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
-    # In steps, so that runs alike are told alike.
+    # In steps, so that similar runs have one text.
     least = 100 * SHARE if share < 0.1 else 10 * int(10 * min(1.0, share))
     text = f"at least {least:.0f} % of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
     return Cause("left its CPUs", share, "of CPU time", text)

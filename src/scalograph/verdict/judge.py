@@ -168,7 +168,7 @@ _NUMBERS = list(range(1000))
 
 
 def is_surely_clean(record: Record, iterations: int) -> bool:
-    """Tell whether surely no rule finds a cause in a run that succeeded, with so many iterations requested."""
+    """Tell whether surely no rule finds a cause in a run that succeeded; `iterations` are those requested."""
     run, copies, parts = record.run, record.copies, record.iterations
     if len(copies) != 1 or len(parts) != 1 or record.guest or any(_SPECIAL(run)) or not is_untouched(run):
         return False

@@ -85,7 +85,7 @@ def wanted_time(run: RunFigures, taken: float) -> float:
 
 
 def slowdown(taken: float, record: Record) -> float:
-    """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less.
+    """Return taken CPU time as a share of what the run wanted, or of its time if it wanted less.
 
     Of a run with windows it is of what it wanted: all that was taken may have been within them.
     """

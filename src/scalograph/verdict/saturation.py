@@ -65,7 +65,7 @@ def find_unseen_wait(record: Record) -> Cause | None:
 
 
 def may_have_waited(run: RunFigures) -> bool:
-    """Tell whether a run may have waited where no record shows it: it slept or has several tasks, and others ran."""
+    """Tell whether a run may have waited unrecorded: it slept or has several tasks, and others ran."""
     others = (run.machine_busy_ns or 0) - (run.cpu_ns or 0)
     if others < _COMPANY * wanted_time(run, others) or run.wait_scope == "preemption and wakeup":
         return False

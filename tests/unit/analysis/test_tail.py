@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.tail import histogram, merge_histograms
+from scalograph.analysis.quantiles import histogram, merge_histograms
 
 RNG = np.random.default_rng(4)
 VALUES = [float(x) for x in np.exp(RNG.normal(-7, 1, 5000))]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import analyze_steps, pilot_output
+from scalograph.cli import analyze_steps, start
 from scalograph.cli.options import StartOptions
 
 from ..report import sample
@@ -23,9 +23,7 @@ def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out")
     monkeypatch.setattr(analyze_steps, "analyze", lambda source: (found, source))
     monkeypatch.setattr(analyze_steps, "exit_code", lambda found: 5)
     session: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
-    return pilot_output.conclude(
-        session, StartOptions(), ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"], False
-    )
+    return start.conclude(session, StartOptions(), ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"], False)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchP
 
 
 def found(made: SearchPlanner) -> Effective | Bisection:
-    assert isinstance(made.state, EffectiveCpusState) and made.state.found is not None
-    return made.state.found
+    assert isinstance(made.state, EffectiveCpusState) and made.state.result is not None
+    return made.state.result
 
 
 def threads(run: Run) -> int:

@@ -4,9 +4,8 @@ from typing import Any
 import pytest
 
 from scalograph.findings.reproduce import reproduction_commands
-from scalograph.study.load import load, parse
+from scalograph.study.load import load, parse, quick_form
 from scalograph.study.model import Study
-from scalograph.study.load import quick_form
 from scalograph.study.shipped import shipped_study
 
 from ..study.example import VALID

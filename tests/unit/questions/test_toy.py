@@ -19,17 +19,17 @@ from ..report.test_html import unpacked
 # Which level takes the least time? Each is run twice.
 ROLES = {
     "check": """
-from scalograph.study.check_question import not_along_one, not_asked
+from scalograph.study.check_question import check_single_factor, check_ignored_keys
 
 BASIS = "levels"
 
 
 def mistakes(raw, factors):
-    yield from not_along_one(factors)
-    yield from not_asked(raw, "precision", "runs", "warmup_runs")
+    yield from check_single_factor(factors)
+    yield from check_ignored_keys(raw, "precision", "runs", "warmup_runs")
 """,
     "state": """
-from scalograph.design.search_steps import Search, counted, searched_factor
+from scalograph.design.search_steps import Search, count_levels, searched_factor
 
 
 class FastestCourse:
@@ -56,7 +56,7 @@ class FastestCourse:
 
 
 def begin(study, configurations):
-    levels = counted(configurations, searched_factor(study, configurations))
+    levels = count_levels(configurations, searched_factor(study, configurations))
     steps = {level: (configuration,) for level, configuration in levels.items()}
     return Search(searched_factor(study, configurations), steps, [*levels], FastestCourse(levels), 2 * len(levels))
 """,
@@ -80,7 +80,7 @@ class Fastest(Model):
 """,
     "answer": """
 from scalograph.findings.answer import Answer
-from scalograph.design.search_steps import retold
+from scalograph.findings.sample import replay_runs
 from scalograph.protocol.findings import Column, TableDoc
 from toy_question.state import begin
 from toy_question.document import Fastest
@@ -88,7 +88,7 @@ from toy_question.document import Fastest
 
 def answer(table, taken, curves):
     search = begin(table.study, table.configurations)
-    times = retold(search, table).times
+    times = replay_runs(search, table).times
     best = min(times, key=lambda level: min(times[level]))
     columns = [Column(name=search.what, kind="label"), Column(name="best time", unit="s")]
     rows = [[level, min(found)] for level, found in times.items()]

@@ -7,9 +7,9 @@ import pytest
 
 from scalograph.protocol.record import Record
 from scalograph.run.runner import NoValueError, PrintedResponses, read_value
+from scalograph.study.fields import engine
 from scalograph.study.load import parse
 from scalograph.study.model import Response
-from scalograph.study.output_patterns import engine
 from tests.unit.records import recorded
 
 from ..study.example import VALID

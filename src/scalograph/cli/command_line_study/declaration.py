@@ -80,12 +80,7 @@ class CommandStudy:
 
     @property
     def worker_factor(self) -> tuple[str, int] | None:
-        """Return the factor that counts workers (else CPUs) in several levels, and its smallest count.
-
-        Other numbers may be sizes, of which more is more work: they have no speedup.
-
-        Other numbers may be a size, of which more is more work: they have no speedup.
-        """
+        """Return the factor that counts workers (else CPUs) in several levels, and its smallest count."""
         for name in sorted(self.factors, key=lambda name: name == "cpus"):
             counts = count_levels(self.factors[name]) if name in (*COUNTED, "cpus") else []
             if len(counts) > 1:

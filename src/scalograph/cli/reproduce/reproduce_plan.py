@@ -46,8 +46,8 @@ def disturbed_share(folder: Path) -> float:
 def run_again(folder: Path, run: Callable[[Path], None], has_ended: Callable[[Path], bool]) -> str:
     """Rerun a part in a folder beside its own, and keep the quieter result; a kill leaves one whole.
 
-    `run` makes or resumes its runs in a folder, `has_ended` says whether they came to their end there: a few runs before
-    the machine was busy again are no result. Returns which result stays, and why.
+    `run` makes or resumes its runs in a folder, `has_ended` says whether they came to their end there: a few runs
+    before the machine was busy again are no result. Returns which result stays, and why.
     """
     new = rerun_folder(folder)
     run(new)
@@ -239,6 +239,4 @@ def seconds_at_most(reproduction: ReproductionRun, name: str) -> float | None:
 
 def spent_s(file: Path) -> float:
     """Return the seconds that the finished blocks of all starts took."""
-    from scalograph.design.replay import seconds_per_block
-
     return sum(seconds_per_block(journal.read(file)).values())

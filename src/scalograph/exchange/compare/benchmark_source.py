@@ -40,7 +40,11 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
         StudyError: no benchmark has that mode, two are the same, or they have more params than a table holds.
     """
     chosen = _select_benchmarks(every, label, name)
-    levels, facts = _levels(chosen, label), _facts(chosen)
+    levels = _levels(chosen, label)
+    # Attributes that all share become differences from another source.
+    facts = {name: str(values[0]) for name, values in _attributes(chosen).items() if len({*values}) == 1}
+    if _differ_by_params(chosen):
+        facts["command"] = f"{chosen[0].name} and {len(chosen) - 1} more"
     if twice := _find_repeat(chosen, levels):
         repeated = f"several benchmarks are {twice.name[:80]} {params_text(dict(twice.params))}".rstrip()
         raise StudyError.one(label, repeated, "one of each", "name them apart, or put them into files of their own")
@@ -57,7 +61,8 @@ def benchmark_source(every: Sequence[Benchmark], tool: str, label: str, name: st
     return MeasuredSource(
         label=label, name=tool, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=max(levels[0], key=lambda name: _rank([row[name] for row in levels])), response=response,
-        configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured), facts=facts,
+        configurations=tuple(_configuration(benchmark, at) for benchmark, at in measured),
+        facts=facts | {"mode": chosen[0].mode},
         failed=tuple(failed), refused=_refusal([benchmark for benchmark, _ in measured]),
         trust=Trust(level="doubt", sentence=f"{failed_sentence(chosen)} {doubt}".lstrip(), causes=notes),
     )  # fmt: skip
@@ -106,14 +111,6 @@ def _levels(every: Sequence[Benchmark], label: str) -> list[dict[str, Level]]:
         if len({*values}) > 1:
             rows = [{**levels, name: value} for levels, value in zip(rows, values, strict=True)]
     return rows
-
-
-def _facts(every: Sequence[Benchmark]) -> dict[str, str]:
-    """Return the attributes that all share: they become differences from another source."""
-    facts = {name: str(values[0]) for name, values in _attributes(every).items() if len({*values}) == 1}
-    if _differ_by_params(every):
-        facts["command"] = f"{every[0].name} and {len(every) - 1} more"
-    return facts | {"mode": every[0].mode}
 
 
 def _attributes(every: Sequence[Benchmark]) -> Mapping[str, list[int]]:

@@ -283,10 +283,12 @@ def _matrix(comparisons: ResultComparisons) -> Matrix | None:
     if not any(result.configurations for result in comparisons.results):
         return None
     first = comparisons.results[0]
-    levels = list(
-        dict.fromkeys(result.levels.get(first.along, "") for r in comparisons.results for result in ordered(r))
-    )
-    columns = _spread(levels)
+    rows_of_all = (row for result in comparisons.results for row in ordered(result))
+    levels = list(dict.fromkeys(row.levels.get(first.along, "") for row in rows_of_all))
+    last = len(levels) - 1
+    columns = levels
+    if last >= MOST_COLUMNS:
+        columns = [levels[i] for i in sorted({round(i * last / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)})]
     rows = [row for _, row in sorted(_rows(comparisons.results, columns), key=lambda row: -row[0])[:MOST_ROWS]]
     over = first.reference if len(comparisons.results) > 1 else f"{first.other} over {first.reference}"
     title = f"{noun(first)}, {over}" if len(comparisons.results) == 1 else f"{noun(first)} over that of {over}"
@@ -295,13 +297,6 @@ def _matrix(comparisons: ResultComparisons) -> Matrix | None:
         title=title, better=first.better, rows_are=first.titles.get(first.along, "") if len(levels) > 1 else "",
         columns=names, rows=rows, note=_NOTE if first.reach is not None and len(first.configurations) > 1 else "",
     )  # fmt: skip
-
-
-def _spread(levels: Sequence[Level]) -> list[Level]:
-    last = len(levels) - 1
-    if last < MOST_COLUMNS:
-        return list(levels)
-    return [levels[i] for i in sorted({round(i * last / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)})]
 
 
 def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iterator[tuple[float, MatrixRow]]:
@@ -336,9 +331,8 @@ _TABLES_NOTE = (
 
 def compare_tables(comparisons: ResultComparisons) -> list[TableDoc]:
     """Return the ratios of each result, what is missing, the environment differences, and changed laws."""
-    tables = [
-        _table(r, f"ratios-{i}" if i else "ratios") for i, r in enumerate(comparisons.results) if r.configurations
-    ]
+    results = enumerate(comparisons.results)
+    tables = [_table(r, f"ratios-{i}" if i else "ratios") for i, r in results if r.configurations]
     tables += _compare_tables_lost(comparisons)
     rows: list[list[Cell]] = [
         [result.other, d.what, d.reference, d.other] for result in comparisons.results for d in result.differences

@@ -131,16 +131,12 @@ def _machine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Sou
     """Yield differing machine facts that both sources record."""
     for name in _FIRST:
         before, after = ours.get(name), theirs.get(name)
-        is_told = before not in (None, {}) and after not in (None, {})
-        if is_told and before != after and not _is_close(before, after):
+        if before in (None, {}) or after in (None, {}) or before == after:
+            continue
+        are_numbers = _is_measured(before) and _is_measured(after)
+        if not are_numbers or max(before, after) <= 64 or abs(before - after) > _CLOSE * max(before, after):
             texts = [_fact_text(name, value) for value in (before, after)]
             yield SourceDifference(what=_NAMES.get(name, name.replace("_", " ")), reference=texts[0], other=texts[1])
-
-
-def _is_close(before: Any, after: Any) -> bool:
-    if not (_is_measured(before) and _is_measured(after)):
-        return False
-    return max(before, after) > 64 and abs(before - after) <= _CLOSE * max(before, after)
 
 
 def _is_measured(value: object) -> TypeGuard[int | float]:

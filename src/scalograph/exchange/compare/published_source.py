@@ -57,12 +57,15 @@ def published_source(text: str, name: str | None = None) -> MeasuredSource:
         name: FactorDoc(name=name, title=known_factors[name].title or name, unit=known_factors[name].unit, levels=[])
         for name in published.match.values() if name in known_factors
     }  # fmt: skip
+    names = list(dict.fromkeys(published.match.values()))
+    baseline = [name for name in declared.study.baseline if name in names]
+    widest = max(names, key=lambda name: len({row.levels[name] for row in configurations}))
     ends = {end for pair in published.ranges.values() for end in pair}
     others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]
     common = {column: {row[column] for row in kept} for column in others if column != TABLE}
     return MeasuredSource(
         label=text, name=declared.study.name, title=declared.study.title, factors=factors,
-        along=_curve_factor(declared.study, published, configurations), response=response,
+        along=baseline[0] if baseline else widest, response=response,
         configurations=configurations,
         facts={name: values.pop() or "" for name, values in common.items() if len(values) == 1},
     )  # fmt: skip
@@ -122,11 +125,3 @@ def _configurations(
     if not by_levels:
         raise StudyError.one(text, "no row with a figure", "a table with some", _FORM)
     return tuple(by_levels.values())
-
-
-def _curve_factor(study: Study, published: Published, configurations: Sequence[SourceConfiguration]) -> str:
-    """Choose the factor of the baseline, else the one with the most levels."""
-    names = list(dict.fromkeys(published.match.values()))
-    if baseline := [name for name in study.baseline if name in names]:
-        return baseline[0]
-    return max(names, key=lambda name: len({configuration.levels[name] for configuration in configurations}))

@@ -70,14 +70,9 @@ def _changes(before_curve: Curve, after_curve: Curve) -> Iterator[LawChange]:
         return
     for name in COEFFICIENTS:
         before, after = getattr(before_curve.law, name), getattr(after_curve.law, name)
-        if _are_apart(before, after):
+        ends = before.low, before.high, after.low, after.high
+        if None not in ends and (before.high < after.low or after.high < before.low):
             yield LawChange(coefficient=name, group=before_curve.group, reference=before, other=after)
-
-
-def _are_apart(before: Estimate, after: Estimate) -> bool:
-    if before.low is None or before.high is None or after.low is None or after.high is None:
-        return False
-    return before.high < after.low or after.high < before.low
 
 
 # A configuration with a larger noise floor is blind; so are results where more than half are.

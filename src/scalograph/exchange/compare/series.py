@@ -1,6 +1,7 @@
 """Find level shifts in the results of one study over time."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -67,7 +68,12 @@ def _select_results(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], 
     refused = [(dated, _refusal(dated.source)) for dated in ordered]
     reasons = [f"{dated.source.label}: {text}" for dated, text in refused if text]
     usable = [dated for dated, text in refused if not text]
-    kept = [dated for dated in usable if _has_all(dated.source, usable[-1].source)]
+    kept = []
+    for dated in usable:
+        with suppress(StudyError):  # nothing in common
+            newest = usable[-1].source
+            if len(match_sources(newest, dated.source).pairs) == len(newest.configurations):
+                kept.append(dated)
     return kept, reasons + [f"{dated.source.label}: other configurations" for dated in usable if dated not in kept]
 
 
@@ -93,13 +99,6 @@ def _refusal(source: MeasuredSource) -> str:
         return f"{n} of {count_noun(len(source.configurations), 'configuration')} {rest}"
     are_valid = all(have_logs(row.scores) for row in source.configurations)
     return "" if are_valid else "a score of 0 or less, or beyond 1e130"
-
-
-def _has_all(source: MeasuredSource, newest: MeasuredSource) -> bool:
-    try:
-        return len(match_sources(newest, source).pairs) == len(newest.configurations)
-    except StudyError:
-        return False
 
 
 def _steps(

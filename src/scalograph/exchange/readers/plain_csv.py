@@ -96,22 +96,15 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         if row.get(None):
             raise StudyError.one(where, "more fields than the header has", f"{len(names)}", "quote texts with commas")
-        if _has_failed(row):
+        is_warmup = (row.get("warmup") or "false").lower() in ("true", "1")
+        if (row.get("status") or "ok") != "ok" and not is_warmup:
             named = _unquote(row.get("benchmark") or "") or _unquote(row.get("response") or "")
             table.failed.setdefault(_Failed(named, _params(row)), set()).add(row.get("run") or f"row {n}")
-        elif bool((row.get("value") or "").strip()) and not _is_warmup(row):
+        elif (row.get("value") or "").strip() and not is_warmup:
             _take(table, where, row, row.get("run") or f"row {n}")
         if len(table.values) + len(table.failed) > MAX_BENCHMARKS:
             raise StudyError.one(where, f"more than {MAX_BENCHMARKS} benchmarks", "fewer", "import it in several files")
     return table
-
-
-def _is_warmup(row: Row) -> bool:
-    return (row.get("warmup") or "false").lower() in ("true", "1")
-
-
-def _has_failed(row: Row) -> bool:
-    return (row.get("status") or "ok") != "ok" and not _is_warmup(row)
 
 
 def _add_failed(file: Path, table: _Table) -> None:

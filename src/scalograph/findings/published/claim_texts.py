@@ -18,11 +18,11 @@ from scalograph.text.quantities import count_noun
 from scalograph.text.short_names import is_counted, join_names
 
 
-def describe_values(table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue]) -> str:
+def describe_values(table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue]) -> str:
     """Describe the values of a claim: "wall time of 1 thread over that of n threads, 1 CPU, lock none"."""
     response, along = title(table, claim.response or primary_response(table)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
-    groups = [figure.group.items() for figure in figures if figure.group] or [{}.items()]
+    groups = [value.group.items() for value in values if value.group] or [{}.items()]
     free = {name: level for name, level in groups[0] if name not in named and all((name, level) in g for g in groups)}
     levels = {**claim.where, **varying_levels(table, free)}
     where = [_level_names(table, {name: level}) for name, level in levels.items()]
@@ -72,7 +72,7 @@ Bounds = tuple[float | None, float | None]
 MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no number is reported
 
 
-def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
+def run_factor(values: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
     """Return how many times as many runs may decide a claim; intervals narrow with the root of the number.
 
     One value outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
@@ -81,7 +81,7 @@ def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
     Returns:
         1 or more; None if a value has no interval, or all are conclusive.
     """
-    crossing = [_value_run_factor(figure, bounds) for figure in figures if figure.decision == "not resolved"]
+    crossing = [_value_run_factor(value, bounds) for value in values if value.decision == "not resolved"]
     factors = [factor for factor in crossing if factor is not None]
     if not factors or len(factors) < len(crossing):
         return None
@@ -89,9 +89,9 @@ def run_factor(figures: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
     return min(outside) if outside else max(times for times, _ in factors)
 
 
-def runs_needed_text(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
+def runs_needed_text(values: Sequence[ClaimFigure], bounds: Bounds) -> str:
     """Say how many times as many runs may decide a claim; empty if that is unknown."""
-    times = run_factor(figures, bounds)
+    times = run_factor(values, bounds)
     if times is None:
         return ""
     if times > MAX_FACTOR:
@@ -100,9 +100,9 @@ def runs_needed_text(figures: Sequence[ClaimFigure], bounds: Bounds) -> str:
     return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
 
 
-def _value_run_factor(figure: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
+def _value_run_factor(value: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
     """Return the factor for one value, and whether it is inside the range."""
-    here = figure.here
+    here = value.here
     if here is None or here.value is None or here.low is None or here.high is None:
         return None
     low, high = bounds
@@ -139,10 +139,10 @@ def why_not_measured(missing: Sequence[str]) -> str:
 
 
 def why_inconclusive(
-    table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
+    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
 ) -> str:
     """Say why a claim is inconclusive, and how many times as many runs may decide it."""
-    both = [pair for pair in zip(figures, decided, strict=True) if pair[1].decision == "not resolved"]
+    both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "not resolved"]
     busy = [row for value, _ in both for row in value.disturbed]
     left = [figure for value, figure in both if not value.disturbed]
     bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]

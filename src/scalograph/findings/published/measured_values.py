@@ -1,7 +1,7 @@
-"""The figures that decide a claim of a paper, as estimates from the runs of this study.
+"""The values that decide a claim of a paper, estimated from the runs of this study.
 
-Two configurations are compared within blocks where they share some; figures of one response lend each other what they
-know of their spread, whichever claim they are of.
+Two configurations are compared within blocks where they share some; values of one response, of whichever claim, share
+their variances (`moderate_variances`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.modes import widen_for_rounding
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.variance_moderation import moderate_variances
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import exact_count, is_count
 from scalograph.findings.names import short_levels
 from scalograph.findings.row import Row
@@ -69,7 +69,7 @@ class _Pair:
 ModerationContrasts = Mapping[str, Sequence[Contrast]]
 
 
-def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[PublishedClaim]) -> ModerationContrasts:
+def moderation_contrasts(table: Table, samples: SampleMap, claims: Iterable[PublishedClaim]) -> ModerationContrasts:
     """Collect the contrasts of all claims by response, each pair of configurations once."""
     contrasts_of: dict[str, dict[object, Contrast]] = {}
     for claim in claims:
@@ -84,7 +84,7 @@ def moderation_contrasts(table: Table, samples: Samples, claims: Iterable[Publis
 
 
 def measure_values(
-    table: Table, samples: Samples, claim: PublishedClaim, lending: ModerationContrasts
+    table: Table, samples: SampleMap, claim: PublishedClaim, lending: ModerationContrasts
 ) -> list[MeasuredValue]:
     """Estimate the values of a claim about responses."""
     levels, response = claim_levels(table, claim), claim.response or primary_response(table)
@@ -123,7 +123,7 @@ def _label(table: Table, claim: PublishedClaim, level: Level | None) -> str:
     return short_levels(table, {claim.along: level}) if claim.along and level is not None else ""
 
 
-def _single_value(table: Table, samples: Samples, claim: PublishedClaim, level: Level | None) -> MeasuredValue:
+def _single_value(table: Table, samples: SampleMap, claim: PublishedClaim, level: Level | None) -> MeasuredValue:
     response, wanted = claim.response or primary_response(table), _sides(claim, level)[0]
     sample, label = find_sample(table, samples, wanted), _label(table, claim, level)
     if sample is None or not sample.scores(response):
@@ -169,7 +169,7 @@ class _PairedSamples:
         return widen_for_rounding(estimate, *scores)
 
 
-def _compare_pair(table: Table, samples: Samples, response: str, pair: _Pair) -> "_PairedSamples | MeasuredValue":
+def _compare_pair(table: Table, samples: SampleMap, response: str, pair: _Pair) -> "_PairedSamples | MeasuredValue":
     top, bottom = (find_sample(table, samples, side) for side in (pair.top, pair.bottom))
     for wanted, sample in ((pair.top, top), (pair.bottom, bottom)):
         if sample is None or not sample.scores(response):
@@ -210,7 +210,7 @@ def _fallback_text(response: str, *samples: Sample) -> str:
     return "rests on disturbed runs" if rests else ""
 
 
-def find_sample(table: Table, samples: Samples, wanted: WantedLevels) -> Sample | None:
+def find_sample(table: Table, samples: SampleMap, wanted: WantedLevels) -> Sample | None:
     """Find the first configuration, in declared order, that has the levels."""
     levels = {name: resolve_level(table, name, level) for name, level in wanted.items()}
     return next((s for s in samples.values() if levels.items() <= s.configuration.items()), None)

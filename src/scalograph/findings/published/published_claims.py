@@ -1,9 +1,9 @@
 """Decide the claims of a paper by the runs of this study: each holds, does not hold, or is inconclusive.
 
-A claim names a range that bears it out. A figure whose whole interval lies inside it holds, one whose interval lies
-wholly outside does not, and any other is not resolved; nor is one that rests on configurations more than half of whose
-runs were disturbed. A claim of several figures holds if each does, at the confidence of each (an intersection of tests
-needs no correction), and does not hold if one fails at a confidence that is shared among them (Bonferroni).
+A claim names a range. A value whose whole interval lies inside holds, one whose interval lies outside does not, and any
+other is inconclusive; so is one of mostly disturbed configurations. A claim of several values holds if each does, at
+the confidence of each (an intersection of tests needs no correction), and does not hold if one fails at a confidence
+shared among them (Bonferroni).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from math import exp, hypot, inf, log
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.published.claim_texts import (
     describe_groups,
@@ -68,7 +68,9 @@ class OfferedQuantity(NamedTuple):
 QuantityLookup = Callable[[str], OfferedQuantity]
 
 
-def select_values(table: Table, samples: Samples, offer: OfferedQuantity, claim: PublishedClaim) -> list[MeasuredValue]:
+def select_values(
+    table: Table, samples: SampleMap, offer: OfferedQuantity, claim: PublishedClaim
+) -> list[MeasuredValue]:
     """Select the values of a question that match the levels of a claim."""
     if offer.silent:
         return [MeasuredValue("", missing=offer.silent)]
@@ -104,7 +106,7 @@ def group_values(table: Table, offer: OfferedQuantity, claim: PublishedClaim) ->
     return [MeasuredValue("", lambda _: estimate)]
 
 
-def _mostly_disturbed_rows(table: Table, samples: Samples, levels: Mapping[str, Level]) -> tuple[Row, ...]:
+def _mostly_disturbed_rows(table: Table, samples: SampleMap, levels: Mapping[str, Level]) -> tuple[Row, ...]:
     """Return none for a search: it uses clean runs only."""
     if is_search(table.study.question):
         return ()
@@ -145,25 +147,25 @@ def _surface_ratio(top: Estimate, bottom: Estimate, confidence: float) -> Estima
 
 
 def decide_claims(
-    table: Table, samples: Samples, offered: QuantityLookup, at_levels: Lookup | None = None
+    table: Table, samples: SampleMap, offered: QuantityLookup, at_levels: Lookup | None = None
 ) -> list[DecidedClaim]:
     """Decide each claim that the study declares."""
     claims = table.study.published.claims if table.study.published else []
-    figures = _ClaimValues(table, samples, offered, at_levels, moderation_contrasts(table, samples, claims))
-    return [decide_claim(table, claim, *figures.find(claim)) for claim in claims]
+    claim_values = _ClaimValues(table, samples, offered, at_levels, moderation_contrasts(table, samples, claims))
+    return [decide_claim(table, claim, *claim_values.find(claim)) for claim in claims]
 
 
-def decide_claim(table: Table, claim: PublishedClaim, words: str, figures: Sequence[MeasuredValue]) -> DecidedClaim:
+def decide_claim(table: Table, claim: PublishedClaim, words: str, values: Sequence[MeasuredValue]) -> DecidedClaim:
     """Decide a claim by its values."""
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
-    decided = [_decide_value(table, claim, i, value, bounds, len(figures)) for i, value in enumerate(figures)]
-    decision, reason = _decide_whole(table, claim, figures, decided)
+    decided = [_decide_value(table, claim, i, value, bounds, len(values)) for i, value in enumerate(values)]
+    decision, reason = _decide_whole(table, claim, values, decided)
     response = table.study.responses.get(claim.response or primary_response(table))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
         unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
         low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=reason,
-        doubt=_claim_doubt([figure for value, figure in zip(figures, decided, strict=True) if not value.disturbed]),
+        doubt=_claim_doubt([figure for value, figure in zip(values, decided, strict=True) if not value.disturbed]),
     )  # fmt: skip
 
 
@@ -172,7 +174,7 @@ class _ClaimValues:
     """The values of the claims of one study."""
 
     table: Table
-    samples: Samples
+    samples: SampleMap
     offered: QuantityLookup
     at_levels: Lookup | None
     lending: ModerationContrasts
@@ -187,32 +189,32 @@ class _ClaimValues:
             offer = self.offered(claim.quantity)
             return offer.words, select_values(self.table, self.samples, offer, claim)
         if self.at_levels is not None and claim.kind != "value":
-            figures = surface_values(self.table, self.at_levels, claim)
+            values = surface_values(self.table, self.at_levels, claim)
         else:
-            figures = measure_values(self.table, self.samples, claim, self.lending)
-        return describe_values(self.table, claim, figures), figures
+            values = measure_values(self.table, self.samples, claim, self.lending)
+        return describe_values(self.table, claim, values), values
 
 
 def _decide_whole(
-    table: Table, claim: PublishedClaim, figures: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
+    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
 ) -> tuple[Decision, str]:
     """Return the decision, and the reason if it is none."""
-    decisions = [figure.decision for figure in decided]
+    decisions = [value.decision for value in decided]
     if claim.unlike:
         return "not comparable", claim.unlike
     if reason := missing_capability(claim, table.machine):
         return "cannot be seen here", reason
     if "does not hold" in decisions:
         return "does not hold", ""
-    pairs = zip(figures, decisions, strict=True)
-    missing = [figure.missing for figure, decision in pairs if decision == "not measured"]
+    pairs = zip(values, decisions, strict=True)
+    missing = [value.missing for value, decision in pairs if decision == "not measured"]
     if missing:
-        if hidden := next((figure for figure in figures if figure.unseen), None):
+        if hidden := next((value for value in values if value.unseen), None):
             return "cannot be seen here", hidden.missing
-        lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
+        lacking = [value.missing for value in values if value.lacks]  # the last level asks for most CPUs
         return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", why_not_measured(missing))
     if "not resolved" in decisions:
-        return "not resolved", why_inconclusive(table, claim, figures, decided)
+        return "not resolved", why_inconclusive(table, claim, values, decided)
     return "holds", ""
 
 
@@ -225,22 +227,22 @@ def _claim_doubt(decided: Sequence[ClaimFigure]) -> str:
 
 
 def _decide_value(
-    table: Table, claim: PublishedClaim, index: int, figure: MeasuredValue, bounds: Bounds, n_figures: int
+    table: Table, claim: PublishedClaim, index: int, measured: MeasuredValue, bounds: Bounds, n_values: int
 ) -> ClaimFigure:
     printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
-    value = printed[0] if printed else None
-    spread = None if value is None else abs(value) * claim.spread
+    published = printed[0] if printed else None
+    spread = None if published is None else abs(published) * claim.spread
     confidence = table.study.protocol.confidence
-    here = figure.estimate(confidence) if figure.estimate else None
-    shared = figure.estimate(1 - (1 - confidence) / n_figures) if figure.estimate else None
-    decision: Decision = "does not hold" if figure.none else _decide_interval(here, shared, bounds)
-    if figure.disturbed and decision != "not measured":
+    here = measured.estimate(confidence) if measured.estimate else None
+    shared = measured.estimate(1 - (1 - confidence) / n_values) if measured.estimate else None
+    decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds)
+    if measured.disturbed and decision != "not measured":
         decision = "not resolved"
     return ClaimFigure(
-        label=figure.label, published=value,
-        published_low=None if value is None or not spread else value - spread,
-        published_high=None if value is None or not spread else value + spread,
-        here=here, none=figure.none, doubt=figure.doubt, decision=decision,
+        label=measured.label, published=published,
+        published_low=None if published is None or not spread else published - spread,
+        published_high=None if published is None or not spread else published + spread,
+        here=here, none=measured.none, doubt=measured.doubt, decision=decision,
     )  # fmt: skip
 
 

@@ -74,21 +74,21 @@ def parse_number(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
+# A published value has its own error, rarely printed: it is reproduced within this share of the interval.
 TOLERANCE, WIDEST = 0.05, 0.25
 HEADING = "physics"
 Span = tuple[float | None, float | None]
 
 
 def answer_row(
-    table: Table, published: Published, row: PublishedRow, figures: Mapping[str, Estimate], column: str, objection: str
+    table: Table, published: Published, row: PublishedRow, measured: Mapping[str, Estimate], column: str, objection: str
 ) -> str:
     """Return whether a published row is reproduced."""
     wanted = {name: parse_level(published, key, row[key]) for key, name in published.match.items()}
-    if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
+    if measured and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
     ends = read_range(published, row, column)
-    outcome = judge_reproduction(parse_number(row[column]), figures.get("speedup"), ends)
+    outcome = judge_reproduction(parse_number(row[column]), measured.get("speedup"), ends)
     if outcome == "not measured":
         return outcome
     if why_unlike(published, row):
@@ -190,7 +190,7 @@ def _rounding_interval(text: str | None) -> Estimate | None:
     return Estimate(value, value - half, value + half, 1.0, 1, "printed")
 
 
-# The figures of the configuration that has these levels; none where there is none.
+# From levels to the estimates of the configuration that has them; empty where there is none.
 Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
 
 
@@ -226,15 +226,15 @@ def _table(
         columns.append(Column(name=f"{name} published", unit=unit, kind=kind))
         columns.append(Column(name=f"{name} here", unit=unit, kind="estimate"))
     values = [lookup({f: parse_level(published, c, row[c]) for c, f in published.match.items()}) for row in rows]
-    cells = [_cells(published, row, others, figures) for row, figures in zip(rows, values, strict=True)]
+    cells = [_cells(published, row, others, measured) for row, measured in zip(rows, values, strict=True)]
     if any(against := list_objections(table.study, published, others, rows)):
         columns.append(Column(name=HEADING, kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
     if factor := _column_of(published.values, "speedup"):
         columns.append(Column(name=REPRODUCES, kind="text"))
-        for row, figures, objection, line in zip(rows, values, against, cells, strict=True):
-            line.append(answer_row(table, published, row, figures, factor, objection))
+        for row, measured, objection, line in zip(rows, values, against, cells, strict=True):
+            line.append(answer_row(table, published, row, measured, factor, objection))
         unlike = dict.fromkeys(f"Not comparable: {reason}." for row in rows if (reason := why_unlike(published, row)))
         note = " ".join(part for part in (note, _lowest_sentence(rows, others, factor), *unlike) if part)
     heading = "Published figures beside the measured ones"
@@ -242,7 +242,7 @@ def _table(
 
 
 def _cells(
-    published: Published, row: PublishedRow, others: Sequence[str], figures: Mapping[str, Estimate]
+    published: Published, row: PublishedRow, others: Sequence[str], measured: Mapping[str, Estimate]
 ) -> list[Any]:
     texts = [row[name] for name in others]
     # Counts as numbers, so that they align and sort.
@@ -250,7 +250,7 @@ def _cells(
     for column, response in published.values.items():
         value, (low, high) = parse_number(row[column]), read_range(published, row, column)
         printed = Estimate(value, low, high, method="as published") if column in published.ranges else value
-        cells += [printed, figures.get(response, Estimate(warnings=("this configuration was not run here",)))]
+        cells += [printed, measured.get(response, Estimate(warnings=("this configuration was not run here",)))]
     return cells
 
 
@@ -269,15 +269,15 @@ def curve_lookup(curves: Sequence[Curve]) -> Lookup:
     measured: list[tuple[dict[str, Level], dict[str, Estimate]]] = []
     for curve in curves:
         for point in curve.points:
-            figures = {name: response.estimate for name, response in point.responses.items()}
+            estimates = {name: response.estimate for name, response in point.responses.items()}
             if point.speedup:
-                figures["speedup"] = point.speedup
-            measured.append(({**curve.group, curve.factor: point.level}, figures))
+                estimates["speedup"] = point.speedup
+            measured.append(({**curve.group, curve.factor: point.level}, estimates))
 
     def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
-        for configuration, figures in measured:
+        for configuration, estimates in measured:
             if all(configuration[factor] == wished for factor, wished in wanted.items()):
-                return figures
+                return estimates
         return {}
 
     return lookup

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,7 +14,6 @@ from scalograph.errors import HostError
 from scalograph.machine.floor.saved_noise import noise_file, read_saved, write_saved
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
-from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan
@@ -62,41 +60,26 @@ def plan_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: in
     return plan(replace(declared, study=changed), facts)
 
 
-class _Run(NamedTuple):
-    """The outcome of a run; `seconds` None where it failed."""
-
-    kind: str
-    n_cpus: int
-    block: int
-    seconds: float | None
-    counts: bool
+# Block, seconds (None where it failed), and whether it counts.
+Outcome = tuple[int, float | None, bool]
 
 
 def build_ceiling(runs: Sequence[FinishedRun]) -> Ceiling:
     """Build the ceiling from the runs of such a plan."""
-    outcomes = [
-        _Run(str(run.configuration["kind"]), int(run.configuration["cpus"]), run.block, _seconds(record, verdict),
-             verdict in COUNTED)
-        for run, record, verdict in runs
-    ]  # fmt: skip
-    return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(outcomes))
+    outcomes: dict[tuple[str, int], list[Outcome]] = {}
+    for run, record, verdict in runs:
+        walls = windows(record).wall_s if verdict != "failed" else ()
+        group = outcomes.setdefault((str(run.configuration["kind"]), int(run.configuration["cpus"])), [])
+        group.append((run.block, median(walls) if walls else None, verdict in COUNTED))
+    kinds: dict[str, tuple[Timed, ...]] = {}
+    for kind, n_cpus in sorted(outcomes):
+        kinds[kind] = (*kinds.get(kind, ()), _combine_runs(n_cpus, outcomes[kind, n_cpus]))
+    return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=kinds)
 
 
-def _seconds(record: Record, verdict: str) -> float | None:
-    walls = windows(record).wall_s if verdict != "failed" else ()
-    return median(walls) if walls else None
-
-
-def _kinds(outcomes: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:
-    keys = sorted({(run.kind, run.n_cpus) for run in outcomes})
-    names = dict.fromkeys(run.kind for run in outcomes)
-    timed = {key: _combine_runs(key[1], [run for run in outcomes if (run.kind, run.n_cpus) == key]) for key in keys}
-    return {name: tuple(part for (kind, _), part in timed.items() if kind == name) for name in sorted(names)}
-
-
-def _combine_runs(n_cpus: int, runs: Sequence[_Run]) -> Timed:
+def _combine_runs(n_cpus: int, runs: Sequence[Outcome]) -> Timed:
     """Combine runs; disturbed ones are excluded where two others are left, as in every study (answer.sample)."""
-    done = [(run.block, run.seconds, run.counts) for run in runs if run.seconds is not None]
+    done = [(block, seconds, counts) for block, seconds, counts in runs if seconds is not None]
     clean = [each for each in done if each[2]]
     taken = clean if len(clean) >= 2 else done
     return Timed(
@@ -130,20 +113,15 @@ def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, st
     kept = None if fresh else read_ceiling(environ)
     if kept is not None and kept.key == wanted:
         return kept.ceiling
-    ceiling = measure_ceiling(host)
-    warnings = (*ceiling.warnings, *_save(SavedCeiling(key=wanted, ceiling=ceiling), environ))
-    return ceiling.model_copy(update={"warnings": warnings})
-
-
-def _save(kept: SavedCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Save a ceiling, and return the reason where that is not possible."""
-    if not kept.ceiling.is_sound:
-        return ("the ceiling is not kept: too few of its runs were undisturbed; stop what else runs here",)
-    try:
-        save_ceiling(kept, environ)
-    except HostError as error:
-        return (str(error),)
-    return ()
+    ceiling, warning = measure_ceiling(host), ""
+    if ceiling.is_sound:
+        try:
+            write_saved(ceiling_file(environ), SavedCeiling(key=wanted, ceiling=ceiling))
+        except HostError as error:
+            warning = str(error)
+    else:
+        warning = "the ceiling is not kept: too few of its runs were undisturbed; stop what else runs here"
+    return ceiling.model_copy(update={"warnings": (*ceiling.warnings, *filter(None, [warning]))})
 
 
 def ceiling_key(facts: HostFacts, probe: Sequence[str]) -> str:
@@ -168,8 +146,3 @@ def ceiling_file(environ: Mapping[str, str] = os.environ) -> Path:
 def read_ceiling(environ: Mapping[str, str] = os.environ) -> SavedCeiling | None:
     """Read the saved ceiling; None where there is none, or none that can be read."""
     return read_saved(ceiling_file(environ), SavedCeiling, _MAX_BYTES)
-
-
-def save_ceiling(kept: SavedCeiling, environ: Mapping[str, str] = os.environ) -> None:
-    """Save a ceiling in place of an earlier one. Raises HostError if the folder cannot be written."""
-    write_saved(ceiling_file(environ), kept)

@@ -213,9 +213,7 @@ _ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
     ("disturbed or failed", _disturbed_rows),
     ("median time", lambda part: UNKNOWN if part.median_s is None else f"{part.median_s:.4g} s"),
     ("runs differ by (sd of logs)", _spread),
-    (
-        "ten runs on end differ by",
-        lambda part: _percent(part.reference.spread.sd_log_percent if part.reference else None),
-    ),
+    ("ten runs on end differ by",
+     lambda part: _percent(part.reference.spread.sd_log_percent if part.reference else None)),
     ("A over B (99 %)", _difference),
-)
+)  # fmt: skip

@@ -22,7 +22,7 @@ from scalograph.study.responses import windows
 from scalograph.text.quantities import two_digits
 from scalograph.verdict.cause import COUNTED
 
-# Every study may ask: at 1 % one quiet start in a hundred is told of a change that is none.
+# Every study may ask: at 1 % one quiet session in a hundred sees a change that is none.
 ALPHA = 0.01
 
 

@@ -16,7 +16,8 @@ def check_crash(context: ProofContext) -> str:
     for ran in runs:
         expect_failure(ran, "signal")
         _expect_end(ran, None, ran.configuration["signal"])
-        _expect_stderr(ran, "about to crash\n")
+        kept = ran.record.copies[0].stderr_tail
+        expect(kept == "about to crash\n", f"standard error {kept[-80:]!r}", repr("about to crash\n"))
     return f"{len(runs)} crashes, each with the number of its signal, no exit code, and failed"
 
 
@@ -71,7 +72,9 @@ def check_iterations(context: ProofContext) -> str:
     """Check as many iterations as were asked for, then others, then more than a line of the journal holds."""
     for ran in context.run("many-iterations", "asked.toml"):
         expect_success(ran)
-        indexes = _matching_indexes(ran)
+        parts = ran.record.iterations
+        pairs = [pair for part in parts for pair in zip(part.index, part.work, strict=True)]
+        indexes = [index for index, work in pairs if index == work]
         expect(indexes == list(range(20_000)), f"{len(indexes)} iterations, or not in order", "20000 in order")
     for ran in context.run("many-iterations"):
         n = ran.configuration["iterations"]
@@ -85,17 +88,6 @@ def check_iterations(context: ProofContext) -> str:
     return "20000 arrived in order; more than were asked for, or than a journal holds, are failed runs"
 
 
-def _matching_indexes(ran: ProofRun) -> list[int]:
-    parts = ran.record.iterations
-    pairs = [(i, work) for part in parts for i, work in zip(part.index, part.work, strict=True)]
-    return [i for i, work in pairs if i == work]
-
-
 def _expect_end(ran: ProofRun, code: int | None, signal: int | None) -> None:
     ends = [(copy.exit_code, copy.signal) for copy in ran.record.copies]
     expect(ends == [(code, signal)], f"exit code and signal {ends}", str([(code, signal)]))
-
-
-def _expect_stderr(ran: ProofRun, text: str) -> None:
-    kept = ran.record.copies[0].stderr_tail
-    expect(kept == text, f"standard error {kept[-80:]!r}", repr(text))

@@ -80,10 +80,10 @@ class Leftovers:
         yield self
 
     def run_started(self, run: Run, n_left: int) -> None:
-        """Nothing to show."""
+        """Show nothing."""
 
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
-        """The record is there: nothing of the run may be, at once where something holds the tree together."""
+        """Find what is left of a run; where nothing holds the tree together, it is given time to end."""
         patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
         deadline = time.monotonic() + patience_s
         while (left := find_marked(self.mark)) and time.monotonic() < deadline:
@@ -91,7 +91,7 @@ class Leftovers:
         self.left[run.run] = left
 
     def warned(self, text: str, about: str = "") -> None:
-        """The journal has it."""
+        """Show nothing: the journal has it."""
 
 
 def read_proof_runs(

@@ -309,15 +309,12 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
     with scratch("sanity") as folder:
         with ProofContext(host, folder, tell) as context:
             proofs = [judge(promise, context, kept) for promise in GUARANTEES]
-        return _move_results(proofs, kept, folder) if kept else proofs
-
-
-def _move_results(proofs: list[Proof], kept: set[Path], folder: Path) -> list[Proof]:
-    """Move what failed proofs rest on to where it stays, and return proofs that say where."""
-    target = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
-    for path in kept:
-        shutil.move(path, target)
-    return [replace(proof, fix=proof.fix.replace(str(folder), str(target))) for proof in proofs]
+        if not kept:
+            return proofs
+        target = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
+        for path in kept:
+            shutil.move(path, target)
+        return [replace(proof, fix=proof.fix.replace(str(folder), str(target))) for proof in proofs]
 
 
 def judge(promise: GuaranteeCheck, context: ProofContext, kept: set[Path]) -> Proof:

@@ -11,12 +11,12 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.published.published_quantities import Lookup
 from scalograph.findings.sample import replay_runs
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.questions.break_even.claim import break_even_claim, break_even_flags, formula_sentence
 from scalograph.questions.break_even.document import (
     BreakEven,
@@ -30,7 +30,7 @@ from scalograph.questions.break_even.model_mean import ComparisonSpace, SpacePoi
 from scalograph.questions.break_even.search_state import EVEN, BreakEvenState, begin
 from scalograph.questions.break_even.tables import break_even_tables
 
-# A formula whose line is typically further off the measured surface than that is none.
+# The formula is dropped where its line is typically further off the measured surface.
 MAX_FORMULA_DISTANCE = 0.15
 # Places along the sizes at which both are compared.
 FORMULA_STEPS = 129
@@ -94,11 +94,11 @@ def _crossing_work(work: FloatArray, g: FloatArray) -> float | None:
 
 
 LineKind = Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"]
-# What a row says, and the coordinates of its ends.
+# The kind of a row, and the coordinates of its ends.
 RowLine = tuple[LineKind, dict[str, float | None]]
 Signs = np.ndarray[tuple[int], np.dtype[np.int64]]
 
-# Places that are looked at: of a range of 2**14, 2.5 % from each other.
+# Points along a row: of a range of 2**14, 2.5% from each other.
 LINE_STEPS = 385
 WINS, LOSES = 1, -1
 
@@ -153,7 +153,7 @@ def _classify_row(places: FloatArray, mean: FloatArray, sd: FloatArray, is_open:
         end = won[-1] if kind == "from" else won[0]
         location = _crossing(places[last : first + 1], mean[last : first + 1])
         ends: dict[str, float | None] = {"location": location, "low": float(places[last]), "high": float(places[first])}
-        # Where winning is not sure up to the end of the range, it is told as far as it is.
+        # Where winning is not sure up to the end of the range, its sure end is reported.
         return kind, ends | ({} if end in (0, len(sure) - 1) else {"sure_to": float(places[end])})
     if is_open:
         return "undecided", _undecided_ends(places, sure, sides)
@@ -213,17 +213,17 @@ def _coordinates(space: ComparisonSpace, wanted: Mapping[str, Level | None]) -> 
     coordinates = []
     for i, name in enumerate(space.names):
         level, levels = wanted.get(name), space.levels(i)
-        if not isinstance(level, int | float) or isinstance(level, bool) or not levels[0] <= level <= levels[-1]:
+        if not is_number(level) or not levels[0] <= level <= levels[-1]:
             return None
         coordinates.append(space.coordinate(i, level))
     return np.array([coordinates])
 
 
-# Places along x where the surface is told, and maps that are drawn: more would be looked at by nobody.
+# Places along x where a map holds the surface, and maps at most: nobody would look at more.
 STEPS, MOST_MAPS = 49, 16
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer a break-even search from its runs."""
     search = replay_search(table)
     if not search:

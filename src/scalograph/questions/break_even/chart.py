@@ -85,7 +85,7 @@ def equal_stretches(kinds: Sequence[Any]) -> list[tuple[int, int]]:
 RowGroup = tuple[list[PanelRow], list[float]]
 # Of a line's color in the strongest shade, so that marks stay readable on it.
 STRONG, WEAK = 0.66, 0.14
-# What stands beside rows that the line does not cross.
+# Labels of rows that the line does not cross.
 WORDS = {
     "always": "always", "never": "never", "several": "several", "unmeasured": "not measured",
     "undecided": "not decided",
@@ -213,7 +213,7 @@ def _color_scale(chart: BreakEvenChart) -> KeyItem:
 
 
 SURE = "95 %"
-# Rows of which each is told to who does not see the map.
+# Rows that the text alternative of a map describes.
 FEW_ROWS = 20
 
 

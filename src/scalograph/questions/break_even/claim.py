@@ -19,7 +19,7 @@ from scalograph.verdict.cause import COUNTED
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.
 NOISY = 12
-# Of the points: fewer that are open are no grave doubt.
+# Share of open points below which this is a minor flag.
 FEW = 0.05
 # Lines that the formula names; the table has all.
 NAMED_LINES = 4
@@ -148,7 +148,7 @@ def _cell(line: BreakEvenLine) -> MatrixCell:
 
 
 FIGURE = "even"
-# Settings of one kind that are named one by one.
+# Configurations of one kind that are named one by one.
 NAMED = 3
 # In the order of the sentences: the first is the claim, the next its exception.
 KINDS = ("from", "until", "several", "never", "always")
@@ -247,7 +247,7 @@ class _LineSentences:
         return level_range(title(self._table, name), self._table.study.factors[name].unit, *map(_plain_level, levels))
 
     def _agreement_text(self, crossing: Sequence[LineConfiguration]) -> str:
-        """Name the configurations whose lines cannot be told apart."""
+        """Name the configurations whose lines do not differ."""
         y, n = self._result.maps[0].y, len(self.every)
         if len(crossing) == 1:
             return self._location_name(crossing[0]) if n > 1 else ""

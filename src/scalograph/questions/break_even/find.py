@@ -14,7 +14,7 @@ from scalograph.text.units import parse_percent
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-# Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
+# Levels of each range, by the factors that vary: a line is interpolated, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
 _EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."

@@ -14,16 +14,16 @@ from scalograph.study.model import Study
 
 # Points of the spread start, for each axis; pairs after which the search ends without an answer, by axes.
 START, MOST = 4, {1: 24, 2: 48, 3: 80, 4: 160}
-# Runs of a search for each pair that it may take: some are disturbed.
+# Runs of a search per pair at most: some are disturbed.
 RUNS_A_PAIR = 3
 # Pairs for each axis before which no search is over: fewer know little of their own noise.
 LEAST = 8
-# A difference of so much counts as even, where the study says nothing else.
+# Difference that counts as even, unless the study sets a precision.
 EVEN = 0.10
-# Pairs that fail so often leave their point out.
+# Failures of a pair that exclude its point.
 FAILURES = 2
 # Fits in a row that leave nothing undecided end the search: the pairs between them, one on each side of the line, might
-# have told that the surface is wrong there.
+# have shown that the surface is wrong there.
 IN_A_ROW = 3
 
 
@@ -190,7 +190,7 @@ def begin(study: Study, configurations: Sequence[Configuration], n_cpus: int) ->
     return Search(
         what="points", steps=dict(enumerate(space.configurations)), first=first_points(space.axes, at, study.seed),
         state=state, most=RUNS_A_PAIR * state.most, seed=study.seed,
-        combined=lambda times: log(times[0] / times[1]),
+        combine=lambda times: log(times[0] / times[1]),
     )  # fmt: skip
 
 

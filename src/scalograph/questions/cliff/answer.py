@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import exp
 
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import replay_runs
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
@@ -14,7 +14,7 @@ from scalograph.questions.cliff.search_state import begin
 from scalograph.questions.cliff.tables import cliff_tables
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer a search for cliffs from its runs."""
     document, flags = cliffs(table), ["nothing is known of a cliff"]
     if document:
@@ -25,7 +25,7 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
         decided=document is not None and document.decided,
         claim=cliff_claim(table, document),
         sentences=cause_sentences(table, document),
-        tables=cliff_tables(table, taken, document),
+        tables=cliff_tables(table, samples, document),
         doubts=flags,
     )
 

@@ -22,7 +22,7 @@ from scalograph.text.quantities import percent, probability
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.units import unit_of
 
-# Of fewer runs the runs themselves say more than an interval over decades.
+# Below this number of runs, the runs themselves are shown: their interval would span decades.
 FEW = 3
 
 
@@ -35,7 +35,7 @@ class Sides:
 
     factor: tuple[float, float, float]
     levels: tuple[int, int]
-    taken: tuple[Sample, Sample]
+    samples: tuple[Sample, Sample]
     estimates: tuple[Estimate, Estimate]
 
     @property
@@ -63,11 +63,11 @@ def failing_levels(table: Table, result: Cliffs, cliff: CliffDoc) -> list[int]:
 
 def _sides(table: Table, result: Cliffs, cliff: CliffDoc) -> Sides | None:
     name = primary_response(table)
-    taken = {int(s.configuration[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
-    below, above = [n for n in taken if n <= cliff.low], [n for n in taken if n >= cliff.high]
+    samples = {int(s.configuration[result.factor]): s for s in comparable_samples(table).values() if s.scores(name)}
+    below, above = [n for n in samples if n <= cliff.low], [n for n in samples if n >= cliff.high]
     if not below or not above:
         return None
-    first, second = taken[max(below)], taken[min(above)]
+    first, second = samples[max(below)], samples[min(above)]
     low, value, high = cliff.factor
     factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else cliff.factor
     estimates = estimate_response(table, first, name), estimate_response(table, second, name)
@@ -78,14 +78,11 @@ def cliff_matrix(table: Table, result: Cliffs, cliffs: Sequence[CliffWithSides])
     """Make the matrix: one row for each cliff."""
     response = table.study.responses[primary_response(table)]
     scale = scale_for(response.unit, [e.value for _, sides in cliffs for e in sides.estimates])
-    rows = [
-        MatrixRow(
-            label=level_range("", "", *sides.levels).strip(),
-            cells=[_cell(table, *side, scale) for side in zip(sides.taken, sides.estimates, strict=True)],
-        )
-        for _, sides in cliffs
-    ]
-    is_few = any(len(sample.scores(primary_response(table))) < FEW for _, sides in cliffs for sample in sides.taken)
+    rows = []
+    for _, sides in cliffs:
+        cells = [_cell(table, *side, scale) for side in zip(sides.samples, sides.estimates, strict=True)]
+        rows.append(MatrixRow(label=level_range("", "", *sides.levels).strip(), cells=cells))
+    is_few = any(len(sample.scores(primary_response(table))) < FEW for _, sides in cliffs for sample in sides.samples)
     return Matrix(
         title=title(table, primary_response(table)), unit=response.unit, better=response.better,
         rows_are=title(table, result.factor), columns=["below", "above"], rows=rows,
@@ -104,9 +101,9 @@ def _cell(table: Table, sample: Sample, estimate: Estimate, scale: Scale) -> Mat
 NAMED = 0.05
 # Cliffs of opposite directions that undo each other up to that factor are a bump.
 UNDONE = 1.25
-# A jump by less is told in percent.
+# Jumps by a smaller factor are stated in percent.
 FOLD = 1.9
-# A figure that grows by that much more than the response is told with it; less is not worth a word.
+# Counters that grow by that much more than the response are stated as causes, so many at most.
 CAUSE_RATIO, MOST_CAUSES = 1.5, 2
 UNSEEN = "Jumps that come and go between measured levels are not seen."
 

@@ -47,7 +47,7 @@ LIKELY, MOST_SLOWED = 0.5, 3
 # Values are compared as rounded: the last bits differ between machines, and a replay must choose the same.
 DIGITS, ROUNDING = 9, 1e-9
 
-# Posteriors that are kept: the answer tells the search again, run by run, that the planner has just made.
+# Cached posteriors: the answer replays the search, run by run, that the planner has just made.
 MOST_KEPT = 128
 
 Range = tuple[float, float]
@@ -76,7 +76,7 @@ class Cliff:
         step: place and width, for charts and for the search for further ones.
         next_level: where one more run tells most.
         slowed: probability for each run that something slowed it.
-        n_more: runs until the place is known, if each told as much as the next; 0 where it is known.
+        n_more: runs until the place is known, if each is as informative as the next; 0 where it is known.
     """
 
     location: float

@@ -18,7 +18,7 @@ MOST_CLIFFS, MOST_FURTHER, FURTHER = 3, 12, 0.1
 BESIDE, CONFIRMED, CONFIRMED_MIXED = 0.92, 2, 5
 # Runs at most, and levels at least: fewer are compared by a sweep.
 MOST, LEAST_LEVELS = 60, 5
-# A level that fails so often is left out.
+# Failures that exclude a level.
 FAILURES = 2
 
 

@@ -1,7 +1,7 @@
 """Cliffs in tables: all of them, both sides of each, and the measured levels."""
 
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import title
 from scalograph.findings.speedup_rule import primary_response
@@ -11,12 +11,12 @@ from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_wander import evidence, sides
 
 
-def cliff_tables(table: Table, taken: Samples, result: Cliffs | None) -> list[TableDoc]:
+def cliff_tables(table: Table, samples: SampleMap, result: Cliffs | None) -> list[TableDoc]:
     """Make the tables of all cliffs, of both sides of each, and of the measured levels."""
     if result is None:
         return []
     both = [_sides(table, result, cliff, index) for index, cliff in enumerate(result.cliffs)]
-    return [*([_cliffs(table, result)] if result.cliffs else []), *both, _levels(table, taken, result)]
+    return [*([_cliffs(table, result)] if result.cliffs else []), *both, _levels(table, samples, result)]
 
 
 def _cliffs(table: Table, result: Cliffs) -> TableDoc:
@@ -57,7 +57,7 @@ def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-def _levels(table: Table, taken: Samples, result: Cliffs) -> TableDoc:
+def _levels(table: Table, samples: SampleMap, result: Cliffs) -> TableDoc:
     name = primary_response(table)
     factor, response = table.study.factors[result.factor], table.study.responses[name]
     columns = [
@@ -65,7 +65,7 @@ def _levels(table: Table, taken: Samples, result: Cliffs) -> TableDoc:
         Column(name=title(table, name), unit=response.unit, kind="estimate"),
         Column(name="runs"), Column(name="failed"),
     ]  # fmt: skip
-    measured = {int(s.configuration[result.factor]): s for s in taken.values() if s.succeeded or s.n_failed}
+    measured = {int(s.configuration[result.factor]): s for s in samples.values() if s.succeeded or s.n_failed}
     rows: list[list[Cell]] = [
         [level, estimate_response(table, sample, name), len(sample.succeeded), sample.n_failed]
         for level, sample in sorted(measured.items())

@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.names import varying_factors
 from scalograph.findings.row import Row
 from scalograph.findings.sample import Sample, group_samples, read_records, replay_runs, run_time
@@ -50,11 +50,11 @@ def applies(table: Table) -> str | None:
     return None
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer how many CPUs help, for each group of the factors that are not searched."""
     factor = _counting_factor(table)
     assert factor is not None
-    return answer_groups(table, taken, factor, is_asked=table.study.question == QUESTION)
+    return answer_groups(table, samples, factor, is_asked=table.study.question == QUESTION)
 
 
 def _counting_factor(table: Table) -> str | None:
@@ -162,7 +162,7 @@ class SearchedFactor:
     by_search: bool
 
 
-def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> Answer:
+def answer_groups(table: Table, samples: SampleMap, factor: str, is_asked: bool) -> Answer:
     """Answer for each group of the factors that are not searched.
 
     `is_asked`: whether the study asks for it, and its runs were searched.
@@ -170,15 +170,15 @@ def answer_groups(table: Table, taken: Samples, factor: str, is_asked: bool) -> 
     asked = SearchedFactor(factor, rounds(table.study, factor) if is_asked else True, is_asked)
     groups = [
         _answer_group(table, asked, dict(group), {int(s.configuration[asked.factor]): s for s in members})
-        for group, members in [*group_samples(taken.values(), asked.factor).items()][:MOST]
+        for group, members in [*group_samples(samples.values(), asked.factor).items()][:MOST]
     ]
     undecided = [group.sentence for group in groups if not group.decided]
     return Answer(
         document=EffectiveGroups(groups=groups),
         decided=bool(groups) and not undecided if is_asked else None,
-        claim=effective_claim(table, taken, groups[0]) if is_asked and groups else None,
+        claim=effective_claim(table, samples, groups[0]) if is_asked and groups else None,
         sentences=() if is_asked else effective_sentences(table, groups),
-        tables=effective_tables(table, taken, groups),
+        tables=effective_tables(table, samples, groups),
         doubts=undecided if is_asked else (),
     )
 
@@ -188,7 +188,7 @@ def _answer_group(
 ) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.configuration.items() >= group.items()]
     begun = begin(table.study, table.configurations) if asked.by_search else None
-    result = replay_runs(begun, table).found if begun else _fit_sweep(table, asked, rows)
+    result = replay_runs(begun, table).result if begun else _fit_sweep(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
     seen = level_usage(table, members[top]) if top is not None else None
     document = EffectiveCpus(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import group_prefix, title
 from scalograph.findings.speedup_rule import primary_response
@@ -17,9 +17,9 @@ from scalograph.text.quantities import cpus
 COLUMNS = 6
 
 
-def effective_claim(table: Table, taken: Samples, group: EffectiveCpus) -> Claim:
+def effective_claim(table: Table, samples: SampleMap, group: EffectiveCpus) -> Claim:
     """State how many CPUs, or workers at once, help; or why that is open."""
-    matrix = _matrix(table, taken, group)
+    matrix = _matrix(table, samples, group)
     if not group.decided:
         return Claim(sentences=[f"Cannot be said: {group.sentence}."], answered=False, matrix=matrix)
     return Claim(sentences=[capitalize(f"{_use_text(table, group)}."), f"The limit: {group.sentence}."], matrix=matrix)
@@ -50,9 +50,9 @@ def _use_text(table: Table, group: EffectiveCpus) -> str:
     return f"{it}: {less} than {group.margin} ({group.sure})"
 
 
-def _matrix(table: Table, taken: Samples, group: EffectiveCpus) -> Matrix | None:
+def _matrix(table: Table, samples: SampleMap, group: EffectiveCpus) -> Matrix | None:
     """Make the matrix of times, and CPUs in use, around the answer and at both ends."""
-    members, name = levels_of(taken, group.group, group.factor), primary_response(table)
+    members, name = levels_of(samples, group.group, group.factor), primary_response(table)
     if not members:
         return None
     response = table.study.responses[name]

@@ -37,7 +37,7 @@ LEAST_RUNS = 8
 MISFIT = 0.03
 # Variances are compared as rounded: the last bits differ between machines, and a replay must choose the same.
 DIGITS = 9
-# Posteriors that are kept: the answer tells the search again, run by run, that the planner has just made.
+# Cached posteriors: the answer replays the search, run by run, that the planner has just made.
 MOST_KEPT = 64
 
 Range = tuple[float, float]

@@ -23,7 +23,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
@@ -233,10 +233,10 @@ def busy_distribution(busy: FloatArray) -> FloatArray:
     return probabilities
 
 
-def levels_of(taken: Samples, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
+def levels_of(samples: SampleMap, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:
     """Return the measured samples of a group by level."""
-    samples = [s for s in taken.values() if s.succeeded and s.configuration.items() >= group.items()]
-    return {int(sample.configuration[factor]): sample for sample in samples}
+    measured = [s for s in samples.values() if s.succeeded and s.configuration.items() >= group.items()]
+    return {int(sample.configuration[factor]): sample for sample in measured}
 
 
 def ratio_to_first(table: Table, members: Mapping[int, Sample], level: int) -> Estimate:

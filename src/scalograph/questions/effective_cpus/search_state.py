@@ -16,7 +16,7 @@ N_START = 5
 MOST_MODEL = 24
 # Runs at most: 24 for the model, as many again for the search without one.
 MOST = 48
-# A level that fails so often is left out.
+# Failures that exclude a level.
 FAILURES = 2
 
 
@@ -26,7 +26,7 @@ class EffectiveCpusState:
     Attributes:
         k: level of each score.
         times: the scores: time for the same work.
-        found: their posterior, or the bisection; None before the start levels are measured.
+        result: their posterior, or the bisection; None before the start levels are measured.
     """
 
     def __init__(self, levels: Sequence[int], seed: int, rounds: bool) -> None:
@@ -37,7 +37,7 @@ class EffectiveCpusState:
         self._without_model = bool(self._levels) and most_runs(self._levels[-1], rounds) < MOST_MODEL
         self.k: list[int] = []
         self.times: list[float] = []
-        self.found: Effective | Bisection | None = None
+        self.result: Effective | Bisection | None = None
 
     @property
     def next_level(self) -> int | None:
@@ -45,9 +45,9 @@ class EffectiveCpusState:
         for level in self._start:
             if level in self._levels and level not in self.k:
                 return level
-        if self.found is None or self.found.sure:
+        if self.result is None or self.result.sure:
             return None
-        return self.found.next_level
+        return self.result.next_level
 
     @property
     def n_left(self) -> int:
@@ -57,9 +57,9 @@ class EffectiveCpusState:
     @property
     def summary(self) -> str:
         """Describe the most probable answer in a few words."""
-        if isinstance(self.found, Effective):
-            return f"most probably {self.found.k_eff} ({100 * self.found.probability:.0f} %)"
-        return f"held against {self.found.best}" if self.found else ""
+        if isinstance(self.result, Effective):
+            return f"most probably {self.result.k_eff} ({100 * self.result.probability:.0f} %)"
+        return f"held against {self.result.best}" if self.result else ""
 
     def observe(self, level: int, time: float) -> str | None:
         """Observe the score of a run; return what a person should know."""
@@ -80,15 +80,15 @@ class EffectiveCpusState:
 
     def _update(self) -> str | None:
         """Fit anew; without a model once no program fits, or none has come to an answer."""
-        self.found = None
+        self.result = None
         if len(self._levels) < 2 or not self.k or not set(self._start) & set(self._levels) <= set(self.k):
             return None
         if self._without_model:
-            self.found = search(self.k, self.times, self._levels)
+            self.result = search(self.k, self.times, self._levels)
             return None
         seen = effective_cpus(self.k, self.times, self._levels, rounds=self._rounds)
         self._without_model = seen.misfit or (not seen.sure and seen.n >= MOST_MODEL)
-        self.found = search(self.k, self.times, self._levels) if self._without_model else seen
+        self.result = search(self.k, self.times, self._levels) if self._without_model else seen
         if not self._without_model:
             return None
         if seen.misfit:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import group_prefix, title
 from scalograph.findings.speedup_rule import primary_response
@@ -19,14 +19,14 @@ _NOTE = (
 )
 
 
-def effective_tables(table: Table, taken: Samples, groups: Sequence[EffectiveCpus]) -> list[TableDoc]:
+def effective_tables(table: Table, samples: SampleMap, groups: Sequence[EffectiveCpus]) -> list[TableDoc]:
     """Make a table of the values of all groups, and for each group one of the measured levels."""
-    levels = [_levels(table, taken, group, index) for index, group in enumerate(groups)]
+    levels = [_levels(table, samples, group, index) for index, group in enumerate(groups)]
     return [_figures(table, groups), *levels] if groups else []
 
 
-def _levels(table: Table, taken: Samples, group: EffectiveCpus, index: int) -> TableDoc:
-    members, name = levels_of(taken, group.group, group.factor), primary_response(table)
+def _levels(table: Table, samples: SampleMap, group: EffectiveCpus, index: int) -> TableDoc:
+    members, name = levels_of(samples, group.group, group.factor), primary_response(table)
     factor, response = table.study.factors[group.factor], table.study.responses[name]
     columns = [
         Column(name=title(table, group.factor), unit=factor.unit, kind="label"),

@@ -43,14 +43,14 @@ def search_model(times: FloatArray, rng: np.random.Generator, noise: Noise, roun
     state = EffectiveCpusState(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
     while (k := state.next_level) is not None and len(state.k) < MOST:
         state.observe(k, times[k - 1] * _factor(rng, noise))
-    return (state.found.k_eff if state.found and state.found.sure else None), len(state.k)
+    return (state.result.k_eff if state.result and state.result.sure else None), len(state.k)
 
 
 def model_result(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Effective:
     """Return the posterior when the model has decided or has had its chance."""
     levels = range(1, times.size + 1)
     state = EffectiveCpusState(levels, int(rng.integers(1 << 30)), False)
-    while (k := state.next_level) is not None and not isinstance(state.found, Bisection):
+    while (k := state.next_level) is not None and not isinstance(state.result, Bisection):
         state.observe(k, times[k - 1] * _factor(rng, noise))
     return effective_cpus(state.k, state.times, levels)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.names import curve_factor
 from scalograph.findings.speedup_rule import find_speedup_rule
 from scalograph.findings.table import Table
@@ -22,6 +22,6 @@ def applies(table: Table) -> str | None:
     return None
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Compare levels of each factor, the others fixed."""
-    return Answer(claim=claim(table, taken))
+    return Answer(claim=claim(table, samples))

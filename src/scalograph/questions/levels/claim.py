@@ -5,7 +5,7 @@ from math import expm1
 from statistics import median
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, modes_text
 from scalograph.findings.names import short_levels, title, varying_factors, varying_levels
 from scalograph.findings.sample import Sample, is_functional
@@ -54,45 +54,45 @@ def _range_text(scores: Sequence[float], scale: Scale, verb: str) -> str:
     return f"{count_noun(len(scores), 'run')} {verb} {least} to {most} {scale.unit}".rstrip()
 
 
-# All levels are told to be alike where no two may differ by more.
+# All levels count as alike where no two may differ by more.
 ALIKE = 0.05
 # A larger share is no percentage to read.
 MOST_SHARE = 9.0
-# Percent: figures that differ by less differ by how they were rounded.
+# Percent: smaller differences come from rounding.
 ROUNDING = 1e-4
 
 
-def claim(table: Table, taken: Samples) -> Claim:
+def claim(table: Table, samples: SampleMap) -> Claim:
     """State what the levels of each factor do."""
     name = primary_response(table)
-    samples = [sample for sample in taken.values() if sample.scores(name)]
-    pairs = differences(table, taken, name)
-    alone = single_claim(table, samples[0]) if samples and len(table.configurations) == 1 else None
-    if reason := why_unanswerable(table, taken):
+    measured = [sample for sample in samples.values() if sample.scores(name)]
+    pairs = differences(table, samples, name)
+    alone = single_claim(table, measured[0]) if measured and len(table.configurations) == 1 else None
+    if reason := why_unanswerable(table, samples):
         sentences = [f"Cannot be said: {reason}."]
-    elif not samples:
-        sentences = [f"Cannot be said: {missing_response(table, taken, name)}."]
+    elif not measured:
+        sentences = [f"Cannot be said: {missing_response(table, samples, name)}."]
     elif alone:
         return alone
-    elif len(samples) == 1:
+    elif len(measured) == 1:
         sentences = [f"Cannot be said: of {len(table.configurations):,} configurations one has runs."]
     else:
-        sentences = limit_sentences(_sentences(table, taken, samples, pairs))
-    shown = _matrix(table, samples, pairs) if len(samples) > 1 else alone and alone.matrix
+        sentences = limit_sentences(_sentences(table, samples, measured, pairs))
+    shown = _matrix(table, measured, pairs) if len(measured) > 1 else alone and alone.matrix
     return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot be said"), matrix=shown)
 
 
 def _sentences(
-    table: Table, taken: Samples, samples: Sequence[Sample], pairs: Sequence[LevelDifference]
+    table: Table, samples: SampleMap, measured: Sequence[Sample], pairs: Sequence[LevelDifference]
 ) -> Iterator[str]:
-    if success := _success_sentence(taken.values()):
+    if success := _success_sentence(samples.values()):
         yield success
         return
-    noise = estimate_noise(taken.values(), primary_response(table))
+    noise = estimate_noise(samples.values(), primary_response(table))
     percent = noise.sd_log_percent if noise else 0.0
     by = "more than 10-fold" if expm1(percent / 100) > MOST_SHARE else f"by {two_digits(percent)} %"
     spread = [f"Runs of a typical configuration differ {by}."] if percent > ROUNDING else []
-    effects = [*_difference_sentences(table, samples, pairs)]
+    effects = [*_difference_sentences(table, measured, pairs)]
     # Of work that is the same under all names, how much its runs differ is the question.
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varying_factors(table))
     yield from [*spread, *effects] if is_noise else [*effects, *spread]

@@ -12,7 +12,7 @@ from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contra
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.table import Table
@@ -48,9 +48,9 @@ class LevelDifference(NamedTuple):
         return self.contrast.delta - 2 * self.contrast.se if self.contrast.df > 0 else 0.0
 
 
-def differences(table: Table, taken: Samples, response: str) -> list[LevelDifference]:
+def differences(table: Table, samples: SampleMap, response: str) -> list[LevelDifference]:
     """Compare all pairs, the largest certain difference first."""
-    every = (pair for name in varying_factors(table) for pair in _pairs(taken, name, response))
+    every = (pair for name in varying_factors(table) for pair in _pairs(samples, name, response))
     compared = list(islice(every, MOST_PAIRS))
     lent = moderate_variances([pair.contrast for pair in compared])
     p_values = holm([contrast.p_value(log(1 + PLAY)) for contrast in lent])
@@ -71,8 +71,8 @@ def farthest(pairs: Sequence[LevelDifference], confidence: float) -> float | Non
     return max(max(high or 1, 1 / (low or 1)) for low, high in ends) - 1
 
 
-def _pairs(taken: Samples, factor: str, response: str) -> Iterator[LevelDifference]:
-    usable = [s for s in taken.values() if s.values(response).size and s.values(response).min() > 0]
+def _pairs(samples: SampleMap, factor: str, response: str) -> Iterator[LevelDifference]:
+    usable = [s for s in samples.values() if s.values(response).size and s.values(response).min() > 0]
     for members in group_samples(usable, factor).values():
         for first, second in combinations(members, 2):
             if (response in first.whole) != (response in second.whole):

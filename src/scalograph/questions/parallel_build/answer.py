@@ -5,7 +5,7 @@ from statistics import mean
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
@@ -20,20 +20,18 @@ from scalograph.questions.parallel_build.model_parallelism import (
     TimedRuns,
     read_timelines,
 )
-from scalograph.questions.parallel_build.tables_costs import (
+from scalograph.questions.parallel_build.tables import (
     best_table,
+    course_table,
     discarded_table,
     inflation_table,
-    prepared_table,
-    same_tables,
-)
-from scalograph.questions.parallel_build.tables_memory import (
-    course_table,
     load_table,
     memory_table,
     memory_warnings,
     parallelism_table,
     phases_table,
+    prepared_table,
+    same_tables,
 )
 
 
@@ -42,7 +40,7 @@ def applies(table: Table) -> str | None:
     return None if jobs_factor(table) else "no factor of jobs that share one piece of work"
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Compare the numbers of jobs."""
     factor = jobs_factor(table)
     assert factor is not None
@@ -74,7 +72,7 @@ def jobs_factor(table: Table) -> str | None:
 MOST_PHASES, MOST_LOADS, MOST_FIRST = 512, 256, 64
 
 
-def summarize_builds(table: Table, taken: Samples, factor: str, timelines: TimedRuns) -> Builds:
+def summarize_builds(table: Table, taken: SampleMap, factor: str, timelines: TimedRuns) -> Builds:
     """Summarize every configuration whose runs have timelines."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     loads = [load for sample, runs in timed if (load := _load(table, sample, factor, runs)) is not None]

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from statistics import median
 
 from scalograph.analysis.contenders import Contender
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_equivalence import (
     MARGIN,
     USER,
@@ -29,7 +28,7 @@ MOST_ROWS = 24
 MISSED = 1.0  # share from which a difference that would be missed is no number worth a word
 
 
-def build_claim(table: Table, taken: Samples, factor: str) -> Claim | None:
+def build_claim(table: Table, taken: SampleMap, factor: str) -> Claim | None:
     """State the claim for the groups with the most CPUs, where jobs run in parallel; None where less is not better."""
     every = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
     if not every or table.study.responses[primary_response(table)].better != "lower":
@@ -135,7 +134,7 @@ def _build(names: Sequence[str]) -> str:
     return f"{join_names(names)} build{'s' * (len(names) == 1)} fastest"
 
 
-def _matrix(table: Table, taken: Samples, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
+def _matrix(table: Table, taken: SampleMap, factor: str, group: Group, contenders: Sequence[Contender]) -> Matrix:
     """Tabulate the times of every level of the lead, with those that may be fastest."""
     first, user = primary_response(table), user_time(table)
     unit = table.study.responses[first].unit
@@ -143,7 +142,9 @@ def _matrix(table: Table, taken: Samples, factor: str, group: Group, contenders:
     may_be = {c.level: "yes" if c.may_be_best else "no" for c in contenders if not rests_on_disturbed(group, first)}
     rows = []
     for level in list(group.samples)[:MOST_ROWS]:
-        cells = [_cell(table, group, name, level) for name in names]
+        doubts = {name: "disturbed runs only" * rests_on_disturbed(group, name, level) for name in names}
+        estimates = {name: estimate_response(table, group.samples[level], name) for name in names}
+        cells = [MatrixCell(estimate=estimates[name], doubt=doubts[name]) for name in names]
         cells += [MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []
         rows.append(MatrixRow(label=str(level), cells=cells))
     where = short_levels(table, varying_levels(table, group.fixed))
@@ -152,8 +153,3 @@ def _matrix(table: Table, taken: Samples, factor: str, group: Group, contenders:
         title=f"time of one build{f' with {where}' if where else ''}", unit=unit, better="lower",
         rows_are=title(table, factor), columns=[*heads, *(["may be fastest"] if may_be else [])], rows=rows,
     )  # fmt: skip
-
-
-def _cell(table: Table, group: Group, response: str, level: Level) -> MatrixCell:
-    doubt = "disturbed runs only" if rests_on_disturbed(group, response, level) else ""
-    return MatrixCell(estimate=estimate_response(table, group.samples[level], response), doubt=doubt)

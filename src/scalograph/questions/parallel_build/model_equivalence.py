@@ -13,16 +13,15 @@ from scalograph.analysis.contenders import Contender, contenders
 from scalograph.analysis.contrast import Contrast, welch_contrast
 from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.ratios import ratio
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample, group_samples
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 
-# Two builds that differ by less are the same to whoever waits for them.
-MARGIN = 0.02
+MARGIN = 0.02  # two builds that differ by less are the same to whoever waits for them
 
 Label = Literal["equivalent", "different", "not shown"]
 
@@ -98,8 +97,7 @@ def _label(estimate: Estimate, margin: float, on_logs: bool) -> Label:
     return "different" if beyond else "not shown"
 
 
-# Responses that are user time, or nearly: the first is the best.
-USER = ("run.user", "window.cpu", "run.cpu")
+USER = ("run.user", "window.cpu", "run.cpu")  # responses that are user time, or nearly: the first is the best
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Group:
     samples: Mapping[Level, Sample]
 
 
-def groups(table: Table, taken: Samples, factor: str) -> list[Group]:
+def groups(table: Table, taken: SampleMap, factor: str) -> list[Group]:
     """List every group along a factor, of levels that have runs."""
     by_levels = group_samples((sample for sample in taken.values() if sample.succeeded), factor)
     return [Group(dict(fixed), {s.configuration[factor]: s for s in members}) for fixed, members in by_levels.items()]
@@ -129,7 +127,7 @@ def rests_on_disturbed(group: Group, response: str, *levels: Level) -> bool:
 
 def compare_with_best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Compare each level with the best of the others on the primary response; intervals hold jointly."""
-    counts = {float(level): sample for level, sample in group.samples.items() if _number(level)}
+    counts = {float(level): sample for level, sample in group.samples.items() if is_number(level)}
     scores = {level: _block_scores(sample, primary_response(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
@@ -160,7 +158,3 @@ def user_time(table: Table) -> str:
     """Find the response nearest to user time; the primary one where there is none."""
     sources = {response.source: name for name, response in table.study.responses.items()}
     return next((sources[source] for source in USER if source in sources), primary_response(table))
-
-
-def _number(level: Level) -> bool:
-    return isinstance(level, int | float) and not isinstance(level, bool)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol import journal
@@ -15,8 +15,7 @@ from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record, Timeline
 
 N_PARTS = 10  # of a course: enough to see a decay, few enough for a table
-# A bin holds a mean: one whose last task ended within it lies a little below the whole number.
-SLACK = 0.1
+SLACK = 0.1  # a bin holds a mean: one whose last task ended within it lies a little below the whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,7 @@ def parallelism(
     may run at once, -j of make; `begin_ns`: where its window begins, nanoseconds after the first bin's start;
     `last_ns`: where the run ends, and with it the last bin.
 
-    Returns:
-        None without a bin that lies in the window.
+    None without a bin that lies in the window.
 
     Raises:
         ValueError: a width, a window or a limit without a meaning.
@@ -79,12 +77,13 @@ def parallelism(
 
 def _summarize(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
     tasks = used / widths
+    many = np.flatnonzero(tasks > 1 + SLACK)  # the tail begins after the last of them
     return Parallelism(
         mean=float(used.sum() / wall),
         limit=limit,
         below_s=float(widths[tasks < (1 - SLACK) * limit].sum() / 1e9),
         lost_s=max(0.0, float(limit * wall - used.sum()) / 1e9),
-        tail_s=float(widths[_last_stretch(tasks <= 1 + SLACK)].sum() / 1e9),
+        tail_s=float(widths[int(many[-1]) + 1 if many.size else 0 :].sum() / 1e9),
         wall_s=wall / 1e9,
         bin_s=bin_ns / 1e9,
         tasks=tasks,
@@ -119,12 +118,6 @@ def course(used: FloatArray, widths: FloatArray) -> FloatArray:
     ends = np.concatenate(([0.0], np.cumsum(widths)))
     edges = np.linspace(0, ends[-1], N_PARTS + 1)
     return np.diff(np.interp(edges, ends, np.concatenate(([0.0], np.cumsum(used))))) / np.diff(edges)
-
-
-def _last_stretch(few: np.ndarray) -> slice:
-    """Select the bins after the last one that is not `few`."""
-    many = np.flatnonzero(~few)
-    return slice(int(many[-1]) + 1 if many.size else 0, None)
 
 
 # Below it a third of the window has too few bins for a typical one.
@@ -166,8 +159,7 @@ def load(
     `begin_ns`: where the window begins, nanoseconds after the first bin's start; `last_ns`: where the run ends, and
     with it the last bin.
 
-    Returns:
-        None without a bin that lies in the window.
+    None without a bin that lies in the window.
 
     >>> found = load([[10] * 9, [10] * 9, [20] * 3 + [0] * 6], 10, 0, 90, 90)
     >>> round(found.mean, 2), found.last_over_first
@@ -217,7 +209,7 @@ class TimedRun:
 TimedRuns = Mapping[tuple[Level, ...], Sequence[TimedRun]]
 
 
-def read_timelines(table: Table, taken: Samples, factor: str) -> TimedRuns:
+def read_timelines(table: Table, taken: SampleMap, factor: str) -> TimedRuns:
     """Read the timelines of runs that count, by configuration; empty where the journal has none."""
     rows = [row for sample in taken.values() for row in sample.counted if row.timeline_line]
     lines = {row.timeline_line: row for row in rows[:MAX_RUNS] if row.timeline_line}

@@ -15,11 +15,7 @@ WARM = "the first builds waited for no page: the page cache already held the tre
 
 
 def quantities(document: Builds) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer one value of the load for each configuration whose build has phases and more jobs than CPUs.
-
-    Returns:
-        By name, those that are known; the faults are one figure of the whole study, or why none could be seen.
-    """
+    """Offer one load for each configuration with phases and more jobs than CPUs, and the faults of the study."""
     crowded = [load for load in document.loads if load.jobs > load.n_cpus and load.phases]
     counts = [load.n_major_faults for load in document.first if load.n_major_faults is not None]
     total = float(sum(counts))

@@ -19,7 +19,7 @@ from scalograph.analysis.speedup_points import karp_flatt
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
 from scalograph.analysis.usl_predict import Boundary, first_boundary, predict
 from scalograph.analysis.variance_moderation import moderate_variances
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, group_samples
@@ -43,7 +43,7 @@ def applies(table: Table) -> str | None:
     return None if table.study.baseline else "no baseline that a speedup could be over"
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer with what each curve gains, and with its law where there is one."""
     fitted = add_laws(table, taken, curves)
     laws, levels = laws_table(table, fitted), compare_levels(table, taken, fitted)
@@ -63,7 +63,7 @@ class _NeighborContrast(NamedTuple):
     sides: tuple[Contrast, Contrast]
 
 
-def compare_levels(table: Table, taken: Samples, curves: Sequence[Curve]) -> Swept | None:
+def compare_levels(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Swept | None:
     """Compare the levels of each curve with each other; None where they have no speedup."""
     how = find_speedup_rule(table, curves[0].factor) if curves else None
     if how is None:
@@ -73,7 +73,7 @@ def compare_levels(table: Table, taken: Samples, curves: Sequence[Curve]) -> Swe
     return Swept(curves=[_curve(table, how, taken, curve, bumps[i]) for i, curve in enumerate(short)])
 
 
-def _curve(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, bumps: list[LocalSlowdown]) -> SweptCurve:
+def _curve(table: Table, how: SpeedupRule, taken: SampleMap, curve: Curve, bumps: list[LocalSlowdown]) -> SweptCurve:
     costs = {int(p.level): _costs(how, int(p.level), taken[point_key(table, curve, p)]) for p in curve.points}
     costs = {level: blocks for level, blocks in costs.items() if blocks and min(blocks.values()) > 0}
     confidence = table.study.protocol.confidence
@@ -105,7 +105,7 @@ def _mean(costs: Collection[float]) -> float:
     return exp(fmean([*map(log, costs)])) if min(costs) > 0 else 0.0
 
 
-def _slowdowns(table: Table, how: SpeedupRule, taken: Samples, curves: Sequence[Curve]) -> list[list[LocalSlowdown]]:
+def _slowdowns(table: Table, how: SpeedupRule, taken: SampleMap, curves: Sequence[Curve]) -> list[list[LocalSlowdown]]:
     """Test each inner level against both neighbors; by index of the curve."""
     inner = [x for i, curve in enumerate(curves) for x in _neighbor_contrasts(table, how, taken, i, curve)]
     moderated = moderate_variances([side for contrast in inner for side in contrast.sides])
@@ -121,7 +121,7 @@ def _slowdowns(table: Table, how: SpeedupRule, taken: Samples, curves: Sequence[
 
 
 def _neighbor_contrasts(
-    table: Table, how: SpeedupRule, taken: Samples, index: int, curve: Curve
+    table: Table, how: SpeedupRule, taken: SampleMap, index: int, curve: Curve
 ) -> Iterator[_NeighborContrast]:
     points = sorted(curve.points, key=lambda point: int(point.level))
     for below, point, above in zip(points, points[1:], points[2:], strict=False):
@@ -149,11 +149,7 @@ def _smaller_ratio(sides: tuple[Contrast, Contrast], level: float, confidence: f
 
 
 def extrapolate(curve: Curve, fit: Usl | None, limits: Sequence[Boundary]) -> dict[str, Any]:
-    """Estimate the serial share and the gain of one more; nothing past an unmeasured machine boundary.
-
-    Returns:
-        The fields `serial`, `next_size` and `next` of the curve, as far as they are known.
-    """
+    """Estimate the fields `serial`, `next` and `next_size` of a curve; nothing past an unmeasured boundary."""
     measured = [point for point in curve.points if point.speedup and point.speedup.value]
     measured.sort(key=lambda point: int(point.level))
     serial = _serial(fit, measured, limits) if len(measured) > 1 else None
@@ -179,7 +175,7 @@ def _serial(fit: Usl | None, measured: Sequence[Point], limits: Sequence[Boundar
     return karp_flatt(last.speedup, growth) if last.speedup and growth > 1 else None
 
 
-def add_laws(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[Curve]:
+def add_laws(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[Curve]:
     """Add to each curve its law and extrapolation, where speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
     how = find_speedup_rule(table, factor)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median_low
 
 from scalograph.design.stopping_rule import stopping
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import curve_factor, short_levels, title, varying_levels
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import find_speedup_rule, primary_response
@@ -33,8 +33,7 @@ from scalograph.text.scale import scale_for
 from scalograph.text.short_names import is_counted, is_plural, join_names
 from scalograph.verdict.cause import COUNTED
 
-# Of the clean runs that were asked for, and that most have.
-FEW = 0.8
+FEW = 0.8  # of the clean runs that were asked for, and that most have
 
 
 def speedup_matrix(
@@ -50,10 +49,12 @@ def speedup_matrix(
         doubt = point.point.doubt or few_runs_flag(table, point.sample, usual)
         cells.append((point.sample, MatrixCell(estimate=point.point.speedup, doubt=doubt)))
     lines, cpus = rows(table, factor, chosen, cells), cpus_factor(table, factor)
-    lines.sort(key=lambda line: (-_number(line, cpus), *_rank(line, chosen, best)))
+    lines.sort(key=lambda line: _rank(line, chosen, cpus, best))
     base = short_levels(table, {factor: table.study.baseline[factor]})
     texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
-    return matrix(table, lines, [_head(table, factor, level, level == chosen[-1]) for level in chosen], **texts)
+    is_full = not is_counted(title(table, factor))
+    heads = [short_levels(table, {factor: x}) if is_full or x == chosen[-1] else level_text(x) for x in chosen]
+    return matrix(table, lines, heads, **texts)
 
 
 def few_runs_flag(table: Table, sample: Sample, usual: int) -> str:
@@ -68,21 +69,13 @@ def _n_clean(sample: Sample) -> int:
     return sum(row.verdict in COUNTED for row in sample.succeeded)
 
 
-def _number(line: Line, name: str) -> float:
-    return max((float(level) for level in line.levels.get(name, ()) if is_number(level)), default=0.0)
-
-
-def _rank(line: Line, columns: Sequence[Level], best: BestGain | None) -> tuple[bool, float]:
-    """Sort the best first, then the worst."""
+def _rank(line: Line, columns: Sequence[Level], cpus: str, best: BestGain | None) -> tuple[float, bool, float]:
+    """Sort most CPUs first, then the best, then the worst."""
+    n_cpus = max((float(level) for level in line.levels.get(cpus, ()) if is_number(level)), default=0.0)
     cell = line.cells[columns.index(best.level) if best else 0]
     value = cell.estimate.value or 0.0 if cell.estimate else 0.0
     is_best = best is None or value >= min(point.low for point in best.members)
-    return not is_best, -value if is_best else value
-
-
-def _head(table: Table, factor: str, level: Level, is_last: bool) -> str:
-    is_full = is_last or not is_counted(title(table, factor))
-    return short_levels(table, {factor: level}) if is_full else level_text(level)
+    return -n_cpus, not is_best, -value if is_best else value
 
 
 def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
@@ -98,7 +91,7 @@ def _baseline(table: Table, curves: Sequence[Curve], base: str) -> str:
     return f"{base}: {' to '.join(ends)} {scale.unit}".rstrip()
 
 
-def claim(table: Table, taken: Samples, curves: Sequence[Curve]) -> Claim | None:
+def claim(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Claim | None:
     """State what curves gain; None where none of them has a speedup."""
     points, reason = compare_points(table, taken, curves), why_unanswerable(table, taken)
     if not points:
@@ -112,7 +105,7 @@ def claim(table: Table, taken: Samples, curves: Sequence[Curve]) -> Claim | None
     return Claim(sentences=sentences, answered=answered, matrix=shown)
 
 
-def _incomparable(table: Table, taken: Samples) -> str:
+def _incomparable(table: Table, taken: SampleMap) -> str:
     """Say why nothing has a speedup; empty where it has no meaning."""
     how = find_speedup_rule(table, curve_factor(table))
     if how is None:

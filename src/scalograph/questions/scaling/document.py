@@ -5,8 +5,7 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model
 
-# Curves, and levels of each, that are compared with each other.
-MOST_CURVES, MOST_LEVELS = 32, 32
+MOST_CURVES, MOST_LEVELS = 32, 32  # curves, and levels of each, that are compared with each other
 
 
 class LocalSlowdown(Model):

@@ -42,7 +42,10 @@ def boundaries(table: Table, factor: str, group: Mapping[str, Level], n_cpus: in
     controls = {table.study.factors[name].control: level for name, level in group.items()}
     cpus = _sort_cpus(_topology(table), placement)
     if table.study.factors[factor].control == "cpus":
-        return tuple(sorted({*_find_boundaries(cpus), *_last_boundary(cpus)}))
+        # Where the machine has several of a kind, CPUs that it does not have would be of a further one.
+        further = next((name for name, of in _GROUPS if len(_shared_groups(cpus, of)) > 1), None)
+        last = [Boundary(len(cpus), f"{further} would begin")] if further else []
+        return tuple(sorted({*_find_boundaries(cpus), *last}))
     asked = controls.get("cpus", n_cpus)
     usable = cpus[: int(asked)] if isinstance(asked, int) else cpus
     ends = [Boundary(n_cpus, NO_CPU)] if n_cpus else []
@@ -86,14 +89,6 @@ def _shared_groups(cpus: Sequence[CpuFact], of: Callable[[CpuFact], int | None])
     return {group for group, members in cores.items() if len(members) > 1}
 
 
-def _last_boundary(cpus: Sequence[CpuFact]) -> Iterator[Boundary]:
-    """Yield the boundary past the last CPU: where several of a kind exist, the next would begin a further one."""
-    for name, of in _GROUPS:
-        if len(_shared_groups(cpus, of)) > 1:
-            yield Boundary(len(cpus), f"{name} would begin")
-            return
-
-
 def _worker_boundaries(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
     """List boundaries of workers: the kernel places one a core while there are any, then they share.
 
@@ -105,8 +100,7 @@ def _worker_boundaries(cpus: tuple[CpuFact, ...]) -> Iterator[Boundary]:
         yield Boundary(n_cores, SIBLINGS)
 
 
-# Points of a line within the measured range, and beyond it.
-N_INSIDE, N_BEYOND = 24, 6
+N_INSIDE, N_BEYOND = 24, 6  # points of a line within the measured range, and beyond it
 
 
 def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) -> LawDoc:
@@ -123,7 +117,7 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
     twice = predict(fit, REACH * largest, limits, confidence, base)
     return LawDoc(
         sigma=fit.sigma, kappa=fit.kappa, gamma=fit.gamma, optimum=fit.optimum,
-        twice=twice, flags=[*fit.flags, *_extra_workers_flags(largest, limits)], largest=largest, end=reason, sizes=sizes,
+        twice=twice, flags=[*fit.flags, *_no_cpu_flags(largest, limits)], largest=largest, end=reason, sizes=sizes,
         fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
         amdahl=_amdahl(fit, sizes, over),
     )  # fmt: skip
@@ -137,7 +131,7 @@ def _geometric_sizes(first: float, last: float, n: int) -> list[float]:
     return [first, *(first * math.exp(i * step) for i in range(1, n - 1)), last]
 
 
-def _extra_workers_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
+def _no_cpu_flags(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
     """Flag sizes beyond the CPUs: more workers do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"

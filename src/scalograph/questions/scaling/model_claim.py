@@ -14,7 +14,7 @@ from scalograph.analysis.comparisons import holm
 from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.speedup_points import PLAY
 from scalograph.analysis.variance_moderation import moderate_variances
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import point_key
 from scalograph.findings.names import varying_factors
 from scalograph.findings.sample import Sample
@@ -26,8 +26,7 @@ from scalograph.text.cell_numbers import WIDEST
 
 State = Literal["faster", "slower", "open"]
 
-# A smaller difference is none to speak of: a log.
-LEAST = log(1 + PLAY)
+LEAST = log(1 + PLAY)  # a smaller difference is none to speak of: a log
 
 
 class ComparedPoint(NamedTuple):
@@ -70,7 +69,7 @@ class ComparedPoint(NamedTuple):
         return self.point.speedup.high or np.inf if self.point.speedup else np.inf
 
 
-def compare_points(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[ComparedPoint]:
+def compare_points(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[ComparedPoint]:
     """Compare every point that has a speedup with its baseline, which is excluded."""
     how = find_speedup_rule(table, curves[0].factor) if curves else None
     if how is None:
@@ -95,15 +94,13 @@ def _is_possible(table: Table, curve: Curve, point: Point) -> bool:
     return band.low <= speedup.value / share.value * (1 + PLAY)
 
 
-def missing_points(table: Table, taken: Samples, curves: Sequence[Curve]) -> list[ComparedPoint]:
+def missing_points(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> list[ComparedPoint]:
     """List points without a speedup: no sentence that covers them may claim one."""
     unknown, how = Contrast(0.0, np.nan, 0.0, 0, ""), find_speedup_rule(table, curves[0].factor) if curves else None
-    return [
-        ComparedPoint(curve, point, taken[point_key(table, curve, point)], unknown)
-        for curve in curves
-        for point in curve.points
-        if how and not (point.speedup and point.speedup.value) and point.level != table.study.baseline[curve.factor]
-    ]
+    base = table.study.baseline
+    points = [(x, p) for x in curves for p in x.points if how and p.level != base[x.factor]]
+    missing = [(curve, point) for curve, point in points if not (point.speedup and point.speedup.value)]
+    return [ComparedPoint(curve, p, taken[point_key(table, curve, p)], unknown) for curve, p in missing]
 
 
 def _agrees(point: ComparedPoint, state: State) -> bool:
@@ -118,7 +115,7 @@ def classify_contrasts(contrasts: Sequence[Contrast], confidence: float) -> list
     ]
 
 
-def level_contrasts(table: Table, how: SpeedupRule, taken: Samples, curve: Curve, base: int) -> dict[int, Contrast]:
+def level_contrasts(table: Table, how: SpeedupRule, taken: SampleMap, curve: Curve, base: int) -> dict[int, Contrast]:
     """Compare the levels of a curve with one of them, as log throughput ratio; empty where there is no data."""
     response, every = how.response, {int(point.level): taken[point_key(table, curve, point)] for point in curve.points}
     samples = {n: sample for n, sample in every.items() if sample.values(response).size}
@@ -131,8 +128,7 @@ def level_contrasts(table: Table, how: SpeedupRule, taken: Samples, curve: Curve
     return {n: replace(contrast, delta=contrast.delta + more[n]) for n, contrast in contrasts.items()}
 
 
-# Levels that a sentence has room for, and those that are tried, in twos and threes.
-MOST_LITERALS, MOST_KNOWN = 3, 30
+MOST_LITERALS, MOST_KNOWN = 3, 30  # levels that a sentence has room for, and those that are tried, in twos and threes
 
 FactorLevel = tuple[str, Level]
 
@@ -163,10 +159,8 @@ def _fewest(levels: Sequence[FactorLevel], fits: Callable[[Sequence[FactorLevel]
     return next(([*chosen] for n in sizes for chosen in combinations(levels[:MOST_KNOWN], n) if fits(chosen)), None)
 
 
-# Intervals up to here are no gain that is worth having.
-NO_GAIN = 1.05
-# Of a difference between two settings, beside all that were looked at.
-CONFIDENCE = 0.95
+NO_GAIN = 1.05  # intervals up to here are no gain that is worth having
+CONFIDENCE = 0.95  # of a difference between two settings, beside all that were looked at
 
 
 @dataclass(frozen=True)
@@ -211,7 +205,8 @@ def find_best_gain(table: Table, points: Sequence[ComparedPoint]) -> BestGain | 
     names = [n for n in varying_factors(table) if n not in (cpus, best.curve.factor)]
     # What cannot be told apart, if few words say which these are; else what looks alike.
     alike = _members(best, beside, lambda first, second: not _differ([second], [first], len(beside)))
-    for chosen in (alike, _members(best, beside, _overlap), [best]):
+    overlapping = _members(best, beside, lambda p, q: max(p.low, q.low) <= min(p.high, q.high))
+    for chosen in (alike, overlapping, [best]):
         rest = [point for point in beside if not any(point is member for member in chosen)]
         apart = [point.is_possible and _differ([best], [point], len(beside)) for point in rest]
         others = [point for point, differs in zip(rest, apart, strict=True) if differs]
@@ -246,10 +241,6 @@ def _members(
     return members
 
 
-def _overlap(first: ComparedPoint, second: ComparedPoint) -> bool:
-    return max(first.low, second.low) <= min(first.high, second.high)
-
-
 def _differ(better: Sequence[ComparedPoint], worse: Sequence[ComparedPoint], n: int) -> bool:
     """Tell whether each better point differs from each worse one, adjusted for n such comparisons."""
     n *= len(better) * len(worse)
@@ -277,7 +268,7 @@ class Decline:
     setting: Sequence[FactorLevel] = ()
 
 
-def find_decline(table: Table, taken: Samples, best: BestGain, points: Sequence[ComparedPoint]) -> Decline | None:
+def find_decline(table: Table, taken: SampleMap, best: BestGain, points: Sequence[ComparedPoint]) -> Decline | None:
     """Find the level past the best gain where its curves are worst; None where none is worse for sure."""
     how = find_speedup_rule(table, best.members[0].curve.factor)
     assert how is not None  # or nothing would be faster

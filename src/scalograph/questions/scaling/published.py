@@ -14,13 +14,9 @@ QUANTITIES = {
 def quantities(document: Swept) -> Mapping[str, Sequence[OfferedFigure]]:
     """Offer the best level of each curve, and one value for each level with two neighbors.
 
-    Returns:
-        By name; the interval of `best_level` spans the levels that cannot be told apart from the best.
+    By name; the interval of `best_level` spans the levels that cannot be told apart from the best.
     """
     best = [OfferedFigure(curve.best, curve.group) for curve in document.curves if curve.best is not None]
-    slower = [
-        OfferedFigure(bump.slower, {**curve.group, curve.factor: bump.level})
-        for curve in document.curves
-        for bump in curve.bumps
-    ]
+    bumps = [(curve, bump) for curve in document.curves for bump in curve.bumps]
+    slower = [OfferedFigure(bump.slower, {**curve.group, curve.factor: bump.level}) for curve, bump in bumps]
     return {name: values for name, values in (("best_level", best), ("slower_than_both", slower)) if values}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scalograph.analysis.estimate import BEYOND_CPUS, join_flags
 from scalograph.findings.names import curve_factor, title, varying_factors
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
+from scalograph.protocol.findings import Cell, Column, Curve, TableDoc
 
 _NOTE = (
     "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
@@ -18,17 +18,17 @@ _NOTE = (
 def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
     """Tabulate the law of each curve; None where no curve has one."""
     shown = [name for name in varying_factors(table) if name != curve_factor(table)]
-    rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
+    rows: list[list[Cell]] = []
+    for curve in curves:
+        if law := curve.law:
+            # With more workers than CPUs it is no serial share, as the flags say.
+            sigma = None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma
+            values = sigma, law.kappa, law.optimum, law.twice, join_flags(law.flags)
+            rows.append([*(curve.group[name] for name in shown), *values])
     if not rows:
         return None
     columns = [Column(name=title(table, name), kind="label") for name in shown]
-    columns += [Column(name=name, kind="estimate") for name in ("serial share sigma", "coherency kappa")]
-    columns += [Column(name=name, kind="estimate") for name in ("largest at", "twice as far")]
+    names = ("serial share sigma", "coherency kappa", "largest at", "twice as far")
+    columns += [Column(name=name, kind="estimate") for name in names]
     columns.append(Column(name="flags", kind="text"))
     return TableDoc(id="laws", title="Scaling laws", note=_NOTE, columns=columns, rows=rows)
-
-
-def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    # With more workers than CPUs it is no serial share, as the flags say.
-    sigma = None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma
-    return [*labels, sigma, law.kappa, law.optimum, law.twice, join_flags(law.flags)]

@@ -132,8 +132,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
     "in order": {"kind": "order", "where": {"lock": "0"}, "along": "threads"},
 }
 N_LOCKS = 4
-# A figure that is well inside: the others of a claim of which one is at the end.
-INSIDE = 0.7
+INSIDE = 0.7  # a figure that is well inside: the others of a claim of which one is at the end
 # Kinds of noise that a machine has, and two of figures: one level is noisier than the others; a clock that ticks.
 WAYS = (*NOISES, "one level noisier", "ticks")
 TICK = 0.02
@@ -151,14 +150,12 @@ def decide_claim(
     shown = [_add_noise(rng, way, row.configuration, row.scores["wall"]) for row in table.rows]
     table.rows[:] = [structs.replace(row, scores={"wall": x}) for row, x in zip(table.rows, shown, strict=True)]
     # The other claims contribute to the estimate of the spread of runs.
-    claims = [_claim(other, high) for other in sorted(CLAIMS, key=lambda other: other != kind)]
+    kinds = sorted(CLAIMS, key=lambda other: other != kind)
+    fields = [{"id": "a", "sentence": other, "holds": [0.2, high], **CLAIMS[other]} for other in kinds]
+    claims = [PublishedClaim.model_validate(own) for own in fields]
     study = table.study.model_copy(update={"published": Published(claims=claims)})
     taken, offers = samples_by_configuration(table), lambda _: OfferedQuantity("")
     return decide_claims(replace(table, study=study), taken, offers)[0].decision
-
-
-def _claim(kind: str, high: float) -> PublishedClaim:
-    return PublishedClaim.model_validate({"id": "a", "sentence": kind, "holds": [0.2, high], **CLAIMS[kind]})
 
 
 def _shapes(kind: str, alone: bool) -> list[Shape]:
@@ -167,10 +164,8 @@ def _shapes(kind: str, alone: bool) -> list[Shape]:
     along = {"flat": dict.fromkeys((2, 4, 8), others), "in order": {n: others**k for k, n in enumerate((1, 2, 4, 8))}}
     times = along.get(kind, {})
     last = times.get(8, 1.0) if kind == "in order" else 1.0
-    return [
-        lambda n: 1 / {**times, 16: last}.get(int(n), 1.0),
-        *[lambda n: 1.0 if n == 1 else 1 / others] * (N_LOCKS - 1),
-    ]
+    rest: Shape = lambda n: 1.0 if n == 1 else 1 / others  # noqa: E731
+    return [lambda n: 1 / {**times, 16: last}.get(int(n), 1.0), *[rest] * (N_LOCKS - 1)]
 
 
 def _add_noise(rng: np.random.Generator, way: str, configuration: Mapping[str, object], score: float) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate, Flag
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, group_samples
@@ -30,7 +30,7 @@ def applies(table: Table) -> str | None:
     return None
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Describe the surface of each group of other factors, at most 16, those with most configurations first."""
     axes = _axes(table)
     assert axes is not None
@@ -88,25 +88,17 @@ def _cell(
     confidence, scores = table.study.protocol.confidence, sample.scores(response)
     excess = model.deviation(scores, single, *at, confidence) if scores and single and at[0] > 1 else None
     rows = sample.rows(response)
+    # A worker that reports an end before its begin has reported nothing.
+    finish = [x.finish_s for x in rows if len(x.finish_s) > 1 and min(x.finish_s) >= 0 and max(x.finish_s) > 0]
+    busy = [[ns / 1e9 / x.wall_s for ns in x.per_cpu_ns] for x in rows if x.wall_s and x.per_cpu_ns]
     return SurfaceCell(
         estimate=estimate_response(table, sample, response),
         expected=None if alone is None else alone * model.shared_time(*at),
         deviation=excess.estimate if excess else None,
-        fairness=_fairness([row.finish_s for row in rows], confidence),
-        busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
+        fairness=model.fairness(finish, confidence) if finish else None,
+        busy=[sum(column) / len(busy) for column in zip(*busy, strict=False)],
         flag=Flag(excess.flag, excess.flag, excess.estimate.value) if excess and excess.flag else None,
     )
-
-
-def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | None:
-    # A worker that says it was done before it began has told nothing.
-    times_of_runs = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
-    return model.fairness(times_of_runs, confidence) if times_of_runs else None
-
-
-def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
-    measured = [run for run in runs if run]
-    return [sum(column) / len(measured) for column in zip(*measured, strict=False)]
 
 
 def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:

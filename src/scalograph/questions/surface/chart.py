@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Findings, ResponseDoc
+from scalograph.protocol.findings import Findings
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import escape_controls, one_line
@@ -28,16 +28,12 @@ def figures(findings: Findings) -> list[Figure]:
         return []
     first, factors = drawn[0], Factors(findings)
     named = next((r for r in findings.study.responses if r.name == first.response), None)
-    scale = _scale(named, drawn)
+    cells = (cell for surface in drawn for row in surface.cells for cell in row)
+    scale = scale_for(named.unit if named else "", [cell.estimate.value for cell in cells if cell])
     measure = one_line(named.title if named else first.response)
     title = f"{measure} over {factors[first.x].title} and {factors[first.y].title}"
     views = [_view(surface, scale, measure, factors) for surface in drawn]
     return [Figure("surfaces", title, FLAT, views, unit=escape_controls(scale.unit), choice="Surface")]
-
-
-def _scale(named: ResponseDoc | None, drawn: list[Surface]) -> Scale:
-    cells = (cell for surface in drawn for row in surface.cells for cell in row)
-    return scale_for(named.unit if named else "", [cell.estimate.value for cell in cells if cell])
 
 
 def _view(surface: Surface, scale: Scale, measure: str, factors: Factors) -> View:

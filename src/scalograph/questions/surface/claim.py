@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import levels_text, title, varying_levels
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
@@ -17,14 +17,13 @@ from scalograph.text.short_names import join_names, singular
 
 FIGURE = "surfaces"
 FEW_ROWS = 4  # of fewer, the curves show it better than a map
-# Sharing is told to be as theory says where it is known that well.
-KNOWN = 0.2
+KNOWN = 0.2  # sharing is told to be as theory says where it is known that well
 MOST_ROWS, NAMED = 24, 2
 # Other surfaces that are told in a sentence.
 MOST_OTHERS = 2
 
 
-def surface_claim(table: Table, taken: Samples, surfaces: Sequence[Surface]) -> Claim | None:
+def surface_claim(table: Table, taken: SampleMap, surfaces: Sequence[Surface]) -> Claim | None:
     """State the claim for the surface with most configurations."""
     if not surfaces:
         return None
@@ -121,11 +120,10 @@ def _scale(table: Table, surface: Surface, rows: Sequence[int]) -> Scale:
 
 def _expected_phrase(surface: Surface, row: int, scale: Scale) -> str:
     cell = surface.cells[row][surface.x_levels.index(1)]
-    alone = cell.estimate if cell else Estimate()
-    return claim_number(alone.rescale(1 / surface.y_levels[row]), scale, ends=False)
+    return claim_number((cell.estimate if cell else Estimate()).rescale(1 / surface.y_levels[row]), scale, ends=False)
 
 
-def _matrix(table: Table, taken: Samples, surface: Surface, rows: Sequence[int], worker: str) -> Matrix:
+def _matrix(table: Table, taken: SampleMap, surface: Surface, rows: Sequence[int], worker: str) -> Matrix:
     of_group = [s for s in taken.values() if surface.group.items() <= s.configuration.items()]
     disturbed = {s.configuration[surface.y] for s in of_group if s.falls_back}
     matrix_rows = []

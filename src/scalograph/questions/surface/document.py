@@ -33,11 +33,8 @@ class Surface(Model):
 
     def ridge(self, row: int) -> tuple[int, Estimate | None]:
         """Find the most workers that have a CPU each, two or more, and their time over that of one."""
-        workers, cell = max(
-            (pair for pair in zip(self.x_levels, self.cells[row], strict=True) if pair[0] <= self.y_levels[row]),
-            key=lambda pair: pair[0],
-            default=(0, None),
-        )
+        pairs = [pair for pair in zip(self.x_levels, self.cells[row], strict=True) if pair[0] <= self.y_levels[row]]
+        workers, cell = max(pairs, key=lambda pair: pair[0], default=(0, None))
         return workers, cell.deviation if cell else None
 
     def alone(self, row: int) -> float | None:

@@ -60,8 +60,7 @@ def deviation(here: Scores, single: Scores, workers: int, cpus: int, confidence:
     `here`: times of the runs with `workers`; `single`: times of the runs with one worker on the same CPUs, same
     unit; `workers`: N, at least 1; `cpus`: M, at least 1.
 
-    Returns:
-        The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5 %.
+    The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5 %.
 
     >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2).flag
     'as if each worker stayed on one CPU'
@@ -89,8 +88,7 @@ def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.
 
     `points`: workers and time of each run; those with fewer workers than `cpus` are on the flat part and left out.
 
-    Returns:
-        The slope, in time for each worker; without a value where fewer than three counts of workers are left.
+    The slope, in time for each worker; without a value where fewer than three counts of workers are left.
 
     >>> slope([(n, n / 2) for n in range(1, 9)], 2).value
     0.5

@@ -18,9 +18,8 @@ NO_RIDGE = Estimate(value=None, warnings=("no count of workers is that of two or
 def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedFigure]]:
     """Offer one value for each count of CPUs of each surface.
 
-    Returns:
-        By name; of rows that have too few counts of workers for a figure, one without a value. A ridge is that of rows
-        with as many workers as CPUs, two at least; where none has, each is without a value.
+    By name; of rows that have too few counts of workers for a figure, one without a value. A ridge is that of rows
+    with as many workers as CPUs, two at least; where none has, each is without a value.
     """
     rows = [(surface, row) for surface in document.surfaces for row in range(len(surface.y_levels))]
     slopes = [OfferedFigure(_slope(surface, row), _group(surface, row)) for surface, row in rows]

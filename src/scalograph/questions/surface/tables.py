@@ -57,10 +57,8 @@ def _configurations(table: Table, surface: Surface, index: int) -> list[TableDoc
         Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
         Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
-    heading, tables = (
-        f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}",
-        [],
-    )
+    heading = f"{group_prefix(table, surface.group)}{title(table, surface.x)} over {title(table, surface.y)}"
+    tables = []
     for part in parts:
         text = heading if len(parts) == 1 else f"{heading}, {title(table, surface.y)} {surface.y_levels[part[0]]}"
         cells = [(row, x, cell) for row in part for x, cell in zip(surface.x_levels, surface.cells[row], strict=True)]

@@ -7,7 +7,7 @@ from statistics import fmean, geometric_mean
 from scalograph.analysis.contenders import contenders
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.curves import estimate_response
 from scalograph.findings.names import curve_factor, varying_factors
 from scalograph.findings.sample import Sample, group_samples, read_named_records
@@ -120,11 +120,10 @@ def _driver_limits(runs: Sequence[DrivenRun]) -> str:
     return "ceiling" if driver_shortage(runs) else ""
 
 
-# Configurations that are compared, each with each.
-MOST = 64
+MOST = 64  # configurations that are compared, each with each
 
 
-def full_configurations(table: Table, taken: Samples) -> list[FullConfiguration]:
+def full_configurations(table: Table, taken: SampleMap) -> list[FullConfiguration]:
     """Compare the highest level of all counted factors with the best of the others, in each group."""
     counted = [name for name in varying_factors(table) if all(is_count(t[name]) for t in table.configurations)]
     if not counted:
@@ -155,7 +154,7 @@ def _ratio_to_best(counted: list[str], rates: list[tuple[Sample, dict[int, float
 CLIENTS = "clients"
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer for every group of other factors, the highest rates first."""
     rows = [row for sample in taken.values() for row in sample.succeeded]
     driven, parts = dict[str, DrivenRun](), list[list[RunPart]]()
@@ -169,20 +168,24 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
     return answer_runs(table, taken, driven, parts)
 
 
-def answer_runs(table: Table, taken: Samples, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
+def answer_runs(table: Table, taken: SampleMap, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
     """Answer from runs with a driver, by name, and from the seconds of their parts."""
     factor = load_factor(table)
-    lawful = {key: _lawful(sample, driven) for key, sample in taken.items()}
+    unlawful = {name for name, run in driven.items() if not run.is_lawful}
+    kept = {key: tuple(row for row in sample.counted if row.run not in unlawful) for key, sample in taken.items()}
+    lawful = {key: replace(sample, counted=kept[key]) for key, sample in taken.items()}
     groups = group_samples(lawful.values(), factor) if factor else {}
     every = group_samples(taken.values(), factor) if factor else {}
     loaded = [_group(table, factor, dict(key), members, every[key], driven) for key, members in groups.items()]
     loaded = [group for group in loaded if group.points_with_runs]
-    loaded.sort(key=lambda group: -(_rate(group) or 0.0))
+    loaded.sort(key=lambda group: -((point.rate.value if (point := group.point(group.at)) else None) or 0.0))
     document = Throughputs(groups=loaded[:MOST_GROUPS], corners=full_configurations(table, lawful))
+    met = "services stayed up over runs of a block: what a run left in them, those after it met"
+    stayed = [] if table.study.workload.keep == "run" else [met + service_end_times(table.services)]
     return Answer(
         document=document, claim=throughput_claim(table, taken, document.groups),
         tables=[*load_tables(table, document.groups), *parts_table(parts)], doubts=_doubts(table, document.groups),
-        warnings=[*_service_warnings(table), *_warnings(document.groups)],
+        warnings=[*stayed, *_warnings(document.groups)],
     )  # fmt: skip
 
 
@@ -193,17 +196,6 @@ def load_factor(table: Table) -> str:
     several = [name for name in varying_factors(table) if name in names]
     wanted = [name for name in (CLIENTS, curve_factor(table)) if name in several]
     return next(iter([*wanted, *several, *names]), "")
-
-
-def _lawful(sample: Sample, driven: Driven) -> Sample:
-    """Drop the runs that break Little's law."""
-    kept = tuple(row for row in sample.counted if row.run not in driven or driven[row.run].is_lawful)
-    return replace(sample, counted=kept)
-
-
-def _rate(group: LoadedGroup) -> float | None:
-    point = group.point(group.at)
-    return point.rate.value if point else None
 
 
 def _group(
@@ -288,13 +280,6 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
         first = worst.first_wrong and f"; the first: {worst.first_wrong}"
         doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
     return doubts
-
-
-def _service_warnings(table: Table) -> list[str]:
-    if table.study.workload.keep == "run":
-        return []
-    met = "services stayed up over runs of a block: what a run left in them, those after it met"
-    return [met + service_end_times(table.services)]
 
 
 def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:

@@ -35,9 +35,10 @@ def figures(findings: Findings) -> list[Figure]:
     return [Figure("throughput", title, CAPTION, [_view(group, factors, rate) for group in drawn], choice="Curve")]
 
 
-def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
-    along, group = factors[one.factor], factors.group(one.group)
-    return View([_rate(one, along, unit), *_times(one, along)], name=group, note=f"All with {group}." if group else "")
+def _view(group: LoadedGroup, factors: Factors, unit: str) -> View:
+    along, label = factors[group.factor], factors.group(group.group)
+    note = f"All with {label}." if label else ""
+    return View([_rate(group, along, unit), *_times(group, along)], name=label, note=note)
 
 
 def _rate(group: LoadedGroup, along: Levels, unit: str) -> Plot:

@@ -15,11 +15,7 @@ def mistakes(raw: dict[str, Any], factors: RawFactors) -> Iterator[Mistake]:
     yield from check_no_role(factors)
     yield from check_precision_runs(raw)
     responses = [response for response in table(raw, "responses").values() if isinstance(response, dict)]
-    rates = [
-        response
-        for response in responses
-        if response.get("from") == "value.rate" and response.get("better") == "higher"
-    ]
+    rates = [x for x in responses if x.get("from") == "value.rate" and x.get("better") == "higher"]
     if not rates:
         fix = 'add [responses.rate] with from = "value.rate", unit = "1/s" and better = "higher"'
         yield ("responses",), "no rate", 'a response from "value.rate", of which more is better', fix

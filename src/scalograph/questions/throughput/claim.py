@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.names import title as title_of
 from scalograph.findings.speedup_rule import primary_response
@@ -20,10 +20,8 @@ from scalograph.text.scale import scale_for
 from scalograph.text.short_names import is_counted, join_names
 from scalograph.text.units import format_duration
 
-# Parts that are told to be ruled out, and what grows by more than this has waited.
-MOST, GROWN = 3, 1.5
-# Shorter stalls are not worth a word.
-SEEN = 0.05
+MOST, GROWN = 3, 1.5  # parts that are told to be ruled out, and what grows by more than this has waited
+SEEN = 0.05  # shorter stalls are not worth a word
 STALLS = {"io": "a device", "memory": "memory"}
 # What becomes of requests without a right answer; the rest are answers that are wrong.
 WRONG_CAUSES = {
@@ -123,14 +121,11 @@ DRIVER = {
 }  # fmt: skip
 
 
-def rate_matrix(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Matrix | None:
+def rate_matrix(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Matrix | None:
     """Tabulate rates at the loads that the claim names, and some between."""
     factor, first = groups[0].factor, groups[0]
-    ends = [
-        first.points_with_runs[0].level,
-        first.at or first.points_with_runs[-1].level,
-        first.points_with_runs[-1].level,
-    ]
+    lowest, *_, highest = [point.level for point in (first.points_with_runs[0], *first.points_with_runs)]
+    ends = [lowest, first.at or highest, highest]
     chosen = choose_columns(sorted(point.level for group in groups for point in group.points), ends)
     points = [({**group.group, factor: point.level}, point) for group in groups for point in group.points]
     by_key = {tuple(levels[name] for name in table.study.factors): point for levels, point in points}
@@ -177,7 +172,7 @@ def exception_phrase(table: Table, groups: Sequence[LoadedGroup]) -> str:
     return ""
 
 
-def throughput_claim(table: Table, taken: Samples, groups: Sequence[LoadedGroup]) -> Claim:
+def throughput_claim(table: Table, taken: SampleMap, groups: Sequence[LoadedGroup]) -> Claim:
     """State the claim for the group with the highest rate, or why it cannot be stated."""
     figure = f"response {primary_response(table)}"
     missing = "" if groups else missing_response(table, taken, primary_response(table))

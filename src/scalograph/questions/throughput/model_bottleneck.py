@@ -75,15 +75,11 @@ def _waiting(run: DrivenRun, alone_s: float | None) -> float | None:
     return None if run.in_flight is None else run.in_flight - (used if alone_s is None else run.rate * alone_s)
 
 
-# From here on a part is full; parts that are nearer to each other are alike.
-FULL, ALIKE = 0.90, 0.05
-# Clients of a cycle of which they wait for more than half do not end it.
-IDLE = 0.5
-# Who has less of some CPUs does not fill them.
-LEAST_SHARE = 0.10
+FULL, ALIKE = 0.90, 0.05  # from here on a part is full; parts that are nearer to each other are alike
+IDLE = 0.5  # clients of a cycle of which they wait for more than half do not end it
+LEAST_SHARE = 0.10  # who has less of some CPUs does not fill them
 KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
-# The load of an open loop, among parts.
-OFFERED = "offered"
+OFFERED = "offered"  # the load of an open loop, among parts
 
 Kind = Literal[
     "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong", "inside",
@@ -142,13 +138,10 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
         runs: of one configuration, where nothing more is gained.
         alone_s: response time where requests do not wait for each other; None where that is not known.
         is_bounded: whether nothing is gained by more clients; else only clients can end it.
-
-    Returns:
-        What it is, with all parts ranked.
     """
-    parts = sorted(_parts(runs, alone_s), key=lambda part: -part.share)
-    waited = _mean(cpu_wait_share(run.processes) for run in runs)
-    grows = _response_growth(runs, alone_s)
+    parts = sorted([*utilizations(runs), *_clients(runs, alone_s)], key=lambda part: -part.share)
+    waited, took = _mean(cpu_wait_share(run.processes) for run in runs), _mean(run.response_s for run in runs)
+    grows = took / alone_s if took is not None and alone_s else None
     pool = next((part for part in parts if part.kind == "pool" and part.share >= FULL), None)
     # What has something of a pool waits for the others: it is in use because they are full.
     parts = [part for part in parts if part is not pool]
@@ -160,7 +153,9 @@ def find_bottleneck(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded
     if not full and not any(part.kind == "cpu" for part in parts):
         return Bottleneck("not known", (), tuple(parts), waited, grows)
     if not full:
-        kind: Kind = "inside" if _waits(parts, is_bounded) and not waits_for_cpu(runs, alone_s) else "not resolved"
+        # The load waits where more of it added nothing, or where clients wait for half of their time.
+        waits = is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
+        kind: Kind = "inside" if waits and not waits_for_cpu(runs, alone_s) else "not resolved"
         return Bottleneck(kind, (), tuple(parts), waited, grows)
     first = full[0]
     near = [part for part in parts if part.kind != "clients" or not is_bounded]
@@ -178,11 +173,6 @@ def _lost_requests(runs: Sequence[DrivenRun]) -> Utilization | None:
     return Utilization("wrong", (what,), share) if share >= WRONG else None
 
 
-def _waits(parts: Sequence[Utilization], is_bounded: bool) -> bool:
-    """Tell whether the load waits: more added nothing, or clients wait for half of their time."""
-    return is_bounded or any(part.kind == "clients" and part.share < IDLE for part in parts)
-
-
 def utilizations(runs: Sequence[DrivenRun]) -> list[Utilization]:
     """Measure how full each part is that has a meter, of runs of one configuration."""
     return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_pool(runs), *_driver(runs)]
@@ -190,16 +180,8 @@ def utilizations(runs: Sequence[DrivenRun]) -> list[Utilization]:
 
 def _covers(first: Utilization, other: Utilization) -> bool:
     """Tell whether a fuller part says the same of the same processes."""
-    return (
-        other is not first
-        and "driver" not in (other.kind, first.kind)
-        and set(other.names) == set(first.names) != set()
-    )
-
-
-def _parts(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utilization]:
-    yield from utilizations(runs)
-    yield from _clients(runs, alone_s)
+    is_same = set(other.names) == set(first.names) != set()
+    return is_same and other is not first and "driver" not in (other.kind, first.kind)
 
 
 def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
@@ -293,11 +275,6 @@ def _clients(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Utili
     if alone_s is not None or think > 0:
         least = min(took, alone_s) if alone_s is not None else 0.0
         yield Utilization("clients", ("clients",), (least + think) / (took + think))
-
-
-def _response_growth(runs: Sequence[DrivenRun], alone_s: float | None) -> float | None:
-    took = _mean(run.response_s for run in runs)
-    return took / alone_s if took is not None and alone_s else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -12,14 +12,12 @@ from scalograph.verdict.little import DriverLoad, DriverValues, driver_load, dri
 
 # A driver that starts so many requests late, or uses so much of its CPUs, measures itself.
 LATE, DRIVER_CPU = 0.01, 0.90
-# Beyond this share of its CPUs the driver could not send three times as many requests.
-SPARE = 1 / 3
+SPARE = 1 / 3  # beyond this share of its CPUs the driver could not send three times as many requests
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
 # What a driver writes to stderr before the first request without a right answer, of which so many characters are told.
 FIRST, MOST_WORDS = "; first: ", 160
-# Values of a driver: errors_connect, errors_status, ..
-ERRORS = "errors_"
+ERRORS = "errors_"  # values of a driver: errors_connect, errors_status,
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -119,20 +117,20 @@ class DrivenRun(DriverLoad):
 def driven_run(record: Record) -> DrivenRun | None:
     """Read the driver's reports and the processes of a run.
 
-    Returns:
-        None where no driver told a rate and a count of requests. Several copies of a driver are taken together;
-        quantiles are those of all their answers together, where the copies told histograms.
+    None where no driver told a rate and a count of requests. Several copies of a driver are taken together;
+    quantiles are those of all their answers together, where the copies told histograms.
     """
     load, reports = driver_load(record), driver_values(record)
     if load is None:
         return None
-    n, errors, window_s = load.n_requests, load.n_errors, _window_s(record)
+    start, end = _span(record) or (0, record.run.wall_ns or 0)
+    n, errors, window_s = load.n_requests, load.n_errors, max(end - start, 1) / 1e9
     processes = _merge_copies(_process_use(record, p, p.cpu_ns) for p in record.processes if p.cpu_ns is not None)
     counts = steady_counts(record.histograms)
     return DrivenRun(
         **{p.name: getattr(load, p.name) for p in fields(load)},
         sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(reports),
-        quantiles_s=_quantiles(reports[0]) if len(reports) == 1 else _histogram_quantiles(counts), counts=counts,
+        quantiles_s=_quantiles(reports, counts), counts=counts,
         late=request_mean(reports, "late_share"), own_late=request_mean(reports, "own_late_share"),
         ceiling=sum_values(reports, "ceiling"),
         processes=processes, quota=record.run.quota_cpus,
@@ -162,11 +160,9 @@ def _listen_drops(reports: Sequence[DriverValues]) -> int | None:
     return max(counts) if len(counts) == len(reports) else None
 
 
-def _quantiles(values: DriverValues) -> dict[str, float]:
-    return {name: values[f"{name}_ns"][-1] / 1e9 for name in QUANTILES if values.get(f"{name}_ns")}
-
-
-def _histogram_quantiles(counts: Counts) -> dict[str, float]:
+def _quantiles(reports: Sequence[DriverValues], counts: Counts) -> dict[str, float]:
+    if len(reports) == 1:
+        return {name: reports[0][f"{name}_ns"][-1] / 1e9 for name in QUANTILES if reports[0].get(f"{name}_ns")}
     values = {name: quantile(counts, share) for name, share in QUANTILES.items()}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -185,11 +181,6 @@ def _first_wrong(record: Record) -> str:
     lines = [line for copy in record.of_drivers() for line in copy.stderr_tail.splitlines()]
     text = next((line.partition(FIRST)[2] for line in reversed(lines) if FIRST in line), "")
     return "".join(c if c.isprintable() else "?" for c in text[:MOST_WORDS])
-
-
-def _window_s(record: Record) -> float:
-    start, end = _span(record) or (0, record.run.wall_ns or 0)
-    return max(end - start, 1) / 1e9
 
 
 def _driver_usage(
@@ -262,8 +253,7 @@ def _cpu_usage(record: Record, process: ProcessEvent) -> float:
 
 
 START, WARM_UP, END, STOP, WHOLE = "start until ready", "start, warm-up", "end", "stop", "whole run"
-# Phases of a driver, in their order.
-PHASES = ("ramp", "steady", "down")
+PHASES = ("ramp", "steady", "down")  # phases of a driver, in their order
 
 
 class RunPart(NamedTuple):
@@ -325,21 +315,15 @@ def stop_parts(ended: ServicesEnded) -> list[RunPart]:
     return [RunPart(name, STOP, seconds) for name, seconds in parts.items()]
 
 
-# From this share on they end a load that nothing else ends.
-WRONG = 0.01
+WRONG = 0.01  # from this share on they end a load that nothing else ends
 # What became of them, by the driver's values `errors_KIND`; `waiting` is its own, which had no connection left.
 KINDS = ("connect", "closed", "timeout", "malformed", "status", "content")
 UNKNOWN = "answer"
-# As many connections dropped for each request end a load that nothing else ends.
-DROPPED = 0.01
+DROPPED = 0.01  # as many connections dropped for each request end a load that nothing else ends
 
 
 def wrong_requests(runs: Sequence[DrivenRun]) -> tuple[str, float]:
-    """Return the most frequent cause of wrong answers, and the share of all such requests.
-
-    Returns:
-        One of `KINDS`, or `UNKNOWN` where no driver tells; and the share of the requests of all runs.
-    """
+    """Return the main cause of wrong answers (of `KINDS`, or `UNKNOWN`), and the share of all wrong ones."""
     kinds: Counter[str] = Counter()
     for run in runs:
         kinds.update({kind: run.wrong.get(kind, 0) for kind in KINDS} if run.wrong else {UNKNOWN: run.n_errors})

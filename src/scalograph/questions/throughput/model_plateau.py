@@ -21,8 +21,7 @@ from scalograph.analysis.contrast import Contrast, paired_contrast, welch_contra
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.quantiles import t_quantile
 
-# What does not count as a gain.
-GAIN = 0.05
+GAIN = 0.05  # what does not count as a gain
 DRAWS, SEED = 4096, 20_260_101  # fixed: the same data give the same levels
 PLATEAU = "least level beyond which none carries 5 % more, draws of all rates, flat prior on logs"
 KNEE = "highest rate times response time of the lowest level and think time"
@@ -155,9 +154,6 @@ def knee(most: Estimate, alone_s: Estimate, think_s: float) -> Estimate:
     ends = [(e.low, e.high) for e in (most, alone_s)]
     if any(low is None or high is None or low <= 0 for low, high in ends) or cycle <= 0:
         return Estimate(value, None, None, most.confidence, most.n, KNEE)
-    half = math.hypot(_half_log(most), ((alone_s.high or 0) - (alone_s.low or 0)) / 2 / cycle)
+    half_log = math.log((most.high or 1.0) / (most.low or 1.0)) / 2
+    half = math.hypot(half_log, ((alone_s.high or 0) - (alone_s.low or 0)) / 2 / cycle)
     return Estimate(value, value / math.exp(half), exp(math.log(value) + half), most.confidence, most.n, KNEE)
-
-
-def _half_log(e: Estimate) -> float:
-    return math.log((e.high or 1.0) / (e.low or 1.0)) / 2

@@ -17,9 +17,8 @@ DRIVER = "the driver gave out first"
 def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedFigure]]:
     """Offer the values of each group of the factors other than the load.
 
-    Returns:
-        By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
-        the driver gave out first, these runs cannot show it.
+    By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
+    the driver gave out first, these runs cannot show it.
     """
     corners = [OfferedFigure(group.over_best, group.group) for group in document.corners]
     plateaus = [_plateau(group) for group in document.groups if len(group.points_with_runs) > 1]

@@ -20,12 +20,9 @@ _NOTE = (
     "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
     "what it could use. Runs that miss Little's law by more than 5 % do not count"
 )
-# From this share of requests without a right answer on a row says so.
-WRONG = 0.01
-# What some drivers do not tell.
-_MAY_LACK = ("mean", "late")
-# Groups that have a table each.
-MOST = 16
+WRONG = 0.01  # from this share of requests without a right answer on a row says so
+_MAY_LACK = ("mean", "late")  # what some drivers do not tell
+MOST = 16  # groups that have a table each
 _LIMITS = {
     "late": "the driver was late", "CPU": "the driver limits", "no CPU": "the driver had no CPU in time",
     "ceiling": "the driver could not carry three times as much",
@@ -52,35 +49,22 @@ def _group_table(table: Table, group: LoadedGroup, index: int) -> TableDoc:
     setting = group_prefix(table, group.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
     rows = [_line(point, quantiles, together) for point in group.points]
-    shown = [
-        at
-        for at, column in enumerate(columns)
-        if column.name not in _MAY_LACK or any(_is_present(row[at]) for row in rows)
-    ]
+    values = [[cell.value if isinstance(cell, Estimate) else cell for cell in row] for row in rows]
+    needed = [column.name not in _MAY_LACK for column in columns]
+    shown = [at for at, needs in enumerate(needed) if needs or any(row[at] is not None for row in values)]
     columns, rows = [columns[at] for at in shown], [[row[at] for at in shown] for row in rows]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
 
 def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -> list[Cell]:
-    used = [
-        f"{join_names(part.names)} {used_of_granted(part.used, part.granted)}"
-        for part in point.parts
-        if part.kind == "cpu" and part.used is not None and part.granted is not None
-    ]
+    parts = [(x.names, x.used, x.granted) for x in point.parts if x.kind == "cpu"]
+    both = [(names, used, granted) for names, used, granted in parts if used is not None and granted is not None]
+    used = [f"{join_names(names)} {used_of_granted(part, granted)}" for names, part, granted in both]
     return [
         point.level, point.rate, point.response, *(point.quantiles.get(name) for name in quantiles),
-        *(_three_digits(point.together.get(name)) for name in together),
+        *(round(x, 2 - floor(log10(x))) if x else x for x in map(point.together.get, together)),
         round(100 * point.errors, 2), _percent(point.late), _percent(point.driver), "; ".join(used), _flags(point),
     ]  # fmt: skip
-
-
-def _three_digits(x: float | None) -> float | None:
-    """Round a time without an interval to the precision of the buckets that it was counted in."""
-    return round(x, 2 - floor(log10(x))) if x else x
-
-
-def _is_present(cell: Cell) -> bool:
-    return (cell.value if isinstance(cell, Estimate) else cell) is not None
 
 
 def _percent(share: float | None) -> float | None:

@@ -69,8 +69,7 @@ class Network:
 def solve_network(network: Network, most: int) -> FloatArray:
     """Solve a network with exponential service times, as if locks had CPUs of their own.
 
-    Returns:
-        Rate with 1, 2, .. `most` clients, per second, shape (most,).
+    Rate with 1, 2, .. `most` clients, per second, shape (most,).
 
     >>> solve_network(Network((Station("a", 0.5),)), 3).tolist()
     [2.0, 2.0, 2.0]
@@ -96,13 +95,10 @@ class NetworkEvent(NamedTuple):
 def simulate_network(
     network: Network, clients: int, seconds: float, draw: Callable[[float], float]
 ) -> tuple[float, float]:
-    """Simulate a network event by event.
+    """Simulate a network event by event: requests per second, and their mean response time, s.
 
     `network`: its stations in the order in which requests visit them; `seconds`: for which it runs; the first fifth
     does not count; `draw`: from the mean of a service or think time to one such time.
-
-    Returns:
-        Requests per second and their mean response time, s.
     """
     return _Simulation(network, clients, draw).run(seconds)
 
@@ -265,13 +261,7 @@ def study(
     rng: np.random.Generator, net: Network, clients: Sequence[int], n_runs: int = 5, noise: Noise = QUIET,
     carried: Mapping[int, float] | None = None,
 ) -> tuple[Table, dict[str, DrivenRun]]:  # fmt: skip
-    """Simulate a study: every number of clients once in each block.
-
-    `carried`: true rates; those of exponential service times where they are not given.
-
-    Returns:
-        The runs, and what each says, by its name.
-    """
+    """Simulate a study, every number of clients once in each block, and what each run reports."""
     true = carried or rates(net, clients)
     simulated = parse(_STUDY % (", ".join(map(str, clients)), n_runs))
     rows, driven = [], {}

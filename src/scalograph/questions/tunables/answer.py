@@ -5,7 +5,7 @@ from itertools import combinations
 from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.row import Row
 from scalograph.findings.sample import replay_events
 from scalograph.findings.speedup_rule import primary_response
@@ -21,7 +21,7 @@ from scalograph.questions.tunables.document import (
     SettingEffect,
     Tunables,
 )
-from scalograph.questions.tunables.model_array import Settings, failures
+from scalograph.questions.tunables.model_array import failures
 from scalograph.questions.tunables.model_fit import LARGEST, SettingFit, confirm_gain, factorial
 from scalograph.questions.tunables.model_groups import (
     GroupSpread,
@@ -54,7 +54,12 @@ def compare_groups(
     pairs = [*combinations(spreads, 2)]
     # The intervals of all contrasts hold together (Bonferroni).
     confidence = 1 - (1 - fit.confidence) / max(1, len(pairs))
-    return effects, [_contrast(*pair, spreads, confidence, n_runs) for pair in pairs]
+    contrasts = []
+    for first, second in pairs:
+        both = spreads[first], spreads[second]
+        (plain, noise), ratio = plain_ratio(*both), group_ratio(*both, confidence, n_runs)
+        contrasts.append(GroupContrast(first=first, second=second, ratio=ratio, plain=plain, plain_noise=noise))
+    return effects, contrasts
 
 
 def _group_factors(study: Study, names: Sequence[str], fit: SettingFit) -> dict[str, list[int]]:
@@ -74,20 +79,11 @@ def _effect(group: str, factors: list[str], spread: GroupSpread) -> GroupEffect:
     )  # fmt: skip
 
 
-def _contrast(
-    first: str, second: str, spreads: Mapping[str, GroupSpread], confidence: float, n_runs: int
-) -> GroupContrast:
-    both = spreads[first], spreads[second]
-    plain, noise = plain_ratio(*both)
-    ratio = group_ratio(*both, confidence, n_runs)
-    return GroupContrast(first=first, second=second, ratio=ratio, plain=plain, plain_noise=noise)
-
-
 # Other responses that are looked at, and the share of the runs that have a figure above 0 of each.
 MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer with what the search has found."""
     search = begin(table.study, table.configurations)
     rows = list(replay_events(search, table))
@@ -124,24 +120,19 @@ def tunables(table: Table, state: TunablesState, rows: Sequence[Row]) -> Tunable
     screening = state.screening
     band = null_band(fit) if fit else None
     groups, contrasts = compare_groups(table.study, state.space.names, fit, len(screening))
+    n = len(state.space.names)
+    places = sensitivity_ranks(fit, n) if fit else None
     return Tunables(
         plan=state.plan, response=primary_response(table), decided=state.is_complete, margin=state.margin,
         noise_percent=100 * fit.sd if fit else None, half_width=expm1(min(fit.surely_within, LARGEST)) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == state.space.default for run in screening),
         n_failed=sum(run.log is None for run in screening),
         n_fresh=len(state.observations) - len(screening), blocks=state.n_blocks,
-        factors=_factors(state, fit),
-        settings=_settings(table, state, fit, fits), watched=list(fits),
-        combinations=_combinations(state),
+        factors=[_factor(state, fit, j, places) for j in range(n)],
+        settings=_settings(table, state, fit, fits), watched=list(fits), combinations=_combinations(state),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
         groups=groups, contrasts=contrasts,
     )  # fmt: skip
-
-
-def _factors(state: TunablesState, fit: SettingFit | None) -> list[FactorEffect]:
-    n = len(state.space.names)
-    places = sensitivity_ranks(fit, n) if fit else None
-    return [_factor(state, fit, j, places) for j in range(n)]
 
 
 def _factor(state: TunablesState, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
@@ -192,25 +183,20 @@ def _alone(state: TunablesState, setting: tuple[int, int]) -> Estimate | None:
 
 
 def _combinations(state: TunablesState) -> list[Combination]:
-    space = state.space
-    configurations = factorial(state.candidates, len(space.names)) if state.candidates else []
-    gains = [(settings, confirm_gain(state.pairs, settings, state.confidence)) for settings in configurations]
-    # A gain without an interval is none.
-    return [Combination(levels=_levels(state, settings), gain=gain) for settings, gain in gains if gain.low is not None]
-
-
-def _levels(state: TunablesState, settings: Settings) -> dict[str, bool | int | float | str]:
-    space = state.space
-    return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
+    space, combined = state.space, []
+    for settings in factorial(state.candidates, len(space.names)) if state.candidates else ():
+        gain = confirm_gain(state.pairs, settings, state.confidence)
+        levels = {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
+        combined += [Combination(levels=levels, gain=gain)] if gain.low is not None else []  # else it is no gain
+    return combined
 
 
 def _fit_other_responses(table: Table, state: TunablesState, rows: Sequence[Row]) -> dict[str, SettingFit]:
     """Fit the other responses that nearly all runs have above 0, each by its own selected factors."""
     n_ok = sum(row.status == "ok" for row in rows)
-    logs = {
-        name: {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
-        for name in [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED]
-    }
+    names, logs = [name for name in table.study.responses if name != primary_response(table)][:MOST_WATCHED], {}
+    for name in names:
+        logs[name] = {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
     usable = {name: each for name, each in logs.items() if len(each) >= NEARLY_ALL * n_ok}
     fits = {name: state.fit_response(each, len(usable)) for name, each in usable.items()}
     return {name: fit for name, fit in fits.items() if fit is not None}

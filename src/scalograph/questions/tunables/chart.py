@@ -14,8 +14,7 @@ from scalograph.text.plots import axis, axis_ticks, fade_color, hover, line
 from scalograph.text.quantities import performance, two_digits
 from scalograph.text.short_names import join_names
 
-# Rows at most; from so many on the figure is taller.
-MOST, MANY = 36, 15
+MOST, MANY = 36, 15  # rows at most; from so many on the figure is taller
 SENSITIVITY = (
     "Standard deviation over a factor's levels, without the share of the noise. Shaded: what a factor without effect "
     "shows at most, 95 times in 100."
@@ -44,11 +43,8 @@ def sensitivity_figures(part: Tunables, titles: dict[str, str]) -> list[Figure]:
         "yaxis": rows(places, [titles[factor.factor] for factor in factors]),
     }  # fmt: skip
     plot = Plot("sensitivity of each factor; numbers in the table of factors", data, layout, size="large")
-    caption = (
-        f"{SENSITIVITY} From the top: {join_names([factor.group for factor in part.groups])}."
-        if part.groups
-        else SENSITIVITY
-    )
+    groups_ = [group.group for group in part.groups]
+    caption = f"{SENSITIVITY} From the top: {join_names(groups_)}." if groups_ else SENSITIVITY
     return [
         Figure("tunables-sensitivity", "How much each factor moves the performance", caption, [View([plot])], unit="%")
     ]
@@ -64,15 +60,8 @@ def _group_bars(ordered: Sequence[tuple[int, FactorEffect]], titles: dict[str, s
 
 
 def _bar(values: list[float], places: list[float], color: str, width: float, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": values,
-        "y": places,
-        "width": width,
-        "marker": {"color": color},
-        **more,
-    }
+    bar = {"type": "bar", "orientation": "h", "x": values, "y": places, "width": width, "marker": {"color": color}}
+    return {**bar, **more}
 
 
 def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figure]:
@@ -81,24 +70,19 @@ def rank_figures(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figu
     if len(ranked) < 2:
         return []
     places = [float(k) for k in range(len(ranked))]
-    texts = [
-        hover([names[setting.factor, str(setting.level)], f"rank {rank[1]}, {rank[0]} to {rank[2]}", setting.label])
-        for setting, rank in ranked
-    ]
+    labels = [names[setting.factor, str(setting.level)] for setting, _ in ranked]
+    spots = [f"rank {own}, {low} to {high}" for _, (low, own, high) in ranked]
+    texts = [hover([*both, setting.label]) for *both, (setting, _) in zip(labels, spots, ranked, strict=True)]
     marker = {"size": 9, "color": [COLORS[setting.label] for setting, _ in ranked]}
     more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     layout = {
         "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(ranked) + 1.0)),
-        "yaxis": rows(places, [names[setting.factor, str(setting.level)] for setting, _ in ranked]),
+        "yaxis": rows(places, labels),
     }  # fmt: skip
     dots = line([float(rank[1]) for _, rank in ranked], places, "muted", 0, **more)
     spans = [line([rank[0], rank[2]], [k, k], "muted", 1.6) for k, (_, rank) in zip(places, ranked, strict=True)]
-    plot = Plot(
-        "ranks of settings; numbers in the table of settings",
-        [*spans, dots],
-        layout,
-        size="tall" if len(ranked) >= MANY else "large",
-    )
+    label = "ranks of settings; numbers in the table of settings"
+    plot = Plot(label, [*spans, dots], layout, size="tall" if len(ranked) >= MANY else "large")
     return [Figure("tunables-ranks", "Ranks of the settings", RANKS, [View([plot])])]
 
 
@@ -113,8 +97,7 @@ SHADED = (
     "difference counts as none."
 )
 FRESH = " Above a setting: it alone, in fresh runs beside the default."
-# How far above its setting a fresh gain is drawn.
-BESIDE = 0.25
+BESIDE = 0.25  # how far above its setting a fresh gain is drawn
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
 
 

@@ -102,8 +102,8 @@ def _variables(texts: Sequence[str] | None) -> Iterator[TunableOption]:
 def _kernel(texts: Sequence[str] | None) -> Iterator[TunableOption]:
     for text in texts or ():
         name, levels = _split_levels("--sysctl", text)
-        texts_ = [format_value(level) for level in levels]
-        yield TunableOption(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, [*texts_])
+        values: list[Level] = [format_value(level) for level in levels]
+        yield TunableOption(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, values)
 
 
 def _templates(texts: Sequence[str] | None) -> Iterator[TunableOption]:

@@ -75,11 +75,7 @@ def _symbol_levels(n_levels: int, number: int, draw: np.random.Generator) -> Int
 
 
 def dummies(rows: Sequence[Settings], n_levels: Sequence[int]) -> tuple[FloatArray, list[tuple[int, int]]]:
-    """Return a column for each non-default setting that has a run, shape (runs, settings), and its name.
-
-    Returns:
-        The columns, 1.0 where a run has the setting, and the factor and the level of each.
-    """
+    """Return a 0/1 column for each non-default setting with a run, shape (runs, settings), and its factor and level."""
     at = np.array(rows, dtype=np.int64).reshape(len(rows), len(n_levels))
     names = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n) if bool(np.any(at[:, j] == level))]
     if not names:
@@ -147,11 +143,8 @@ def failing_settings(rows: Sequence[Settings], failed: Sequence[bool], n_levels:
         return set()
     settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
     counts = {setting: failures(rows, failed, *setting) for setting in settings}
-    return {
-        setting
-        for setting, each in counts.items()
-        if causes_failures(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n
-    }
+    n = len(settings)
+    return {s for s, x in counts.items() if causes_failures(x.p, n) and x.n_failed >= HOPELESS * x.n}
 
 
 @dataclass(frozen=True)
@@ -198,9 +191,10 @@ class FactorSpace:
 def read_factor_space(study: Study) -> FactorSpace:
     """Read what is varied from a resolved study; the default without a baseline is the first level."""
     varied = {name: list(factor.levels) for name, factor in study.factors.items() if len(factor.levels) > 1}
+    base = {name: study.baseline.get(name, levels[0]) for name, levels in varied.items()}
     return FactorSpace(
         names=tuple(varied),
-        levels=tuple(_default_first(levels, study.baseline.get(name, levels[0])) for name, levels in varied.items()),
+        levels=tuple((base[name], *(x for x in varied[name] if not is_same_level(x, base[name]))) for name in varied),
         fixed={name: factor.levels[0] for name, factor in study.factors.items() if name not in varied},
         order=tuple(study.factors),
     )

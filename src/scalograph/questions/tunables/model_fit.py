@@ -18,11 +18,9 @@ from scalograph.questions.tunables.model_array import Settings, dummies, indicat
 HUBER = 2.0
 # Degrees of freedom below which nothing is said of the noise.
 LEAST_FREEDOM = 3
-# With more coefficients for each run than this leaves, outliers draw the fit after them.
-SEEN_FROM = 2.5
+SEEN_FROM = 2.5  # with more coefficients for each run than this leaves, outliers draw the fit after them
 DRAWS, STEPS = 4096, 50
-# A log of which a float still holds the number: what a program printed may be any.
-LARGEST = 700.0
+LARGEST = 700.0  # a log of which a float still holds the number: what a program printed may be any
 METHOD = "joint robust regression on log scores, simultaneous over all settings"
 
 

@@ -162,10 +162,8 @@ def _make_ranks(values: FloatArray, above: np.ndarray[tuple[int, ...], np.dtype[
     return Ranks(*(tuple(int(x) for x in part) for part in (order + 1, low, high)))
 
 
-# Beyond so many times, or one over that, the smaller group may as well do nothing.
-MOST_TIMES = 100.0
-# Halvings of the logs of such ratios: an end is known to a thousandth.
-HALVINGS = 14
+MOST_TIMES = 100.0  # beyond so many times, or one over that, the smaller group may as well do nothing
+HALVINGS = 14  # halvings of the logs of such ratios: an end is known to a thousandth
 METHOD = "means of the factors' standard deviations over their levels, the noise taken away; inverted tests"
 OPEN_END = "an end of the interval is open: one of the groups may do nothing"
 _TINY = 1e-12
@@ -206,8 +204,7 @@ class GroupSpread:
     def simulate_means(self, truth: float) -> FloatArray:
         """Draw what runs would show if the mean over the factors were this, the noise taken away.
 
-        Returns:
-            Of each supposition on how strong the single ones are, that they are as seen first; (suppositions, draws).
+        Of each supposition on how strong the single ones are, that they are as seen first; (suppositions, draws).
         """
         length = truth * self._suppositions[:, None, :]
         variance = np.square(length) + 2 * length * self._along + np.square(self.drawn / self._scale)
@@ -235,9 +232,8 @@ class GroupSpread:
 def plain_ratio(first: GroupSpread, second: GroupSpread) -> tuple[float, tuple[float, float, float]]:
     """Return the ratio of two groups as one-at-a-time studies have it.
 
-    Returns:
-        Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
-        the middle: it is not 1 where the factors of one group have more settings, or fewer runs.
+    Mean over mean of the standard deviations with their noise; and the same of noise alone, the ends of 95 % and
+    the middle: it is not 1 where the factors of one group have more settings, or fewer runs.
     """
     low, middle, high = np.quantile(_bounded_ratio(first.drawn.mean(axis=1), second.drawn.mean(axis=1)), BAND)
     return float(_bounded_ratio(first.seen.mean(), second.seen.mean())), (float(low), float(middle), float(high))
@@ -269,11 +265,7 @@ def group_ratio(first: GroupSpread, second: GroupSpread, confidence: float, n: i
 
 
 def _share_less(first: GroupSpread, second: GroupSpread, ratio: float) -> FloatArray:
-    """Return the share of studies that show a smaller ratio than this one, if `ratio` is the true one.
-
-    Returns:
-        Of each two suppositions on the factors of both, shape (suppositions, suppositions).
-    """
+    """Return the share of studies that show a smaller ratio, if `ratio` is true; shape (suppositions, suppositions)."""
     seen = first.value - ratio * second.value
     weight = ratio**2 / first.variance + 1 / second.variance
     truth = (ratio * first.value / first.variance + second.value / second.variance) / weight

@@ -10,12 +10,10 @@ from scalograph.analysis.center import FloatArray
 from scalograph.questions.tunables.model_array import IntArray, Settings, dummies, indicators
 from scalograph.questions.tunables.model_fit import clip_limit, has_enough_runs, pull_in_outliers
 
-# Permutations; a factor that may be selected is weighed with more.
-FEW, MANY = 199, 999
+FEW, MANY = 199, 999  # permutations; a factor that may be selected is weighed with more
 # Probabilities below so many times the asked one are weighed with more.
 NEAR = 3
-# Residuals beyond so many robust standard deviations count as that: a slowed run decides nothing.
-CLIP = 2.5
+CLIP = 2.5  # residuals beyond so many robust standard deviations count as that: a slowed run decides nothing
 _TINY = 1e-12
 
 
@@ -193,7 +191,10 @@ def screen(
     p = dict.fromkeys(range(len(n_levels)), 1.0)
     selected = _forward(runs, alpha, seed, p)
     while len(selected) > 1:
-        beside = {j: _p_given_others(runs, selected, j, alpha, seed) for j in selected[:-1]}
+        beside = {}  # p of each factor beside all others that are selected; 1 where these explain it
+        for j in selected[:-1]:
+            step = Candidates(runs, [k for k in selected if k != j], seed + len(selected) + j)
+            beside[j] = step.p_values(alpha).get(j, 1.0) if step.factors else 1.0
         worst = max(beside, key=beside.__getitem__)
         if beside[worst] <= alpha:
             break
@@ -213,9 +214,3 @@ def _forward(runs: Screening, alpha: float, seed: int, p: dict[int, float]) -> l
         if p[step.strongest] > alpha:
             return selected
         selected.append(step.strongest)
-
-
-def _p_given_others(runs: Screening, selected: Sequence[int], factor: int, alpha: float, seed: int) -> float:
-    """Return p of a factor beside all others that are selected; 1 where these explain it."""
-    step = Candidates(runs, [j for j in selected if j != factor], seed + len(selected) + factor)
-    return step.p_values(alpha).get(factor, 1.0) if step.factors else 1.0

@@ -1,11 +1,11 @@
 """Offer best, worst, failures and ranks of settings to published claims."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.protocol.plain import Level
 from scalograph.protocol.published_claim import OfferedFigure
-from scalograph.questions.tunables.document import GroupContrast, SettingEffect, Tunables
+from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.study.published_claim import CONTRAST
 from scalograph.text.quantities import inverse
 
@@ -21,51 +21,31 @@ RANK = "places that the factors may have, all together"
 
 
 def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
-    """Offer values of the whole study, and of each setting by the levels that it alone would have.
-
-    Returns:
-        By name; none where too few runs were made.
-    """
+    """Offer values of the study, and of each setting by the levels that it alone would have; by name."""
     gains = sorted(_gains(document), key=_value)
     fresh = sorted((setting.alone for setting in document.settings if setting.alone), key=_value)
-    offers = {
+    offers: dict[str, list[OfferedFigure]] = {
         "best_gain": [OfferedFigure((fresh or gains)[-1])] if gains else [],
         "worst_gain": [OfferedFigure(gains[0])] if gains else [],
-        "worst_other_gain": list(_worst_others(document)),
-        "failed_share": [
-            OfferedFigure(share, _levels(document, setting))
-            for setting in document.settings
-            if (share := _share(document, setting)) is not None
-        ],
-        "sensitivity_rank": [
-            OfferedFigure(rank, _levels(document, setting))
-            for setting in document.settings
-            if (rank := _rank(document, setting))
-        ],
-        CONTRAST: [figure for setting in document.contrasts for figure in _contrast(setting)],
-    }
+        "worst_other_gain": [], "failed_share": [], "sensitivity_rank": [], CONTRAST: [],
+    }  # fmt: skip
+    for setting in document.settings:
+        others, fails, levels = _gains(document, setting.factor), setting.fails, _levels(document, setting)
+        offers["worst_other_gain"] += [OfferedFigure(min(others, key=_value), levels)] if others else []
+        if fails is not None:
+            share = proportion(setting.n_failed, setting.n_failed, document.n_failed, fails.confidence)
+            offers["failed_share"].append(OfferedFigure(share, levels))
+        if rank := _rank(document, setting):
+            offers["sensitivity_rank"].append(OfferedFigure(rank, levels))
+    for x in document.contrasts:  # either group over the other
+        offers[CONTRAST] += [OfferedFigure(x.ratio, of_groups=(x.first, x.second))]
+        offers[CONTRAST] += [OfferedFigure(inverse(x.ratio), of_groups=(x.second, x.first))]
     return {name: each for name, each in offers.items() if each}
-
-
-def _contrast(contrast: GroupContrast) -> Iterator[OfferedFigure]:
-    """Offer either group over the other."""
-    yield OfferedFigure(contrast.ratio, of_groups=(contrast.first, contrast.second))
-    yield OfferedFigure(inverse(contrast.ratio), of_groups=(contrast.second, contrast.first))
 
 
 def _gains(document: Tunables, *without: str) -> list[Estimate]:
     """List gains of settings that do not fail, excluding these factors."""
-    return [
-        setting.gain
-        for setting in document.settings
-        if setting.gain and not setting.left_out and setting.factor not in without
-    ]
-
-
-def _worst_others(document: Tunables) -> Iterator[OfferedFigure]:
-    for setting in document.settings:
-        if gains := _gains(document, setting.factor):
-            yield OfferedFigure(min(gains, key=_value), _levels(document, setting))
+    return [s.gain for s in document.settings if s.gain and not s.left_out and s.factor not in without]
 
 
 def _value(gain: Estimate) -> float:
@@ -74,12 +54,6 @@ def _value(gain: Estimate) -> float:
 
 def _levels(document: Tunables, setting: SettingEffect) -> dict[str, Level]:
     return {**{factor.factor: factor.default for factor in document.factors}, setting.factor: setting.level}
-
-
-def _share(document: Tunables, setting: SettingEffect) -> Estimate | None:
-    if setting.fails is None:
-        return None
-    return proportion(setting.n_failed, setting.n_failed, document.n_failed, setting.fails.confidence)
 
 
 def _rank(document: Tunables, setting: SettingEffect) -> Estimate | None:

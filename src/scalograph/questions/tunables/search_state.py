@@ -27,8 +27,7 @@ from scalograph.study.model import ONE_AT_A_TIME, SCREENING, PlanKind, Study
 
 # Rows of an array before each of which a run of the default is made.
 EVERY = 9
-# Runs of the default of a plan one at a time, as published.
-N_DEFAULT = 10
+N_DEFAULT = 10  # runs of the default of a plan one at a time, as published
 
 
 class PlannedRun(NamedTuple):
@@ -74,16 +73,11 @@ def confirmation_runs(space: FactorSpace, configurations: Sequence[Settings], se
         yield from runs
 
 
-# Probability of calling any factor one that matters which does not, over all looks together.
-ALPHA = 0.05
-# Blocks are added until every interval is narrower than that to each side, as a share.
-RESOLVED = 0.04
-# A factor that is that nearly selected is worth another block.
-NEARLY = 0.2
-# Runs of the array at most; where a factor has many levels, more.
-MOST_ROWS = 108
-# Performance that counts as none, where the study says nothing else.
-MARGIN = 0.01
+ALPHA = 0.05  # probability of calling any factor one that matters which does not, over all looks together
+RESOLVED = 0.04  # blocks are added until every interval is narrower than that to each side, as a share
+NEARLY = 0.2  # a factor that is that nearly selected is worth another block
+MOST_ROWS = 108  # runs of the array at most; where a factor has many levels, more
+MARGIN = 0.01  # performance that counts as none, where the study says nothing else
 # The default fails so often, and what that means.
 DEFAULT_FAILURES = 3
 NOTHING_TO_COMPARE = "runs of the default fail, so nothing can be compared with it"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Curve
 from scalograph.questions.claims import why_unanswerable, why_unpaired
@@ -16,7 +16,7 @@ def applies(table: Table) -> str | None:
     return None if table.study.reference else "no reference that the others have to beat"
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, taken: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Compare all configurations with the reference."""
     # Not imported for the many studies without a reference.
     from scalograph.questions.versions.claim import claim
@@ -25,11 +25,8 @@ def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
 
     compared = versions(table, taken)
     if not compared:
-        return Answer(claim=_nothing(table, taken) if len(table.configurations) > 1 else None)
+        measured = [sample for sample in taken.values() if sample.counted]
+        reason = why_unanswerable(table, taken) or why_unpaired(table, measured, table.study.reference)
+        nothing = Claim(sentences=[f"Cannot be said: {reason}."], answered=False)
+        return Answer(claim=nothing if len(table.configurations) > 1 else None)
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])
-
-
-def _nothing(table: Table, taken: Samples) -> Claim:
-    measured = [sample for sample in taken.values() if sample.counted]
-    reason = why_unanswerable(table, taken) or why_unpaired(table, measured, table.study.reference)
-    return Claim(sentences=[f"Cannot be said: {reason}."], answered=False)

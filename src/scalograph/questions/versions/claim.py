@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import detectable_effect
-from scalograph.findings.answer import Samples
+from scalograph.findings.answer import SampleMap
 from scalograph.findings.curves import estimate_response, modes_text
 from scalograph.findings.names import short_levels, title, varying_levels
 from scalograph.findings.sample import Sample, is_mostly_unverified
@@ -55,7 +55,7 @@ def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, 
     return MatrixRow(label=name, cells=[cell, MatrixCell(text="1" if over is None else cell_number(over))])
 
 
-def claim(table: Table, taken: Samples, versions: Sequence[Version]) -> Claim:
+def claim(table: Table, taken: SampleMap, versions: Sequence[Version]) -> Claim:
     """State what beats the reference."""
     ordered = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
     resolved = [v for v in ordered if v.word != "not resolved"]
@@ -85,17 +85,11 @@ def _equivalence_sentence(table: Table, compared: Sequence[Version]) -> str:
     ratios = [ratio(table, version) for version in compared]
     most = max(abs(end - 1) for ratio in ratios for end in (ratio.low, ratio.high) if end is not None)
     verb = "take" if _is_time(table) else "have"
-    names = (
-        join_names([_reference(table), *(_name(table, version) for version in compared)])
-        if len(compared) < 4
-        else "All"
-    )
+    every = join_names([_reference(table), *(_name(table, version) for version in compared)])
+    names = every if len(compared) < 4 else "All"
     text = f"{names} {verb} the same {_noun(table)} within {percent_at_most(most)}"
-    return (
-        f"{text}: {_single_sentence(table, compared[0])}"
-        if len(compared) == 1 and not ratios[0].contains(1.0)
-        else f"{text}."
-    )
+    differs = len(compared) == 1 and not ratios[0].contains(1.0)
+    return f"{text}: {_single_sentence(table, compared[0])}" if differs else f"{text}."
 
 
 def _ranking_sentence(table: Table, ordered: Sequence[Version]) -> str:

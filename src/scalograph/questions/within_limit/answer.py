@@ -5,7 +5,7 @@ from math import sqrt
 from statistics import fmean
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.answer import Answer, Samples
+from scalograph.findings.answer import Answer, SampleMap
 from scalograph.findings.sample import read_named_records, replay_runs
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
@@ -40,7 +40,7 @@ def answered_share(table: Table, factor: str, level: int) -> float | None:
 METHOD = "posterior over crossings of the limit, central credible range"
 
 
-def answer(table: Table, taken: Samples, curves: Sequence[Curve]) -> Answer:
+def answer(table: Table, samples: SampleMap, curves: Sequence[Curve]) -> Answer:
     """Answer the search from its runs."""
     document = limit_document(table)
     return Answer(
@@ -56,7 +56,7 @@ def limit_document(table: Table) -> WithinLimit | None:
     """Make the document of a search; None where no run has a score."""
     search = begin(table.study, table.configurations)
     state = replay_runs(search, table)
-    crossing, limit = state.found, table.study.responses[primary_response(table)].limit
+    crossing, limit = state.crossing, table.study.responses[primary_response(table)].limit
     if crossing is None or limit is None:
         return None
     highest = max((level for level in search.steps if level <= crossing.level), default=None)

@@ -17,15 +17,15 @@ from scipy.special import stdtr
 
 from scalograph.analysis.center import FloatArray
 
-# Beyond it a run tells its side alone.
+# Log distance beyond which a run shows only its side of the limit.
 NEAR = log(1.2)
 # Slopes on logs, and noise of runs.
 SLOPES = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 NOISES = np.array([0.02, 0.04, 0.08, 0.16, 0.32])
-# Tails of the noise, and the share of runs that tell nothing.
+# Degrees of freedom of the noise, and the share of uninformative runs.
 DF, LOST = 4.0, 0.02
-# What a run tells of what it would tell if the line were exact, and the runs were not chosen by those before them.
-TOLD = 0.75
+# Weight of a run's likelihood: the line is not exact, and earlier runs chose the later ones.
+TEMPER = 0.75
 # Places between the ends of the range, and how far beyond them the crossing may be.
 N_PLACES, BEYOND = 400, log(2.0)
 CREDIBLE, WIDEST, LEAST_RUNS = 0.95, 1.1, 6
@@ -69,7 +69,7 @@ def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float,
     logs = np.zeros((SLOPES.size, NOISES.size, N_PLACES))
     for at, value in zip(x, y, strict=True):
         logs += np.log(_likelihood(slope * (at - places), float(value), noise))
-    weights = np.exp(TOLD * (logs - logs.max())).sum(axis=(0, 1))
+    weights = np.exp(TEMPER * (logs - logs.max())).sum(axis=(0, 1))
     return Posterior(places, weights / weights.sum(), ends, x.size)
 
 

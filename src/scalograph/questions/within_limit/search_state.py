@@ -18,7 +18,7 @@ class LimitState:
     Attributes:
         at: level of each score.
         over: the scores, over the limit.
-        found: their posterior; None before the first levels are measured.
+        crossing: their posterior; None before the first levels are measured.
     """
 
     def __init__(self, levels: Sequence[int], limit: float) -> None:
@@ -27,7 +27,7 @@ class LimitState:
         self._failures: dict[int, int] = {}
         self.at: list[int] = []
         self.over: list[float] = []
-        self.found: Crossing | None = None
+        self.crossing: Crossing | None = None
         self._posterior: Posterior | None = None
 
     @property
@@ -36,7 +36,7 @@ class LimitState:
         for level in self._first:
             if level in self._levels and level not in self.at:
                 return level
-        if self._posterior is None or self.found is None or self.found.is_known or not self._levels:
+        if self._posterior is None or self.crossing is None or self.crossing.is_known or not self._levels:
             return None
         wanted = self._posterior.quantile(NEXT[len(self.at) % len(NEXT)])
         return min(self._levels, key=lambda level: (abs(level - wanted), level))
@@ -49,7 +49,7 @@ class LimitState:
     @property
     def summary(self) -> str:
         """Describe the crossing so far in a few words."""
-        return f"between {self.found.low:.0f} and {self.found.high:.0f}" if self.found else ""
+        return f"between {self.crossing.low:.0f} and {self.crossing.high:.0f}" if self.crossing else ""
 
     def observe(self, level: int, score: float) -> str | None:
         """Observe the score of a run."""
@@ -73,7 +73,7 @@ class LimitState:
     def _update(self) -> None:
         if len(self._levels) > 1 and self.at:
             self._posterior = posterior(self.at, self.over, (self._levels[0], self._levels[-1]))
-            self.found = self._posterior.crossing(self._levels)
+            self.crossing = self._posterior.crossing(self._levels)
 
 
 def first_levels(levels: Sequence[int]) -> list[int]:

@@ -40,4 +40,4 @@ def search(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: 
         here = over(level)
         log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
         state.observe(level, here * float(np.exp(log_off)))
-    return state.found, len(state.at)
+    return state.crossing, len(state.at)

@@ -83,4 +83,4 @@ def test_two_revisions_are_compared_by_the_names_of_their_folders(asked: list[ob
     options = CommandOptions(command=["{version}/prog"], shell=False)
     versions, study = _build_versions(AbOptions(a="main", b="HEAD", build="make"), "make", options)
     assert (versions.a, versions.b, asked) == ("main-0", "HEAD-0", [["main", "HEAD"], ("make",)])
-    assert study.command == (f"{CACHED}/{{version}}/prog",) and study.asked == "ab"
+    assert study.command == (f"{CACHED}/{{version}}/prog",) and study.subcommand == "ab"

@@ -210,7 +210,7 @@ def test_hundreds_of_levels_are_searched_without_a_model() -> None:
     state = EffectiveCpusState([2**i for i in range(10)], 0, rounds=True)
     while (level := state.next_level) is not None:
         state.observe(level, max(1.0, level / 4))
-    assert isinstance(state.found, Bisection) and state.found.k_eff == 4
+    assert isinstance(state.result, Bisection) and state.result.k_eff == 4
 
 
 @pytest.mark.filterwarnings("error")

@@ -13,7 +13,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.whole_run import comparable_samples
 from scalograph.protocol.findings import Claim, TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
-from scalograph.questions.parallel_build.tables_memory import Memory
+from scalograph.questions.parallel_build.tables import Memory
 
 from ...findings.test_table import write
 from ...records import recorded

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.cli.command_line_study.declaration import CommandStudy
-from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.findings.row import Row
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim

@@ -174,7 +174,7 @@ def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
 
 STOPPED = """
 import json, sys
-from scalograph.run.hosts import probe, probe_process
+from scalograph.run.hosts.local import probe, probe_process
 probe.GRACE_S = 0
 print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
 """

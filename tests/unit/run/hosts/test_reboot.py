@@ -160,7 +160,8 @@ def test_each_way_in_which_a_boot_fails_ends_the_study_with_one_message(
         ):
             measured(host, made, NEW)
         program(tmp_path, "scalograph-boot", boots)
-        monkeypatch.setattr(type(host._machine), "read_current_facts", lambda machine: machine.facts.model_copy(update={"cpus": ()}))
+        facts = host._machine.facts.model_copy(update={"cpus": ()})
+        monkeypatch.setattr(type(host._machine), "read_current_facts", lambda machine: facts)
         with pytest.raises(HostError, match=r"CPUs \[\] under kernel 6.12.1-far"):
             measured(host, made, NEW)
     assert asked(state) == [NEW, NEW, OLD]

@@ -128,9 +128,9 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from scalograph.control.control import Launch
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.hosts.probe_process import ProbeProcess
-from scalograph.run.hosts.study_steps import StudySteps
+from scalograph.run.hosts.local.probe import find_probe
+from scalograph.run.hosts.local.probe_process import ProbeProcess
+from scalograph.run.hosts.local.local_host import StudySteps
 steps = StudySteps({"prepare": ["sh", "-c", sys.argv[1]]}, 60, lambda fresh: ProbeProcess(find_probe().argv, fresh))
 steps.carry_out("prepare", Launch(env={"PATH": os.environ["PATH"]}, values={}), Path(sys.argv[2]))
 """

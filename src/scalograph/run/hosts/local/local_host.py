@@ -58,8 +58,8 @@ class StudySteps:
     ) -> None:
         """Prepare steps, each limited to `timeout_s` around a run.
 
-        `probe` makes the process of one (a fresh one ignores signals that came before); `is_there` looks for a program in a
-        PATH; `marks` are variables by which a later session on that machine finds what a dead one left.
+        `probe` makes the process of one (a fresh one ignores earlier signals), `is_there` looks for a program in a
+        PATH, and by `marks` a later session on that machine finds what a dead one left.
         """
         self._templates, self._timeout_s, self._probe, self._is_there = templates, timeout_s, probe, is_there
         self._marks = marks

@@ -55,11 +55,7 @@ def build_program(
 ) -> Program:
     """Return the program with `{build}`, `{classpath}`, `{prepared}` and the like filled, and for Java its launcher.
 
-    Args:
-        program: what is to be started.
-        facts: of the host, with its JVMs.
-        configurations: their levels may say what is fetched, built and prepared.
-        tell: receives announcements of downloads and slow preparations.
+    Levels of `configurations` may say what is fetched, built and prepared.
 
     Raises:
         MissingError: something that can be installed or fetched is not here.

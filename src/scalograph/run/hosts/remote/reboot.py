@@ -129,9 +129,8 @@ class RebootHost(SshHost):
             raise HostError(reboot_name(machine.name), problem, "one that boots a kernel by its release", fix)
         self._releases = installed_kernels(machine.name)
         if not self._releases:
-            raise HostError(
-                reboot_name(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", "use --host ssh:NAME"
-            )
+            fix = "use --host ssh:NAME"
+            raise HostError(reboot_name(machine.name), "no kernel in /boot", "files vmlinuz-RELEASE", fix)
         self._running = read_boot(machine.name)
         first = find_first_kernel(machine.name, self._running.release)
         self._first = first if first and first in self._releases else self._running.release

@@ -63,14 +63,7 @@ class SshProcess(ProbeProcess):
     START_S = float(CONNECT_S + RUN_S)
 
     def __init__(self, machine: SshMachine, folder: str, last: str = "", fresh: bool = False) -> None:
-        """Prepare it.
-
-        Args:
-            machine: where it runs.
-            folder: there, in which it works; created if it is missing.
-            last: folder of an earlier run, which is removed before.
-            fresh: as of `ProbeProcess`.
-        """
+        """Prepare it, with its folder there (created if missing); `last`, that of an earlier run, is removed."""
         self._machine = machine
         words = script(START, str(machine.folder), folder, last, str(RUN_S))
         super().__init__(ssh_argv(machine.name, words), fresh)
@@ -123,15 +116,10 @@ def connect(name: str, wait_s: float | None = None) -> Host:
 
 
 def open_machine(name: str, wait_s: float | None, host: str = "ssh") -> SshMachine:
-    """Return the connection to a machine.
-
-    Args:
-        name: as ssh knows it.
-        wait_s: seconds to wait for another session there; None is the default.
-        host: kind of the host, for a message.
+    """Return the connection to a machine that ssh knows by a name, waiting `wait_s` seconds for another session there.
 
     Raises:
-        StudyError: it is no name that ssh could know.
+        StudyError: it is no name that ssh could know; `host` is its kind, for the message.
         HostError: no native probe, no connection, or runs cannot be made there.
     """
     if not is_name(name):
@@ -181,7 +169,8 @@ class SshHost(LocalHost):
 
     def _copy_program(self, program: Program, reads: str | None, tell: Tell) -> Program:
         needed = needed_paths(program, reads)
-        names = {path.root: _name_there(path.root) for path in needed}
+        # A name of its own for each path, ending as that does: a program may go by it.
+        names = {path.root: f"{hashlib.sha256(bytes(path.root)).hexdigest()[:12]}/{path.root.name}" for path in needed}
         listed = list_files(needed, names)
         if any(path.named for path in needed):
             tell(f"copying to {self._machine.name}: {listed.describe(needed)}")
@@ -230,8 +219,3 @@ class SshHost(LocalHost):
     def _run_probe(self, spec: Specification, folder: Path) -> Record:
         process = self._process()
         return replace_part(measure(spec.line(folder), process, record_signal), boot_id=process.boot_id())
-
-
-def _name_there(path: Path) -> str:
-    """Return a name of its own for each path, ending as that does: a program may go by it."""
-    return f"{hashlib.sha256(bytes(path)).hexdigest()[:12]}/{path.name}"

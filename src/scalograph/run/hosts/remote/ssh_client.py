@@ -80,13 +80,10 @@ def ssh_argv(name: str, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def call(name: str, words: Sequence[str], send: Sending | None = None, limit_s: float = _LIMIT_S) -> str:
-    """Carry out a program there, and return its standard output.
+    """Carry out a program on a machine, and return its standard output.
 
-    Args:
-        name: of the machine, as ssh knows it.
-        words: program and arguments.
-        send: writes its standard input; None writes nothing.
-        limit_s: seconds for the answer once all is sent, and for each piece of it to be read.
+    `send` writes its standard input. `limit_s` seconds are for the answer once all is sent, and for each piece to be
+    read.
 
     Raises:
         UnreachableError: no connection, or no answer in time.
@@ -190,22 +187,19 @@ def machine_label(name: str) -> str:
 
 def no_client(name: str, error: OSError) -> HostError:
     """Return the error if ssh cannot be started."""
-    return HostError(
-        machine_label(name), f"ssh: {error.strerror}", "the client of OpenSSH", "apt-get install openssh-client"
-    )
+    fix = "apt-get install openssh-client"
+    return HostError(machine_label(name), f"ssh: {error.strerror}", "the client of OpenSSH", fix)
 
 
 def refuse_failure(name: str, code: int, stderr: str) -> None:
     """Raise UnreachableError or HostError for an exit code other than 0, with the last line of stderr."""
     line = last_line(stderr)
     if code == NO_CONNECTION:
-        raise UnreachableError(
-            machine_label(name), line or "no connection", "a connection that asks nothing", _manual_check(name)
-        )
+        expected = "a connection that asks nothing"
+        raise UnreachableError(machine_label(name), line or "no connection", expected, _manual_check(name))
     if code:
-        raise HostError(
-            machine_label(name), line or f"exit code {code}", "a machine that runs can be made on", _manual_check(name)
-        )
+        expected = "a machine that runs can be made on"
+        raise HostError(machine_label(name), line or f"exit code {code}", expected, _manual_check(name))
 
 
 def last_line(text: str) -> str:

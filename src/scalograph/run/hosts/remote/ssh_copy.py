@@ -165,14 +165,9 @@ class FileList(NamedTuple):
 
 
 def list_files(needed: Sequence[NeededPath], names: Mapping[Path, str]) -> FileList:
-    """List what is sent; a link that a study names is what it leads to.
+    """List what is sent, with `names` there of each root; a link that a study names is what it leads to.
 
-    Args:
-        needed: paths that a program's words lead to.
-        names: there, of the root of each.
-
-    Raises:
-        HostError: it is more than `MOST_BYTES` or `MOST_FILES`, or cannot be read.
+    Raises HostError: it is more than `MOST_BYTES` or `MOST_FILES`, or cannot be read.
     """
     files, n_bytes = dict[str, Path](), 0
     for item in needed:

@@ -171,6 +171,5 @@ def _write(name: str, tree: Path, files: Mapping[str, Iterable[str]]) -> None:
 
 def _facts_error(name: str, problem: str) -> HostError:
     """Return the error on what a machine reports, which may be anything."""
-    return HostError(
-        machine_label(name), f"told {last_line(problem)}", "the facts of a machine", "look at its /proc and /sys"
-    )
+    fix = "look at its /proc and /sys"
+    return HostError(machine_label(name), f"told {last_line(problem)}", "the facts of a machine", fix)

@@ -119,9 +119,8 @@ class SshMachine:
         self._files: dict[str, Path] = {PROBE: self._probe}
         remote = parse_answer(name, call(name, script(FACTS)))
         if remote.system != "Linux":
-            raise HostError(
-                machine_label(name), f"a machine of {last_line(remote.system)}", "Linux", "use another machine"
-            )
+            problem = f"a machine of {last_line(remote.system)}"
+            raise HostError(machine_label(name), problem, "Linux", "use another machine")
         _refuse_other(name, remote.architecture, self._probe)
         parent = remote.environment.get("TMPDIR", "")
         self.folder = Path(parent if parent.startswith("/") else "/tmp", f"scalograph-{secrets.token_hex(12)}")  # noqa: S108
@@ -209,9 +208,8 @@ class SshMachine:
         with self._probe.open("rb") as stream:
             expected = hashlib.file_digest(stream, "sha256").hexdigest()
         if (digest := line.split(" ")[0]) != expected:
-            raise HostError(
-                machine_label(self.name), f"a probe of checksum {last_line(digest)[:16]}", expected[:16], "try again"
-            )
+            problem = f"a probe of checksum {last_line(digest)[:16]}"
+            raise HostError(machine_label(self.name), problem, expected[:16], "try again")
 
 
 def _first_line(stream: IO[bytes] | None, limit_s: float) -> bytes:
@@ -245,6 +243,5 @@ def _refuse_other(name: str, architecture: str, probe: Path) -> None:
     own = _ELF.get(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0], "another one")
     if architecture != own:
         fix = f"set SCALOGRAPH_PROBE to a probe for {last_line(architecture)}"
-        raise HostError(
-            machine_label(name), f"a machine of {last_line(architecture)}", f"{own}, as {probe.name} is", fix
-        )
+        problem = f"a machine of {last_line(architecture)}"
+        raise HostError(machine_label(name), problem, f"{own}, as {probe.name} is", fix)

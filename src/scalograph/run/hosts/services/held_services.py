@@ -35,13 +35,9 @@ class ServiceHolder:
     """A probe that keeps services up; a thread waits for its answer."""
 
     def __init__(self, spec: Specification, folder: Path, pipe: Path, process: ProbeProcess) -> None:
-        """Begin to start services.
+        """Begin to start the services of a filled specification; its driver is not started.
 
-        Args:
-            spec: of a run with these services, filled; its driver is not started.
-            folder: that they work in.
-            pipe: a path at which there is nothing yet.
-            process: a probe, not yet started.
+        There is nothing yet at `pipe`; `process` is a probe, not yet started.
         """
         os.mkfifo(pipe)
         self._pipe, self._process, self._end = pipe, process, -1

@@ -1,4 +1,4 @@
-"""Tables of memory, parallelism, phases and load of a build; warnings of too little memory."""
+"""Tables of a parallel build: costs, best level, discarded runs, memory, parallelism, phases and load."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,16 +6,142 @@ from statistics import mean, median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.answer import Samples
-from scalograph.findings.names import title, varying_factors
+from scalograph.findings.answer import SampleMap
+from scalograph.findings.names import shorten, title, varying_factors
 from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
+from scalograph.protocol import journal
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.document import Builds
-from scalograph.questions.parallel_build.model_equivalence import Group, fixed_cells, groups
+from scalograph.questions.parallel_build.model_equivalence import (
+    MARGIN,
+    Equivalence,
+    Group,
+    against_first,
+    compare_with_best,
+    fixed_cells,
+    groups,
+    rests_on_disturbed,
+    user_time,
+)
 from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Parallelism, TimedRuns
-from scalograph.text.quantities import gibibytes
+from scalograph.text.quantities import gibibytes, percent
+
+_WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
+_YES = {True: "yes", False: "no"}
+
+
+def inflation_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
+    """Tabulate growth of user time, or of CPU time where that is all there is; None without either."""
+    response = user_time(table)
+    note = (
+        f"{title(table, response)}, over that of the first {title(table, factor)}; the same files are compiled, so "
+        f"what is more is the price of running side by side. {_margin(table)}"
+    )
+    heading = f"Growth of {title(table, response)}, with {title(table, factor)}"
+    return next(iter(_tables(table, taken, factor, response, "inflation", (heading, note))), None)
+
+
+def same_tables(table: Table, taken: SampleMap) -> list[TableDoc]:
+    """Tabulate, for each tunable, whether it changes the primary response."""
+    response, tables = primary_response(table), list[TableDoc]()
+    for name in varying_factors(table):
+        if table.study.factors[name].kind == "tunable":
+            note = f"{title(table, response)}, over that of the first level. {_margin(table)}"
+            heading = f"Does {title(table, name)} make a difference?"
+            tables += _tables(table, taken, name, response, f"same-{name}", (heading, note))
+    return tables
+
+
+def _tables(
+    table: Table, taken: SampleMap, factor: str, response: str, name: str, texts: tuple[str, str]
+) -> list[TableDoc]:
+    """Tabulate the ratio of each level to the first; empty where there is none. `texts`: heading and note."""
+    rows: list[list[Cell]] = [
+        [*fixed_cells(table, group, factor), level, *_cells(group, response, level, ratio)]
+        for group in groups(table, taken, factor)
+        for level, ratio in against_first(table, group, response).items()
+    ]
+    columns = [*_labels(table, factor), Column(name="ratio", kind="estimate"), Column(name="so it is", kind="text")]
+    return [TableDoc(id=name, title=texts[0], note=texts[1], columns=columns, rows=rows)] if rows else []
+
+
+def _labels(table: Table, factor: str) -> list[Column]:
+    names = [*(name for name in varying_factors(table) if name != factor), factor]
+    return [Column(name=title(table, name), kind="label") for name in names]
+
+
+def _cells(group: Group, response: str, level: Level, ratio: Equivalence) -> list[Cell]:
+    doubt = ", on disturbed runs" if rests_on_disturbed(group, response, next(iter(group.samples)), level) else ""
+    return [ratio.ratio, _WORDS[ratio.label] + doubt]
+
+
+def _margin(table: Table) -> str:
+    confidence = table.study.protocol.confidence
+    return (
+        f"The same within {MARGIN:.0%}: two one-sided tests at {1 - confidence:.2g} each (Schuirmann 1987), so the "
+        f"interval is one of {2 * confidence - 1:.0%}"
+    )
+
+
+def best_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
+    """Tabulate each level beside the best of the others; None where nothing can be compared."""
+    if table.study.responses[primary_response(table)].better != "lower":
+        return None
+    every = groups(table, taken, factor)
+    compared = [(group, c) for group in every for c in compare_with_best(table, group, len(every))]
+    if not compared:
+        return None
+    rows: list[list[Cell]] = []
+    for group, c in compared:
+        doubt = ", on disturbed runs" if rests_on_disturbed(group, primary_response(table)) else ""
+        rows.append([*fixed_cells(table, group, factor), c.level, c.over_best, f"{_YES[c.may_be_best]}{doubt}"])
+    ends = Column(name="over the best of the others", kind="estimate"), Column(name="may be the best", kind="text")
+    least = median(c.visible for _, c in compared)
+    visible = f"a level that is slower by {percent(least)} is told apart four times in five"
+    if least >= 1:
+        visible = "levels that differ less than twofold cannot be told apart with so few blocks, or so much noise"
+    note = (
+        f"{title(table, primary_response(table))}, compared within blocks; all intervals hold at once, and among the "
+        f"levels that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
+        f"{visible}"
+    )
+    columns = [*_labels(table, factor), *ends]
+    return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
+
+
+def prepared_table(table: Table) -> TableDoc | None:
+    """Tabulate what was fetched or built before the first run; None where nothing was."""
+    uses = journal.first_event(table.file).get("uses") if table.file else None
+    prepared = uses.get("prepared") if isinstance(uses, dict) else None
+    if not isinstance(prepared, dict) or not prepared:
+        return None
+    rows: list[list[Cell]] = [[shorten(name), shorten(text)] for name, text in prepared.items()]
+    columns = [Column(name="name", kind="label"), Column(name="package, version, file and checksum", kind="text")]
+    note = "fetched once by the package manager, which checks it by the signed index of its distribution"
+    return TableDoc(id="prepared", title="What was built", note=note, columns=columns, rows=rows)
+
+
+def discarded_table(table: Table) -> TableDoc | None:
+    """Tabulate the discarded first runs and what they read from disk: why they do not count."""
+    rows = [row for row in table.rows if row.warmup]
+    if not rows:
+        return None
+    name = primary_response(table)
+    cells: list[list[Cell]] = [[row.run, row.read_bytes, row.n_major_faults, row.scores.get(name)] for row in rows]
+    counted = [row for row in table.successful_rows() if row.n_major_faults is not None]
+    if counted:
+        read, faults = mean(row.read_bytes or 0 for row in counted), mean(row.n_major_faults or 0 for row in counted)
+        cells.append(["mean of those that count", read, faults, None])
+    columns = [
+        Column(name="run", kind="label"), Column(name="read from disk", unit="bytes"), Column(name="pages waited for"),
+        Column(name=title(table, name), unit=table.study.responses[name].unit),
+    ]  # fmt: skip
+    note = "the first runs of a study find its files on the disk, later ones in memory; they are made and do not count"
+    return TableDoc(id="discarded", title="Runs made first and discarded", note=note, columns=columns, rows=cells)
+
 
 LARGEST, PEAK = "run.max_rss", "value.tree_peak_bytes"
 _NOTE = (
@@ -61,7 +187,7 @@ def memory(table: Table, group: Group) -> Memory | None:
     return Memory(most, per_level, peaks)
 
 
-def memory_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
+def memory_table(table: Table, taken: SampleMap, factor: str) -> TableDoc | None:
     """Tabulate memory, a row for each configuration that has it."""
     measured = [(group, needs) for group in groups(table, taken, factor) if (needs := memory(table, group))]
     rows = [_row(table, group, factor, needs, level) for group, needs in measured for level in needs.per_level]
@@ -77,14 +203,16 @@ def memory_table(table: Table, taken: Samples, factor: str) -> TableDoc | None:
     return TableDoc(id="memory", title="Memory that builds need", note=note, columns=columns, rows=rows)
 
 
-def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
+def memory_warnings(table: Table, taken: SampleMap, factor: str) -> Iterator[str]:
     """Warn of levels whose runs failed and for which this machine has too little memory."""
     size = table.machine.get("memory_bytes")
     for group in groups(table, taken, factor):
         needs = memory(table, group)
         if needs is None or not size:
             continue
-        for jobs in _failed_levels(taken, group, factor):
+        # Also levels of which no run succeeded.
+        failed = [s.configuration for s in taken.values() if s.n_failed]
+        for jobs in (float(x[factor]) for x in failed if group.fixed.items() <= x.items()):
             if (need := needs.need(jobs)) > size:
                 where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varying_factors(table) if n != factor)
                 yield (
@@ -92,12 +220,6 @@ def memory_warnings(table: Table, taken: Samples, factor: str) -> Iterator[str]:
                     f"process of the other builds ({gibibytes(needs.largest)}); this machine has {gibibytes(size)}, "
                     f"which may do for {title(table, factor)} {_fits(needs, size)}"
                 )
-
-
-def _failed_levels(taken: Samples, group: Group, factor: str) -> list[float]:
-    """List levels of a group that have failed runs, also those without any other."""
-    configurations = (s.configuration for s in taken.values() if s.n_failed)
-    return [float(t[factor]) for t in configurations if all(t[name] == level for name, level in group.fixed.items())]
 
 
 def _row(table: Table, group: Group, factor: str, needs: Memory, level: Level) -> list[Cell]:
@@ -126,20 +248,20 @@ _PARALLELISM_NOTE = (
 )
 
 
-def parallelism_table(table: Table, taken: Samples, factor: str, timelines: TimedRuns) -> TableDoc | None:
+def parallelism_table(table: Table, taken: SampleMap, factor: str, timelines: TimedRuns) -> TableDoc | None:
     """Tabulate parallelism, a row for each configuration with timelines."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     if not timed:
         return None
     rows = [_parallelism_row(table, sample, [run.parallelism for run in runs]) for sample, runs in timed]
-    columns = [*_labels(table), Column(name="tasks on a CPU", kind="estimate"), Column(name="could be")]
+    columns = [*_label_columns(table), Column(name="tasks on a CPU", kind="estimate"), Column(name="could be")]
     columns += [Column(name=name, unit="s", kind="estimate") for name in ("lost", "below", "tail")]
     columns.append(Column(name="runs"))
     note = _PARALLELISM_NOTE.format(factor=title(table, factor))
     return TableDoc(id="parallelism", title="How parallel the work was", note=note, columns=columns, rows=rows)
 
 
-def course_table(table: Table, taken: Samples, timelines: TimedRuns) -> TableDoc | None:
+def course_table(table: Table, taken: SampleMap, timelines: TimedRuns) -> TableDoc | None:
     """Tabulate tasks on a CPU from start to end."""
     timed = [(sample, timelines[key]) for key, sample in taken.items() if key in timelines]
     if not timed:
@@ -150,7 +272,7 @@ def course_table(table: Table, taken: Samples, timelines: TimedRuns) -> TableDoc
         means = [round(mean(float(course[part]) for course in courses), 2) for part in range(N_PARTS)]
         rows.append([*_levels(table, sample.configuration), *means])
     note = "tasks on a CPU in each tenth of the time from the start of the work to its end, mean of the runs that count"
-    columns = [*_labels(table), *_part_columns()]
+    columns = [*_label_columns(table), *_part_columns()]
     return TableDoc(id="course", title="Tasks on a CPU from start to end", note=note, columns=columns, rows=rows)
 
 
@@ -158,7 +280,7 @@ def _part_columns() -> list[Column]:
     return [Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS)]
 
 
-def _labels(table: Table) -> list[Column]:
+def _label_columns(table: Table) -> list[Column]:
     units = {name: table.study.factors[name].unit for name in _label_factors(table)}
     return [Column(name=title(table, name), unit=unit, kind="label") for name, unit in units.items()]
 
@@ -203,21 +325,10 @@ def phases_table(table: Table, builds: Builds) -> TableDoc | None:
     if len({phase.phase for phase in builds.phases}) < 2:
         return None
     rows: list[list[Cell]] = [
-        [
-            *(phase.configuration[name] for name in _label_factors(table)),
-            phase.phase,
-            phase.share,
-            phase.cpu_percent,
-            phase.tasks,
-            phase.runnable,
-        ]
-        for phase in builds.phases
+        [*_levels(table, x.configuration), x.phase, x.share, x.cpu_percent, x.tasks, x.runnable] for x in builds.phases
     ]
-    columns = [
-        *_labels(table),
-        Column(name="phase", kind="label"),
-        Column(name="share of the wall time", kind="estimate"),
-    ]
+    columns = [*_label_columns(table), Column(name="phase", kind="label")]
+    columns += [Column(name="share of the wall time", kind="estimate")]
     columns += [Column(name="CPU %", unit="%", kind="estimate"), Column(name="tasks on a CPU", kind="estimate")]
     columns.append(Column(name="runnable tasks", kind="estimate"))
     return TableDoc(id="phases", title="Phases of a build", note=_PHASES, columns=columns, rows=rows)
@@ -228,8 +339,7 @@ def load_table(table: Table, builds: Builds) -> TableDoc | None:
     if not builds.loads:
         return None
     rows: list[list[Cell]] = [
-        [*(load.configuration[name] for name in _label_factors(table)), *(round(tasks, 2) for tasks in load.course)]
-        for load in builds.loads
+        [*_levels(table, load.configuration), *(round(tasks, 2) for tasks in load.course)] for load in builds.loads
     ]
-    columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS))]
+    columns = [*_label_columns(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in range(N_PARTS))]
     return TableDoc(id="load", title="Runnable tasks from start to end", note=_LOAD, columns=columns, rows=rows)
