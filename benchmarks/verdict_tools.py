@@ -29,7 +29,7 @@ class Told:
     """
 
     speedup: float
-    warned: bool
+    run_warned: bool
 
 
 Tool = Callable[[Path, list[str], list[str]], Told]

@@ -178,7 +178,7 @@ class LiveProgress:
             self._report_skipped(run, reached.skipped[self._n_skipped :])
             self._n_skipped = len(reached.skipped)
 
-    def warned(self, text: str, about: str = "") -> None:
+    def run_warned(self, text: str, about: str = "") -> None:
         """Print a warning, above the live line where there is one; repeated kinds are counted."""
         self._notes[about] += 1
         if about in AGAIN and self._notes[about] > 1:
@@ -196,7 +196,7 @@ class LiveProgress:
             return
         more = f" and {len(configurations) - NAMED} more" if len(configurations) > NAMED else ""
         named = ", ".join(map(_levels, configurations[:NAMED]))
-        self.warned(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
+        self.run_warned(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
 
     def _line(self) -> str:
         about = "about " if self._search else ""

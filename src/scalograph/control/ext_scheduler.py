@@ -62,8 +62,8 @@ class SchedulerControl(MachineControl):
             raise LevelError(f"no program {value} on PATH", f"one of {names}", "install it, or leave the level out")
 
     def program(self, level: Level, facts: HostFacts) -> str:
-        """Return the path of a level's program; its name where that is unknown."""
-        return (facts.schedulers or {}).get(str(level)) or str(level)
+        """Return the path of a level's program, its name where that is unknown; empty for the kernel's own."""
+        return "" if level == DEFAULT else (facts.schedulers or {}).get(str(level)) or str(level)
 
     @contextmanager
     def apply_settings(self, level: Level, facts: HostFacts) -> Iterator[HeldSetting | None]:

@@ -57,6 +57,10 @@ class MachineControl(Control, ABC):
         """Return a level as the kernel writes it."""
         return normalize_value(str(level))
 
+    def program(self, level: Level, facts: HostFacts) -> str | None:
+        """Return the program that keeps a level in force while it runs; None where the kernel keeps it."""
+        return None
+
     def value(self) -> KernelValue:
         """Return the setting of this machine."""
         return KernelValue(self.setting, self.name)

@@ -60,9 +60,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     drawn = [*next((answer.curves for answer in answers.values() if answer.curves is not None), drawn)]
     fair, varying = missing_balance.compare_losses(table, every), list_undeclared_differences(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
-    floor = (
-        None if is_search(asked) else estimate_noise(every, primary_response(table), table.study.protocol.confidence)
-    )
+    confidence = table.study.protocol.confidence
+    floor = None if is_search(asked) else estimate_noise(every, primary_response(table), confidence)
     lookup = next((answer.at_levels for answer in answers.values() if answer.at_levels), None)
     published, missed = make_published_table(table, lookup or curve_lookup(drawn), folder) if folder else (None, [])
     reasons = [*study_caveats(table, every, floor, varying), *missing_balance.imbalance_caveats(table, fair), *cold]

@@ -53,7 +53,7 @@ class Progress(Protocol):
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Report the end of a run."""
 
-    def warned(self, text: str, about: str = "") -> None:
+    def run_warned(self, text: str, about: str = "") -> None:
         """Report a note of the journal that a person should see; `about` is its subject there."""
 
 
@@ -66,7 +66,7 @@ class NullProgress:
     def run_finished(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Do nothing."""
 
-    def warned(self, text: str, about: str = "") -> None:
+    def run_warned(self, text: str, about: str = "") -> None:
         """Do nothing."""
 
 
@@ -190,7 +190,7 @@ def write_note(text: str | None, loop: RunContext, about: str) -> None:
     """Append a note to the journal and report it; None does nothing."""
     if text:
         loop.journal.append("note", text=text, about=about)
-        loop.progress.warned(text, about)
+        loop.progress.run_warned(text, about)
 
 
 def _execute_run(run: Run, planner: Planner, loop: RunContext, gate: Gate | None, interrupts: Interrupts) -> bool:
@@ -226,7 +226,7 @@ def _report_service_ends(loop: RunContext, is_last: bool) -> None:
     for ends in loop.service_ends(is_last):
         loop.journal.append("services", **asdict(ends))
         for text in bad_end(ends):
-            loop.progress.warned(text, "services")
+            loop.progress.run_warned(text, "services")
 
 
 def _append_run(journal: EventSink, identity: Mapping[str, Any], record: Record) -> Record:

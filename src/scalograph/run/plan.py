@@ -11,7 +11,7 @@ import msgspec
 
 from scalograph import __version__
 from scalograph.control.consent import NO_CONSENT, Consent, machine_controls, refuse_unnamed
-from scalograph.control.ext_scheduler import SHIPS, SchedulerControl
+from scalograph.control.ext_scheduler import SHIPS
 from scalograph.control.host_facts import add_jvms
 from scalograph.control.process_cpus import cpu_refusals
 from scalograph.control.process_quotas import quota_refusals
@@ -199,8 +199,9 @@ def locate_schedulers(planned: Plan) -> Plan:
     Raises HostError: no compiler, sources that do not compile, or the cache cannot be written.
     """
     study, locations = planned.design.study, planned.facts.schedulers or {}
-    schedulers = [name for name, control in machine_controls(study).items() if isinstance(control, SchedulerControl)]
-    named = {str(level) for factor in schedulers for level in study.factors[factor].levels}
+    controls = machine_controls(study).items()
+    levels = ((control, level) for name, control in controls for level in study.factors[name].levels)
+    named = {str(level) for control, level in levels if control.program(level, planned.facts)}
     built = {name: _build_scheduler(name) for name in locations if name in named and locations[name] == SHIPS}
     if not built:
         return planned

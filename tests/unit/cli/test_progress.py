@@ -172,8 +172,8 @@ def test_what_is_noted_again_and_again_is_said_once_and_counted(
     made = planned(3)
     with plain(made, GridPlanner(made)) as shown:
         for block in range(1, 9):
-            shown.warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
-        shown.warned("other")
+            shown.run_warned(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
+        shown.run_warned("other")
         assert shown._line() == "run 0 of 9, busy again: 7 times"
     seen = terminal.getvalue()
     assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen

@@ -99,7 +99,7 @@ def answer(table, taken, curves):
         tables=[TableDoc(id="fastest", title="The best times", columns=columns, rows=rows)],
     )
 """,
-    "figure": """
+    "chart": """
 from scalograph.protocol.figure import Figure, Plot, View
 from toy_question.document import Fastest
 

@@ -47,7 +47,7 @@ class Told:
     def run_finished(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
 
-    def warned(self, text: str, about: str = "") -> None:
+    def run_warned(self, text: str, about: str = "") -> None:
         self.notes.append(text)
 
 

@@ -90,7 +90,7 @@ class Leftovers:
             time.sleep(0.05)
         self.left[run.run] = left
 
-    def warned(self, text: str, about: str = "") -> None:
+    def run_warned(self, text: str, about: str = "") -> None:
         """Show nothing: the journal has it."""
 
 

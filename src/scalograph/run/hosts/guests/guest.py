@@ -21,7 +21,7 @@ from scalograph.control import capacity, isolation, tasks
 from scalograph.control.apply import apply
 from scalograph.control.consent import machine_controls
 from scalograph.control.control import HeldSetting, Launch, Level
-from scalograph.control.ext_scheduler import DEFAULT, OPERATIONS, STATE, SchedulerControl, scheduler_name
+from scalograph.control.ext_scheduler import OPERATIONS, STATE, scheduler_name
 from scalograph.control.host_facts import read_host_facts
 from scalograph.control.kernel_files import KERNEL, KernelPlace, OnlineCpus
 from scalograph.control.machine_control import MachineControl
@@ -99,9 +99,8 @@ def guest_settings(study: Study, configuration: Configuration, facts: HostFacts)
 
 def _make_setting(control: MachineControl, level: Level, facts: HostFacts) -> GuestSetting:
     held = HeldSetting(control.label, before="", asked=control.text(level, facts))
-    if isinstance(control, SchedulerControl):
-        return GuestScheduler(control, held, program="" if level == DEFAULT else control.program(level, facts))
-    return GuestSetting(control, held)
+    program = control.program(level, facts)
+    return GuestSetting(control, held) if program is None else GuestScheduler(control, held, program=program)
 
 
 def settings_lines(settings: Sequence[GuestSetting], n_cpus: int) -> str:
