@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON line instead of a table")
     args = parser.parse_args()
     shipped = shipped_study("break-even")
-    folder = results.at(args.results or _searched(shipped, args.quick))
+    folder = results.locate_results(args.results or _searched(shipped, args.quick))
     told = replay_search(table.load(folder.journal, keep_observations=False))
     if told is None:
         raise SystemExit(f"{folder.journal}: no study of break-even, or too few pairs")
@@ -133,7 +133,7 @@ def main() -> None:
         source = args.study or (folder.study if args.results else shipped)
         declared = only(declare(source, args.quick and not args.results), told, points, args.runs)
         args.output = run_declared(declared, args.output, resume=False, accepted=None, noise=False).results.folder
-    read = table.load(results.at(args.output).journal, keep_observations=False)
+    read = table.load(results.locate_results(args.output).journal, keep_observations=False)
     tell(*judged(told, points, measured(read, told, points)), args.json)
 
 

@@ -59,8 +59,8 @@ def offered() -> dict[str, str]:
 
 def statistics() -> dict[str, str]:
     """Return what `scalograph.analysis` offers: name -> "module:name"."""
-    homes = _table("scalograph.analysis", "_HOMES")
-    return {name: f"scalograph.analysis.{home}:{name}" for name, home in homes.items()}
+    modules = _table("scalograph.analysis", "_MODULES")
+    return {name: f"scalograph.analysis.{home}:{name}" for home, names in modules.items() for name in names}
 
 
 def _table(module: str, name: str) -> dict[str, Any]:

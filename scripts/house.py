@@ -38,7 +38,7 @@ STEPS = (("study",), ("design",), ("run",), ("findings", "questions"), ("report"
 # Names of questions and where they lie: it imports nothing, so every floor may read it.
 STRINGS = {f"{PACKAGE}.questions.registry", f"{PACKAGE}.questions"}
 # What imports a module that a string names.
-BY_STRING = {"import_module", "imported", "__import__"}
+BY_STRING = {"import_module", "load_object", "__import__"}
 
 
 def modules(folder: Path) -> dict[str, Path]:

@@ -8,7 +8,7 @@
 from importlib import import_module
 
 __version__ = "0.1.0"
-# What a notebook uses, and where it stands: imported when it is first asked for, so that `import scalograph` is quick.
+# Names for notebooks, imported on first use so that `import scalograph` is quick.
 _OFFERED = {
     "open": ("scalograph.notebook.opened_results", "open_results"),
     "compare": ("scalograph.notebook.opened_results", "compare_results"),
@@ -19,18 +19,18 @@ _OFFERED = {
 
 
 def __getattr__(name: str) -> object:
-    """Return what is offered under a name.
+    """Import a public name on first use.
 
     Raises:
-        AttributeError: nothing is.
+        AttributeError: there is no such name.
     """
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _OFFERED[name]
-    found: object = getattr(import_module(module), attribute)
-    return found
+    value: object = getattr(import_module(module), attribute)
+    return value
 
 
 def __dir__() -> list[str]:
-    """Return the names that this module offers."""
+    """List the public names."""
     return sorted([*globals(), *_OFFERED])

@@ -1,4 +1,4 @@
-"""What `scalograph` offers, for whoever checks types."""
+"""Types of the public names of `scalograph`."""
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.scaling_assertion import assert_scales

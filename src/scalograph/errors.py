@@ -1,4 +1,4 @@
-"""The kinds of failure, each with where, found, expected and what to do; and the exit codes they end in."""
+"""Exceptions and exit codes: each failure says where it is, what was observed and expected, and how to fix it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Exit(IntEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong."""
+    """A mistake: where it is, what was found and expected there, and how to fix it."""
 
     where: str
     found: str
@@ -38,7 +38,7 @@ class Problem:
 
 
 class ScalographError(Exception):
-    """A failure that a person can act on. Everything else is a bug and keeps its traceback."""
+    """A failure that the user can fix; any other exception is a bug and keeps its traceback."""
 
     exit_code = Exit.BUG
 
@@ -48,46 +48,46 @@ class ScalographError(Exception):
 
 
 class StudyError(ScalographError):
-    """The study file or the command line is wrong; holds every mistake that was found."""
+    """Mistakes in the study file or the command line, all of them at once."""
 
     exit_code = Exit.STUDY
 
     @classmethod
-    def one(cls, where: str, found: str, expected: str = "", fix: str = "") -> "StudyError":
-        """A study error with a single problem."""
-        return cls([Problem(where, found, expected, fix)])
+    def one(cls, where: str, observed: str, expected: str = "", fix: str = "") -> "StudyError":
+        """Make a study error of a single problem."""
+        return cls([Problem(where, observed, expected, fix)])
 
 
 class HostError(ScalographError):
-    """The host refused: disk, permission, a missing program."""
+    """A refusal of the host: disk, permission, a missing program."""
 
     exit_code = Exit.HOST
 
-    def __init__(self, where: str, found: str, expected: str = "", fix: str = "") -> None:
-        super().__init__([Problem(where, found, expected, fix)])
+    def __init__(self, where: str, observed: str, expected: str = "", fix: str = "") -> None:
+        super().__init__([Problem(where, observed, expected, fix)])
 
 
 class MissingError(HostError):
-    """What can be installed or fetched is not here, and perhaps only some levels need it.
+    """Something that can be installed or fetched is missing; perhaps only some levels need it.
 
     Attributes:
-        what: its names: artifacts, or folders that are prepared.
-        said: one sentence on it, with the command that installs it where there is one.
+        what: names of the missing artifacts, or of folders to prepare.
+        sentence: what is missing, with the command that installs it where there is one.
     """
 
-    def __init__(self, what: Sequence[str], said: str, problem: Problem) -> None:
+    def __init__(self, what: Sequence[str], sentence: str, problem: Problem) -> None:
         super().__init__(problem.where, problem.found, problem.expected, problem.fix)
-        self.what, self.said = frozenset(what), said
+        self.what, self.sentence = frozenset(what), sentence
 
 
 class ProtocolError(ScalographError):
-    """A journal, a record or a document that does not follow its page in protocol/."""
+    """A journal, record or document that violates its specification in protocol/."""
 
     exit_code = Exit.UNREADABLE
 
-    def __init__(self, where: str, found: str, expected: str = "", fix: str = "") -> None:
-        super().__init__([Problem(where, found, expected, fix)])
+    def __init__(self, where: str, observed: str, expected: str = "", fix: str = "") -> None:
+        super().__init__([Problem(where, observed, expected, fix)])
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, or SIGHUP: everything ends as after Ctrl-C, with an exit code of its own."""
+    """SIGTERM or SIGHUP: ends as Ctrl-C does, with its own exit code."""

@@ -45,7 +45,8 @@ def findings(sample: ModuleType) -> Any:
         response.left_out = response.runs[:1]
     lost = {"threads": 1, **found.curves[0].group}
     found.log = RunLog(
-        configurations=[lost], run=["b0009-99", *one.responses["wall"].runs[:1]], configuration=[0, 0], start_s=[0.5, 1.5],
+        configurations=[lost], run=["b0009-99", *one.responses["wall"].runs[:1]], configuration=[0, 0],
+        start_s=[0.5, 1.5],
         status=["failed", "ok"], verdict=["failed", "disturbed"], cause=["exit", "steal"], amount=[None, 0.25],
         counted=[False, False], relative=[None, 1.5],
     )  # fmt: skip
@@ -112,7 +113,7 @@ def test_a_run_is_a_dot_a_ring_or_an_x(visit: Visit) -> None:
     marks = "p => p.data.filter(t => Array.isArray(t.marker?.symbol)).flatMap(t => t.marker.symbol)"
     symbols = visit.page.locator(place).first.evaluate(marks)
     assert (symbols.count("x-thin-open"), symbols.count("circle-open")) == (1, 1) and "circle" in symbols
-    assert visit.page.locator(".run-marks a").evaluate_all("a => a.succeeded(one => document.querySelector(one.hash))")
+    assert visit.page.locator(".run-marks a").evaluate_all("a => a.every(one => document.querySelector(one.hash))")
     assert "unverified, or disturbed and counted" in visit.page.locator(".run-marks").first.inner_text()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, PublishedCurve, PublishedPoint
+from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
 
 from .test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 def claims() -> list[DecidedClaim]:
     """One of each decision, with a long label and a sentence that is markup."""
     figures = [
-        ClaimFigure(label=label, published=told, here=Estimate(here, here * 0.9, here * 1.1, n=5), decision="holds")
+        ClaimValue(label=label, published=told, here=Estimate(here, here * 0.9, here * 1.1, n=5), decision="holds")
         for label, told, here in (("2 threads", 1.8, 1.9), ("a lock of many words, 128 threads", 1.6, 0.2))
     ]
     return [

@@ -89,7 +89,7 @@ def test_headings_lists_and_names_are_in_order(browser: Any, file: Path) -> None
         assert levels[0] == 1 and all(b - a <= 1 for a, b in pairwise(levels))
         ids = page.eval_on_selector_all("[id]", "all => all.map((node) => node.id)")
         assert len(ids) == len(set(ids))
-        named = page.eval_on_selector_all("[role=img]", "all => all.succeeded((node) => node.ariaLabel)")
+        named = page.eval_on_selector_all("[role=img]", "all => all.every((node) => node.ariaLabel)")
         assert named and page.locator("html[lang=en]").count() == 1
         assert page.locator("main, header, footer, nav").count() == 4
 

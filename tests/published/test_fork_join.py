@@ -8,8 +8,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
-from scalograph.study.load import load
-from scalograph.study.load import quick_form
+from scalograph.study.load import load, quick_form
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
 

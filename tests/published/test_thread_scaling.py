@@ -9,9 +9,8 @@ from scalograph.design.resolve import design
 from scalograph.findings.published.published_quantities import parse_level, why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.levels import Configuration
-from scalograph.study.load import load
+from scalograph.study.load import load, quick_form
 from scalograph.study.model import Study
-from scalograph.study.load import quick_form
 from scalograph.study.shipped import shipped_study
 
 Row = dict[str, str]

@@ -13,9 +13,8 @@ from scalograph.protocol.record import Record
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
-from scalograph.run.session import begin
 from scalograph.run.plan import Plan, plan
-from scalograph.run.session import Session, run_session
+from scalograph.run.session import Session, begin, run_session
 from scalograph.study.declare import declare
 from scalograph.study.levels import Run
 from scalograph.verdict.judge import Judgment

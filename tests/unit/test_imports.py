@@ -23,7 +23,7 @@ OFFLINE = (
     "findings",
     "report",
     "exchange",
-    "profile.stacks",
+    "profile.recording",
     "profile.profile_tables",
 )
 

@@ -30,9 +30,9 @@ def analyze(
     from scalograph.profile.profile_tables import add_profile
     from scalograph.questions.assemble import findings
 
-    read = table.load(results.journal_of(source), keep_observations=False)
+    read = table.load(results.locate_journal(source), keep_observations=False)
     read = read if claims is None else replace(read, study=replace_claims(read.study, claims))
-    folder = results.at(source)
+    folder = results.locate_results(source)
     with pause_gc():
         result = findings(read, folder.folder, reproduction_commands(read.study, folder.study, read.machine))
     result = add_profile(add_ceiling(result, read.ceiling) if read.ceiling else result, folder.folder, read)
@@ -48,7 +48,7 @@ def report(
     """Write the HTML page from findings.json; analyze first where the journal is newer, or for other `claims`."""
     from scalograph.report.html import write
 
-    folder = results.at(source)
+    folder = results.locate_results(source)
     compute = (
         _refresh_findings if to is None else _compute_findings
     )  # a page that goes elsewhere leaves the results as they are
@@ -72,8 +72,8 @@ def load_findings(source: Path) -> Findings:
     if source.suffix == ".json" and source.is_file():
         return saved_documents.read_findings(source)
     if is_current(source):
-        findings = saved_documents.read_findings(results.at(source).findings)
-        if findings.protocol == saved_documents.LATEST or not results.at(source).journal.exists():
+        findings = saved_documents.read_findings(results.locate_results(source).findings)
+        if findings.protocol == saved_documents.LATEST or not results.locate_results(source).journal.exists():
             return findings
     return _compute_findings(source)
 
@@ -83,14 +83,14 @@ def load_table(source: Path, keep_observations: bool = True) -> "Table":
     from scalograph.cli.console import say
     from scalograph.findings import table
 
-    read = table.load(results.journal_of(source), keep_observations)
+    read = table.load(results.locate_journal(source), keep_observations)
     for text in read.warnings:
         say(f"warning: {text}", "yellow")
     return read
 
 
 def _refresh_findings(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
-    if results.is_writable(results.at(source).folder):
+    if results.is_writable(results.locate_results(source).folder):
         return saved_documents.read_findings(analyze(source, claims)[1])
     return _compute_findings(source, claims)
 
@@ -109,7 +109,7 @@ def draw_charts(findings: Findings) -> "list[Figure | Overlay]":
 
 def is_current(source: Path) -> bool:
     """Return whether findings.json belongs to this journal and no file beside it is newer."""
-    folder = results.at(source)
+    folder = results.locate_results(source)
     if not folder.findings.is_file():
         return False
     if not folder.journal.exists():

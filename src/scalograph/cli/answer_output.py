@@ -52,13 +52,13 @@ def study_places(
     source: Path, findings: "Findings", again: str = "", page: Path | None = None
 ) -> list[tuple[str, str]]:
     """Return where to find more: page, tables, and the command that repeats the study (`again`, else the findings')."""
-    from scalograph.protocol.results import at
+    from scalograph.protocol.results import locate_results
 
     latest = source.parent / "latest"
     source = latest if latest.is_symlink() and latest.resolve() == source.resolve() else source
-    page, command = page or at(source).report, f"scalograph report {short_path(source)}"
+    page, command = page or locate_results(source).report, f"scalograph report {short_path(source)}"
     places = [("report", short_path(page) if page.exists() else command), ("tables", f"{command} --tables")]
-    again = again or _localize_command(next(iter(findings.reproduce), ""), at(source).study)
+    again = again or _localize_command(next(iter(findings.reproduce), ""), locate_results(source).study)
     return places + ([("again", again)] if again else [])
 
 

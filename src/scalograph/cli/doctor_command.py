@@ -111,7 +111,7 @@ def save_floor(measured: "Floor", findings: "Findings", folder: Path) -> bool:
     from scalograph.machine.floor.floor import STUDY, is_reliable
     from scalograph.machine.floor.saved_noise import SavedNoise, save_noise
 
-    single = measured.one
+    single = measured.single_cpu
     if single is None or single.spread is None or not is_reliable(single):
         say("not kept: stop what else runs here (scalograph doctor names the load), and measure again", "yellow")
         return False

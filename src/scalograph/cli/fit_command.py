@@ -10,7 +10,7 @@ import typer
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow
-from scalograph.protocol.plain import imported
+from scalograph.protocol.plain import load_object
 from scalograph.study.scalars import unknown_name_error
 
 LawName = Annotated[
@@ -57,13 +57,13 @@ def command(
     row = _row(law, weights, predict or ())
     column = _column(y, times, row)
     points = read_points(file, x, column, times and not row.of_times)
-    fitted = imported(row.document)(points, weights, 0.95, predict or ())
+    fitted = load_object(row.document)(points, weights, 0.95, predict or ())
     if row.of_times:
         fitted["unit"] = column_unit(column)
     shown = Screen(
         title=row.asks.format(x=x, y="throughput" if times and not row.of_times else column),
-        claim=imported(row.claim)(fitted, x),
-        tables=imported(row.tables)(fitted),
+        claim=load_object(row.claim)(fitted, x),
+        tables=load_object(row.tables)(fitted),
         remarks={"Flags": fitted.get("flags", [])},
     )
     answer(shown, tables_place() if str(file) != "-" else [], tables, table, fitted if json else None)

@@ -89,7 +89,7 @@ def _start_time(folder: Path) -> tuple[str, str]:
     from scalograph.protocol import journal, results, saved_documents
 
     try:
-        here = results.at(folder)
+        here = results.locate_results(folder)
         if here.journal.exists():
             return str(journal.first_event(here.journal).get("at", "")), folder.name
         return saved_documents.read_findings(here.findings).runs.started or "", folder.name

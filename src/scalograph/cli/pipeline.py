@@ -285,7 +285,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
         # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
-        earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
+        earlier = None if start.accepted is None else results.locate_latest(declared.study.name, start.folder)
         learned = examine_machine(planned, host, start.ceiling, start.noise)
         target = earlier or begin(planned, start.folder)
         if target.warning:

@@ -53,7 +53,7 @@ def command(
     declared = declare(file, quick)
     planned = plan(declared, _facts(declared.study, host, no_host, cpus), starts=False)
     _write(planned, output)
-    journal = results.journal_of(earlier) if earlier else None
+    journal = results.locate_journal(earlier) if earlier else None
     document = _document(planned, None if no_host else host, expected_time(planned, journal), journal)
     proposed = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if proposed is not None:

@@ -55,7 +55,7 @@ def command(
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
 
-    folder = results.at(source)
+    folder = results.locate_results(source)
     if source not in (folder.folder, folder.journal):
         raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
     consent = Consent(machine_wide, tuple(dangerous or ()))

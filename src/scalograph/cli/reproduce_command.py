@@ -86,7 +86,7 @@ def _start_new(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducti
     from scalograph.cli.reproduce.reproduce_results import ReproductionRun
     from scalograph.protocol import journal, saved_documents
 
-    if options.output and saved_documents.is_there(options.output):
+    if options.output and saved_documents.has_reproduction(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
     catalogue = _open_catalogue(options, options.quick, names)
@@ -123,7 +123,7 @@ def _resume(options: ReproduceOptions, names: tuple[str, ...]) -> "ReproductionR
     from scalograph.study.catalogue import open_catalogue
 
     folder = options.output or (results.ROOT / NAME / "latest").resolve()
-    if not saved_documents.is_there(folder):
+    if not saved_documents.has_reproduction(folder):
         fix = "start it without --resume, or name its folder with -o"
         raise StudyError.one(str(folder), "no reproduction", "one that was begun", fix)
     before = saved_documents.read_reproduction(folder)

@@ -183,8 +183,8 @@ def _extended_runs(declared: "Declared", folder: Path | None) -> int | None:
     from scalograph.protocol import journal, results
 
     asked = list[int]()
-    for event in journal.read(results.latest(declared.study.name, folder).journal, whole=False):
+    for event in journal.read(results.locate_latest(declared.study.name, folder).journal, whole=False):
         if event["event"] in ("study", "resume") and "study" in event:  # older journals tell it at their begin alone
-            with journal.understood(event, len(asked) + 1):
+            with journal.wrap_event_errors(event, len(asked) + 1):
                 asked.append(int(event["study"]["protocol"]["runs"]))
     return asked[-1] if asked and asked[0] == declared.study.protocol.runs < asked[-1] else None

@@ -52,7 +52,7 @@ def report(
     from scalograph.protocol import saved_documents
 
     keep = _is_kept(source, to, ".html")
-    if saved_documents.is_there(source):
+    if saved_documents.has_reproduction(source):
         return _reproduction(source, to, keep, json)
     from scalograph.cli import analyze_steps
     from scalograph.cli.answer_output import answer, study_places
@@ -68,7 +68,7 @@ def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
     """Return whether the output can be written; if not, it is printed only."""
     from scalograph.protocol import results
 
-    folder = results.at(source).folder
+    folder = results.locate_results(source).folder
     if to is not None and to.suffix != ending:
         raise StudyError.one("--to", f'"{to}"', f"a {ending} file", "correct its ending")
     if to is None and not results.is_writable(folder):

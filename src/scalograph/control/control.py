@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.plain import imported
+from scalograph.protocol.plain import load_object
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, control_row
 from scalograph.study.program import Service
@@ -124,5 +124,5 @@ def find_control(name: str) -> Control:
     row = control_row(name)
     if row is None:
         raise unknown_name_error("control", f'no control "{name}"', name, CONTROLS)
-    control: Control = imported(row.defined)(*name.split(":", 1)[1:])
+    control: Control = load_object(row.defined)(*name.split(":", 1)[1:])
     return control

@@ -6,7 +6,7 @@ from typing import Any
 
 from scalograph.design.planner import Planner
 from scalograph.errors import ProtocolError
-from scalograph.protocol.journal import understood
+from scalograph.protocol.journal import wrap_event_errors
 from scalograph.protocol.record import Record
 from scalograph.study.levels import Run, read_run
 from scalograph.verdict.judge import Judging, judge
@@ -40,7 +40,7 @@ def _finished_runs(events: Iterable[Mapping[str, Any]], judging: Judging) -> Ite
     names: set[str] = set()
     last: Finished | None = None
     for number, event in enumerate(events, 1):
-        with understood(event, number):
+        with wrap_event_errors(event, number):
             if event["event"] == "verdict" and last and event["run"] == last[0].run:
                 last = (last[0], last[1], str(event["verdict"]))
             if event["event"] == "resume":
@@ -75,7 +75,7 @@ def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float
     for number, event in enumerate(events, 1):
         if event["event"] not in ("ask", "run"):
             continue
-        with understood(event, number):
+        with wrap_event_errors(event, number):
             run, at = read_run(event), datetime.fromisoformat(event["at"])
             if event["event"] == "ask":
                 asked[run.run] = at

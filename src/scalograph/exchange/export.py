@@ -15,7 +15,7 @@ from scalograph.findings.sample import samples_by_configuration
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point, PointResponse
 from scalograph.protocol.plain import is_number
-from scalograph.protocol.written_file import replaced
+from scalograph.protocol.written_file import replace_file
 from scalograph.study.scalars import format_value
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _field(value: Any) -> Any:
 
 def _write(content: bytes, file: Path) -> None:
     try:
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write(content)
     except OSError as error:
         expected = "a writable disk with room" if file.parent.is_dir() else "a folder that exists"

@@ -120,7 +120,7 @@ def own_changes(record: Record) -> tuple[str, ...]:
 
 
 def _describe_changes(copy: CopyEvent) -> Iterator[str]:
-    before, end = copy.in_force, copy.at_end
+    before, end = copy.in_force, copy.placement_at_end
     if before is None or end is None:
         return
     if end.cpus != before.cpus:
@@ -138,7 +138,7 @@ def explain_fewer_cpus(record: Record) -> str:
     A program that binds its threads narrows the mask of the first only, and uses all CPUs all the same.
     """
     copy, used = record.copies[0] if len(record.copies) == 1 else None, record.run.per_cpu_ns
-    before, end = (copy.in_force, copy.at_end) if copy and copy.changed else (None, None)
+    before, end = (copy.in_force, copy.placement_at_end) if copy and copy.changed else (None, None)
     if before is None or end is None or not used or not set(end.cpus) < set(before.cpus):
         return ""
     n_used = sum(ns > MIN_SHARE * sum(used) for ns in used)

@@ -286,7 +286,7 @@ def _apply_resume(table: Table, event: Mapping[str, Any]) -> None:
 
 def _finish_times(record: Record) -> tuple[float, ...]:
     """Return when each worker ended, in seconds; empty if there is one, or it is not reported."""
-    drivers = record.of_drivers()
+    drivers = record.driver_copies()
     if len(drivers) == 1:
         finishes_ns = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
         return tuple([ns / 1e9 for ns in finishes_ns]) if finishes_ns else ()

@@ -96,7 +96,7 @@ def open_results(path: str | os.PathLike[str]) -> "OpenedResults":
         ProtocolError: there is no such path, or it is neither.
     """
     source = Path(path).expanduser()
-    results.at(source)
+    results.locate_results(source)
     return OpenedResults(source)
 
 
@@ -133,7 +133,7 @@ class OpenedResults:
     @cached_property
     def table(self) -> Table:
         """Return the journal as rows (`findings.table.Table`), with every observation."""
-        return table.load(results.journal_of(self.path))
+        return table.load(results.locate_journal(self.path))
 
     def runs(self) -> Any:
         """Return a frame with a row per run: configuration, verdict, gravest cause, and scores."""

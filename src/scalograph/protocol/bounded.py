@@ -1,6 +1,6 @@
-"""Reading that ends: a size on the disk is no promise, and a pipe or a device has none. Bytes are counted as they come.
+"""Bounded reading of untrusted files: bytes are counted as they come, as sizes on disk cannot be trusted.
 
-What is larger raises an `OSError` like any other reason for which a file cannot be read.
+A file over its bound raises an `OSError`, as an unreadable file does.
 """
 
 import csv
@@ -17,7 +17,7 @@ from typing import Any
 _BLOCK = 1 << 20
 # A short row is filled up to the header: a wide one would make each of many rows as large as the file.
 MAX_COLUMNS = 1000
-# Of the sources of one workload together: what is larger is data.
+# All sources of one workload together; anything larger is data.
 MAX_SOURCE_BYTES = 1 << 30
 
 
@@ -35,15 +35,15 @@ def read_whole(file: Path, most: int) -> bytes:
 
 
 def read_below(root: Path, name: str | Path, most: int) -> str:
-    """Return the text of a plain file in a folder that somebody else may have filled; what is no UTF-8 is replaced.
+    """Read the text of a plain file in an untrusted folder; invalid UTF-8 is replaced.
 
-    No link is followed, the folder itself included, and neither pipe nor device is opened. Below "/" the folders on the
-    way may be links, as the kernel has made some of them.
+    No link is followed, not even `root` itself; pipes and devices are not opened. Below "/" folders may be links, as
+    the kernel makes some.
 
     Args:
-        root: a folder.
-        name: of the file, relative to it.
-        most: bytes that it may have.
+        root: the folder.
+        name: path of the file below it.
+        most: bound in bytes.
 
     Raises:
         OSError: it is no plain file below the folder, cannot be read, or is larger.
@@ -52,52 +52,45 @@ def read_below(root: Path, name: str | Path, most: int) -> str:
     plain = 0 if root == Path("/") else os.O_NOFOLLOW
     with ExitStack() as opened:
 
-        def found(part: str | Path, flags: int, beside: int | None) -> int:
-            fd = os.open(part, flags | os.O_PATH | os.O_CLOEXEC, dir_fd=beside)
+        def open_below(part: str | Path, flags: int, parent: int | None) -> int:
+            fd = os.open(part, flags | os.O_PATH | os.O_CLOEXEC, dir_fd=parent)
             opened.callback(os.close, fd)
             return fd
 
-        at = found(root, os.O_DIRECTORY | plain, None)
+        fd = open_below(root, os.O_DIRECTORY | plain, None)
         for folder in folders:
-            at = found(folder, os.O_DIRECTORY | plain, at)
-        at = found(last, os.O_NOFOLLOW, at)
-        mode = os.fstat(at).st_mode
+            fd = open_below(folder, os.O_DIRECTORY | plain, fd)
+        fd = open_below(last, os.O_NOFOLLOW, fd)
+        mode = os.fstat(fd).st_mode
         if not stat.S_ISREG(mode):
             code = errno.ELOOP if stat.S_ISLNK(mode) else errno.EISDIR if stat.S_ISDIR(mode) else errno.ENXIO
             raise OSError(code, "it is no plain file", str(root / name))
-        return read_whole(Path(f"/proc/self/fd/{at}"), most).decode("utf-8", "replace")
+        return read_whole(Path(f"/proc/self/fd/{fd}"), most).decode("utf-8", "replace")
 
 
 def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":
-    """Read a table in UTF-8 with a header, of at most `most` bytes and MAX_COLUMNS columns.
-
-    Args:
-        file: the table.
-        most: bytes that it may have.
-        delimiters: of which the first that the header has divides its fields.
+    """Read a UTF-8 CSV file with a header, at most `most` bytes; else as `parse_csv`.
 
     Raises:
         OSError: it cannot be read, or is larger.
-        UnicodeDecodeError: it is not UTF-8.
-        csv.Error: it is no table; so may raise whoever reads its rows.
     """
     return parse_csv(read_whole(file, most), delimiters)
 
 
 def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
-    """Return the rows of a table in UTF-8 with a header of at most MAX_COLUMNS columns.
+    """Parse UTF-8 CSV with a header of at most MAX_COLUMNS columns.
 
     Args:
         data: the table.
-        delimiters: of which the first that the header has divides its fields.
+        delimiters: candidates; the first one in the header is used.
 
     Raises:
         UnicodeDecodeError: it is not UTF-8.
-        csv.Error: it is no table; so may raise whoever reads its rows.
+        csv.Error: it is no table; reading its rows may raise this too.
     """
     text = data.decode("utf-8-sig")
     head, _, _ = text.partition("\n")
-    delimiter = next((one for one in delimiters if one in head), delimiters[0])
+    delimiter = next((mark for mark in delimiters if mark in head), delimiters[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     if len(reader.fieldnames or ()) > MAX_COLUMNS:
         raise csv.Error(f"more than {MAX_COLUMNS} columns")
@@ -105,16 +98,10 @@ def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
 
 
 def digest_files(digest: Any, folder: Path, files: Iterable[Path], most: int) -> None:
-    """Add files to a digest: of each its path below `folder`, and the SHA-256 of its content.
-
-    Args:
-        digest: of hashlib.
-        folder: that they lie in.
-        files: in order.
-        most: bytes of all together.
+    """Add to a hashlib digest the path below `folder` and the SHA-256 of each file, in order.
 
     Raises:
-        OSError: one cannot be read, or they are larger together.
+        OSError: a file cannot be read, or all together are larger than `most` bytes.
     """
     left = most
     for file in files:

@@ -1,4 +1,4 @@
-"""Two results beside each other: what differs around them, the ratio of every configuration, and one answer."""
+"""Comparison of two results: what else differs, the ratio of each configuration, and one answer."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -10,12 +10,12 @@ from scalograph.protocol.plain import Level, Model, Text, is_number
 
 ComparisonAnswer = Literal["faster", "slower", "same", "not measurable"]
 ShownAs = Literal["faster", "slower", "same", "not shown"]
-# Where a margin is from: it was asked for, it is the least, or the noise floor of the machine is more than that.
+# Source of the margin: requested, the default, or the noise floor of the machine where that is larger.
 MarginFrom = Literal["asked", "default", "noise floor"]
 
 
 class SourceDifference(Model):
-    """Something around the runs that is not the same in both: a fact of the machine, a JVM, the study."""
+    """A difference in the conditions of the two results: machine, JVM or study."""
 
     what: Text
     reference: Text
@@ -23,7 +23,7 @@ class SourceDifference(Model):
 
 
 class ConfigurationRatio(Model):
-    """One configuration in both results."""
+    """Ratio of one configuration between the two results."""
 
     levels: dict[str, Level]
     reference: Estimate | None = Field(default=None, description="the response, as the first result has it")
@@ -47,7 +47,7 @@ class LostConfiguration(Model):
 
 
 class LawChange(Model):
-    """A coefficient of the scaling law whose intervals in both results have nothing in common."""
+    """A coefficient of the scaling law whose intervals do not overlap."""
 
     coefficient: Literal["sigma", "kappa", "gamma"]
     group: dict[str, Level] = Field(default_factory=dict, description="levels of the curve's other factors")
@@ -56,7 +56,7 @@ class LawChange(Model):
 
 
 class ResultComparison(Model):
-    """A result against the one that it is compared with."""
+    """Comparison of one result with the reference."""
 
     reference: Text
     other: Text
@@ -104,40 +104,40 @@ class ResultComparison(Model):
 
 
 class ResultComparisons(Model):
-    """All results that were compared with the first one."""
+    """Comparisons of all results with the first one."""
 
     answer: ComparisonAnswer = Field(description="the worst: slower, then not measurable, same, faster")
     results: list[ResultComparison] = Field(min_length=1)
 
 
-def ordered(found: ResultComparison) -> list[ConfigurationRatio]:
-    """In the order of the levels of the curves' factor, where these are numbers."""
-    levels = [one.levels.get(found.along) for one in found.configurations]
+def sort_configurations(comparison: ResultComparison) -> list[ConfigurationRatio]:
+    """Sort configurations by the level of the curves' factor, where levels are numbers."""
+    levels = [row.levels.get(comparison.along) for row in comparison.configurations]
     numbers = [float(level) for level in levels if is_number(level)]
     if len(numbers) < len(levels):
-        return [*found.configurations]
-    return [one for _, one in sorted(zip(numbers, found.configurations, strict=True), key=lambda pair: pair[0])]
+        return [*comparison.configurations]
+    return [row for _, row in sorted(zip(numbers, comparison.configurations, strict=True), key=lambda pair: pair[0])]
 
 
-def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
-    """Yield each curve by the levels of its other factors, as a comparison of its own."""
+def split_curves(comparison: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
+    """Split a comparison by curve: yield the fixed levels and their own comparison."""
     groups: dict[tuple[tuple[str, Level], ...], list[ConfigurationRatio]] = {}
-    for one in found.configurations:
-        key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
-        groups.setdefault(key, []).append(one)
+    for row in comparison.configurations:
+        key = tuple((name, level) for name, level in row.levels.items() if name != comparison.along)
+        groups.setdefault(key, []).append(row)
     for key, members in groups.items():
-        yield dict(key), found.model_copy(update={"configurations": members})
+        yield dict(key), comparison.model_copy(update={"configurations": members})
 
 
 class SeriesResult(Model):
-    """One result.
+    """One result of a series.
 
     Attributes:
-        name: of its folder.
-        started: when its first run was; empty where that is not told.
-        level: its figures over those of the first result, the mean over all configurations.
-        stretch: results with one number have one level; counted from 1.
-        doubt: what its study says against itself; empty where it is believed.
+        name: folder name.
+        started: time of the first run; empty where unknown.
+        level: mean ratio to the first result over all configurations.
+        stretch: number of the stretch of equal level, from 1.
+        doubt: caveat of its study; empty where there is none.
     """
 
     name: Text
@@ -148,7 +148,7 @@ class SeriesResult(Model):
 
 
 class SeriesStep(Model):
-    """A result with which a new level begins."""
+    """A change of level: the first result of a new stretch."""
 
     name: Text
     started: str = ""
@@ -158,7 +158,7 @@ class SeriesStep(Model):
 
 
 class ResultSeries(Model):
-    """The whole series, the oldest result first."""
+    """A series of results, oldest first."""
 
     title: Text = ""
     response: str

@@ -1,10 +1,11 @@
-"""In which order does a placement take the CPUs of a machine? What reads a journal asks that too, so it runs nothing.
+"""Order in which a placement uses the CPUs of a machine.
 
 `compact` fills one core, then one L2, one L3 cache, node and package after the other. `scatter` goes round packages,
 nodes, caches and cores, and puts two on one core when all cores are taken. `one-per-core` is compact over cores and
 takes the first CPU of each. `siblings` is compact over the cores that have several CPUs.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from scalograph.protocol.facts import CpuFact
@@ -24,17 +25,17 @@ def _compact(cpus: Sequence[CpuFact]) -> list[CpuFact]:
 
 
 def _scatter(cpus: Sequence[CpuFact]) -> list[CpuFact]:
-    """First CPUs of all cores before second ones, also where packages or caches have different numbers of cores."""
+    """Use the first CPUs of all cores before second ones, also on asymmetric packages or caches."""
     ranks: dict[int, list[CpuFact]] = {}
-    taken: dict[int, int] = {}
+    n_used: Counter[int] = Counter()
     for cpu in _compact(cpus):
-        taken[cpu.core] = taken.get(cpu.core, -1) + 1
-        ranks.setdefault(taken[cpu.core], []).append(cpu)
+        ranks.setdefault(n_used[cpu.core], []).append(cpu)
+        n_used[cpu.core] += 1
     return [cpu for _, rank in sorted(ranks.items()) for cpu in _round_robin(rank, _SHARED)]
 
 
 def _round_robin(cpus: list[CpuFact], shares: Sequence[Callable[[CpuFact], int]]) -> list[CpuFact]:
-    """One of each group in turn, each group itself scattered over what is narrower."""
+    """Take one CPU of each group in turn, each group itself scattered over the narrower levels."""
     if not shares:
         return cpus
     groups: dict[int, list[CpuFact]] = {}
@@ -53,9 +54,7 @@ def _one_per_core(cpus: Sequence[CpuFact]) -> list[CpuFact]:
 
 
 def _siblings(cpus: Sequence[CpuFact]) -> list[CpuFact]:
-    counts: dict[int, int] = {}
-    for cpu in cpus:
-        counts[cpu.core] = counts.get(cpu.core, 0) + 1
+    counts = Counter(cpu.core for cpu in cpus)
     return [cpu for cpu in _compact(cpus) if counts[cpu.core] > 1]
 
 

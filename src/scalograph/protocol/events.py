@@ -1,4 +1,4 @@
-"""What a probe said about one run: event lines checked, and grouped as the journal keeps them."""
+"""Parse the event lines of a probe, and group those of one run into a record."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,40 +24,35 @@ from scalograph.protocol.record_processes import HistogramEvent, Phases, Process
 
 FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 Checked = TypeVar("Checked")
-# What `msgspec.json.decode` raises for what is no JSON: bad syntax, bytes that are no text, endless nesting.
+# What `msgspec.json.decode` raises where there is no JSON: bad syntax, invalid UTF-8, endless nesting.
 UNREADABLE = (ValueError, RecursionError)
-# What msgspec says: `Expected `int`, got `str` - at `$.run.wall_ns``.
+# Format of a msgspec message: `Expected `int`, got `str` - at `$.run.wall_ns``.
 _MESSAGE = re.compile(r"(?P<text>.*?)(?: - at (?:`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
-def checked(document: Any, kind: type[Checked], where: str) -> Checked:
-    """Make a value of the protocol from what JSON held.
+def convert_document(document: Any, kind: type[Checked], where: str) -> Checked:
+    """Convert decoded JSON to a value of the protocol.
 
     Raises:
-        ProtocolError: a field that does not follow protocol/probe.md or journal.md; `where` begins the message.
+        ProtocolError: a field violates protocol/probe.md or journal.md; `where` begins the message.
     """
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
-        raise explained(error, document, where) from None
+        raise explain_error(error, document, where) from None
 
 
-def explained(error: msgspec.ValidationError, document: Any, where: str) -> ProtocolError:
-    """The mistake in the house's form."""
-    told = _MESSAGE.fullmatch(str(error))
-    text, path = (told["text"], told["path"] or "") if told else (str(error), "")
+def explain_error(error: msgspec.ValidationError, document: Any, where: str) -> ProtocolError:
+    """Convert a msgspec error to a protocol error that names the field."""
+    match = _MESSAGE.fullmatch(str(error))
+    text, path = (match["text"], match["path"] or "") if match else (str(error), "")
     if missing := re.fullmatch(r"Object missing required field `(\w+)`", text):
         return ProtocolError(f"{where}{path}.{missing[1]}", "nothing", "this field", FIX)
     expected = "a word of the protocol" if text.startswith("Invalid enum value") else text.removeprefix("Expected ")
-    return ProtocolError(where + path, f"{_at(document, path)!r:.80}", expected.partition(", got ")[0], FIX)
-
-
-def _at(document: Any, path: str) -> Any:
-    """What stands at a place, as far as the place is told."""
     for name, index in _STEP.findall(path.partition("[...]")[0]):
         document = document[name] if name else document[int(index)]
-    return document
+    return ProtocolError(where + path, f"{document!r:.80}", expected.partition(", got ")[0], FIX)
 
 
 EVENTS: Mapping[str, type[RecordPart]] = {
@@ -75,15 +70,10 @@ EVENTS: Mapping[str, type[RecordPart]] = {
     "capabilities": Capabilities,
 }
 _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
-_FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 
 
 def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, RecordPart]:
-    """One event line.
-
-    Args:
-        line: JSON text, at most 4 MiB.
-        where: begins the message of an error.
+    """Parse an event line of at most 4 MiB; `where` begins the message of an error.
 
     Returns:
         The run's name (None where the event has none) and the part without it.
@@ -92,28 +82,28 @@ def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Re
         ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
     """
     if len(line) > MAX_LINE_BYTES:
-        raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", _FIX)
+        raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", FIX)
     try:
         fields = msgspec.json.decode(line)
     except UNREADABLE as error:
-        raise ProtocolError(where, f"{_shown(line)} ({error})", "one JSON object", _FIX) from None
+        raise ProtocolError(where, f"{_excerpt(line)} ({error})", "one JSON object", FIX) from None
     if not isinstance(fields, dict):
-        raise ProtocolError(where, _shown(line), "one JSON object", _FIX)
+        raise ProtocolError(where, _excerpt(line), "one JSON object", FIX)
     name, run = fields.pop("event", None), fields.pop("run", None)
     model = EVENTS.get(name) if isinstance(name, str) else None
     if model is None:
-        raise ProtocolError(f"{where}: event", f"{name!r:.80}", "one of " + ", ".join(EVENTS), _FIX)
+        raise ProtocolError(f"{where}: event", f"{name!r:.80}", "one of " + ", ".join(EVENTS), FIX)
     if run is not None and not isinstance(run, str):
-        raise ProtocolError(f"{where}: {name}.run", f"{run!r:.80}", "a text", _FIX)
-    return run, checked(fields, model, f"{where}: {name}")
+        raise ProtocolError(f"{where}: {name}.run", f"{run!r:.80}", "a text", FIX)
+    return run, convert_document(fields, model, f"{where}: {name}")
 
 
 def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record:
-    """All event lines of one run, grouped.
+    """Group the event lines of one run, in order of writing, into a record.
 
     Args:
-        lines: event lines in the order in which they were written.
-        run: the name that was asked for; None takes the header's.
+        lines: event lines.
+        run: expected name; None takes the header's.
 
     Raises:
         ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
@@ -125,19 +115,19 @@ def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record
 
 
 def parse_record(text: str | bytes, where: str = "record") -> Record:
-    """A grouped record as the journal keeps it.
+    """Parse a grouped record, as the journal holds it.
 
     Raises:
-        ProtocolError: not JSON, or a field that does not follow protocol/probe.md.
+        ProtocolError: not JSON, or a field violates protocol/probe.md.
     """
     try:
-        return checked(msgspec.json.decode(text), Record, where)
+        return convert_document(msgspec.json.decode(text), Record, where)
     except UNREADABLE as error:
-        raise ProtocolError(where, f"{_shown(text)} ({error})", "one JSON object", _FIX) from None
+        raise ProtocolError(where, f"{_excerpt(text)} ({error})", "one JSON object", FIX) from None
 
 
 class _Grouping:
-    """Collects events into a record, and holds their order."""
+    """Group events into a record, and check their order."""
 
     def __init__(self, run: str | None) -> None:
         self.name = run
@@ -154,33 +144,33 @@ class _Grouping:
 
     def add(self, where: str, line: str | bytes) -> None:
         if self.run is not None:
-            raise ProtocolError(where, _shown(line), "nothing after the run event", _FIX)
+            raise ProtocolError(where, _excerpt(line), "nothing after the run event", FIX)
         name, part = parse_event(line, where)
         if isinstance(part, ErrorEvent):
-            raise part.as_error()
-        self._same_run(where, name)
-        self._in_order(where, part)
+            raise part.make_error()
+        self._check_run_name(where, name)
+        self._check_order(where, part)
         self._keep(where, part)
 
-    def _same_run(self, where: str, name: str | None) -> None:
+    def _check_run_name(self, where: str, name: str | None) -> None:
         if name is None or name != (self.name if self.name is not None else name):
             expected = "a name" if self.name is None else f"{self.name!r}"
-            raise ProtocolError(f"{where}: run", f"{name!r:.160}", expected, _FIX)
+            raise ProtocolError(f"{where}: run", f"{name!r:.160}", expected, FIX)
         self.name = name
 
-    def _in_order(self, where: str, part: RecordPart) -> None:
+    def _check_order(self, where: str, part: RecordPart) -> None:
         if (self.header is None) != isinstance(part, Header):
             expected = "one header, and it first"
-            raise ProtocolError(where, f"{type(part).__name__} event", expected, _FIX)
+            raise ProtocolError(where, f"{type(part).__name__} event", expected, FIX)
         if isinstance(part, CopyEvent) and part.copy_index != len(self.copies):
             expected = f"{len(self.copies)}: copies in order, each once"
-            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
+            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, FIX)
         if isinstance(part, ProcessEvent) and part.command != len(self.processes):
             expected = f"{len(self.processes)}: commands in order, each once"
-            raise ProtocolError(f"{where}: command", str(part.command), expected, _FIX)
+            raise ProtocolError(f"{where}: command", str(part.command), expected, FIX)
         if isinstance(part, _OF_A_COPY) and part.copy_index >= len(self.copies):
             expected = "the copy event of that copy before it"
-            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
+            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, FIX)
 
     def _keep(self, where: str, part: RecordPart) -> None:
         match part:
@@ -205,22 +195,21 @@ class _Grouping:
             case RunFigures():
                 self.run = part
             case _:
-                raise ProtocolError(where, f"{type(part).__name__} event", "no such event here", _FIX)
+                raise ProtocolError(where, f"{type(part).__name__} event", "no such event here", FIX)
 
     def _join(self, part: Iterations) -> None:
-        """A long list comes in pieces (protocol/probe.md): they are one list of their copy."""
-        of_copy = next((i for i, known in enumerate(self.iterations) if known.copy_index == part.copy_index), None)
-        if of_copy is None:
+        """Join the pieces of a copy's iterations: a long list comes in several (protocol/probe.md)."""
+        earlier = next((piece for piece in self.iterations if piece.copy_index == part.copy_index), None)
+        if earlier is None:
             self.iterations.append(part)
             return
-        known = self.iterations[of_copy]
         for name in ("index", "start_ns", "end_ns", "work", "cpu_ns"):
-            getattr(known, name).extend(getattr(part, name))
+            getattr(earlier, name).extend(getattr(part, name))
 
     def record(self) -> Record:
         if self.header is None or self.run is None:
-            found = "no event" if self.header is None else "no run event: the probe ended early"
-            raise ProtocolError("probe", found, "events from header to run", "look at its standard error")
+            observed = "no event" if self.header is None else "no run event: the probe ended early"
+            raise ProtocolError("probe", observed, "events from header to run", "look at its standard error")
         for index, texts in self.output.items():
             whole = (self.copies[index].stdout or "") + "".join(texts)
             self.copies[index] = msgspec.structs.replace(self.copies[index], stdout=whole)
@@ -237,9 +226,9 @@ class _Grouping:
                 run=self.run,
             )
         except ValueError as error:
-            raise ProtocolError("probe", "more", str(error), _FIX) from None
+            raise ProtocolError("probe", "more", str(error), FIX) from None
 
 
-def _shown(line: str | bytes) -> str:
-    """Enough of a line to recognize it, without what could steer a terminal."""
+def _excerpt(line: str | bytes) -> str:
+    """Return the begin of a line for a message, escaped: it could steer a terminal."""
     return ascii(line[:80])

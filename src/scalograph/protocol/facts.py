@@ -1,11 +1,11 @@
-"""What a host is: a plain value, so that checking and planning touch no machine."""
+"""Facts about a host as plain values, so that checking and planning touch no machine."""
 
 from typing import Annotated, Any, Literal
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-# Release of a JVM of which nothing is known that could refuse a configuration.
+# Release of a JVM whose version is unknown: no check of releases refuses it.
 LATEST = 999
 
 
@@ -16,10 +16,7 @@ class Value(BaseModel):
 
 
 class CpuFact(Value):
-    """One logical CPU that this process may use, and what it shares with others.
-
-    `core`, `package`, `node`, `l2` and `l3` are identifiers: CPUs with equal ones share that thing.
-    """
+    """A logical CPU that this process may use; CPUs with equal `core`, `package`, `node`, `l2` or `l3` share it."""
 
     cpu: int
     core: int
@@ -31,7 +28,7 @@ class CpuFact(Value):
 
 
 class Jvm(Value):
-    """A Java launcher that was found and asked for its version."""
+    """An installed Java launcher and its version."""
 
     name: str
     java: str
@@ -42,7 +39,7 @@ class Jvm(Value):
 
 
 class KernelPackage(Value):
-    """A kernel of the distribution that a level names: its package, and what it calls itself."""
+    """A kernel package of the distribution, and the release that it boots."""
 
     level: str
     release: str
@@ -52,22 +49,22 @@ class KernelPackage(Value):
 
 
 class ProgramFile(Value):
-    """A program that another machine has: where it lies, with ~ for its home, and its content."""
+    """A program on another machine: its path, with ~ for the home, and its content."""
 
     path: str
     bytes: int
     sha256: str
 
 
-# What a host grants, and of kernels what each run tells of its own; what runs there are given, and start.
-_NOT_TOLD = {
+# Not in the journal's `machine`: permissions, what each run records itself, and what runs start with.
+_EXCLUDED = {
     *("kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"),
     *("environment", "program", "schedulers"),
 }
 
 
 class HostFacts(Value):
-    """A host as seen before a study; unreadable facts are None, never a guess."""
+    """Facts of a host before a study; an unreadable fact is None, never a guess."""
 
     cpus: tuple[CpuFact, ...]
     memory_bytes: int | None = None
@@ -106,17 +103,17 @@ class HostFacts(Value):
 
     @property
     def is_rebooted(self) -> bool:
-        """Whether it is another machine, which is booted with the kernel of a run."""
+        """Tell whether it is another machine, booted with the kernel of each run."""
         return self.reached is not None and bool(self.offered_kernels)
 
     @property
     def n_cpus(self) -> int:
-        """CPUs that this process may use."""
+        """Count the CPUs that this process may use."""
         return len(self.cpus)
 
     def machine(self) -> dict[str, Any]:
-        """The `machine` field of the journal: facts without names of people or hosts."""
-        plain = self.model_dump(exclude={*_NOT_TOLD, "cpus", "jvms"})
+        """Return the `machine` field of the journal: facts without names of people or hosts."""
+        plain = self.model_dump(exclude={*_EXCLUDED, "cpus", "jvms"})
         for name in ("accelerator", "reached"):
             if plain[name] is None:
                 del plain[name]
@@ -127,18 +124,18 @@ class HostFacts(Value):
 
 
 class _CountedFacts(msgspec.Struct):
-    """Facts of a journal that are calculated with."""
+    """Facts of a journal that enter calculations."""
 
     n_cpus: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] | None = None
     memory_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     cpu_quota: Annotated[float, msgspec.Meta(ge=0, le=1 << 20)] | None = None
 
 
-def machine_facts(told: Any) -> dict[str, Any]:
-    """Return the `machine` field of a journal, of which the numbers are ones.
+def machine_facts(facts: Any) -> dict[str, Any]:
+    """Check the numbers in the `machine` field of a journal, and return its copy.
 
     Raises:
-        ValueError: it is no object, or one of them is none.
+        ValueError: it is no object, or a number is none.
     """
-    msgspec.convert(told, _CountedFacts)
-    return dict(told)
+    msgspec.convert(facts, _CountedFacts)
+    return dict(facts)

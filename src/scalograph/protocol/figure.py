@@ -1,13 +1,13 @@
-"""A figure as a plain value: questions make it of findings, the page draws it. It holds nothing of either.
+"""A chart as a plain value: questions make it from findings, the page draws it.
 
-Traces and layouts are plotly's, in plain lists and dicts, with four additions that the page's script resolves:
+Traces and layouts are plotly's, with four additions that the script of the page resolves:
 
-- colors go by role, so that another scheme or paper can draw them again: `ink`, `paper`, `muted`, `rule`, `wait` and
+- colors are roles, so that another scheme or paper can redraw them: `ink`, `paper`, `muted`, `rule`, `wait` and
   `line-0` to `line-7` are those of the style sheet, `line-0/0.3` lets 30 % of one through, `line-0~0.3` mixes 30 % of
   it into the paper;
-- titles and tick labels of axes are shortened to the room that there is, and escaped; all other text is escaped here;
-- of annotations with the same `name` the first one whose `room`, in pixels, the plot has is kept;
-- what any axis, any layout has in common is left out.
+- titles and tick labels of axes are shortened to fit, and escaped; all other text is escaped here;
+- of annotations with the same `name`, the first whose `room` (pixels) fits the plot is drawn;
+- what all axes and layouts have in common is omitted.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class TextTable:
-    """The numbers of a figure for who does not see it; the first cell of a row is its heading."""
+    """The numbers of a chart as text, for screen readers; the first cell of a row is its heading."""
 
     title: str
     head: list[str]
@@ -25,7 +25,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Details:
-    """Tables that open on demand."""
+    """Collapsed tables."""
 
     summary: str
     tables: list[TextTable]
@@ -36,9 +36,9 @@ class Plot:
     """One drawing.
 
     Attributes:
-        label: what it shows, for who does not see it.
-        key: how to read it, above; `note` stands below.
-        reach: where its horizontal axis ends; plots beside each other that end at like places share one scale.
+        label: text alternative.
+        key: how to read it, above the plot; `note` is below.
+        reach: end of the horizontal axis; neighboring plots with similar ends share one scale.
     """
 
     label: str
@@ -54,7 +54,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class View:
-    """Plots that are seen together; `name` is what they are chosen by."""
+    """Plots shown together; `name` is the text of the switch that selects them."""
 
     plots: list[Plot]
     name: str = ""
@@ -64,9 +64,9 @@ class View:
 
 @dataclass(frozen=True)
 class KeyItem:
-    """A piece of what is drawn, and what it means: `mark` has elements of a picture 36 by 14 pixels.
+    """A legend entry: `mark` holds the elements (tag, attributes, children) of a picture of `width` by 14 pixels.
 
-    An element is its tag, its attributes and its children; `before` stands in front of the piece.
+    `before` is text in front of the picture.
     """
 
     text: str
@@ -77,11 +77,11 @@ class KeyItem:
 
 @dataclass(frozen=True)
 class Figure:
-    """Some views, of which as many are seen at a time as `shown` names by their places.
+    """A chart: its views, of which those with an index in `shown` are visible at first.
 
     Attributes:
-        id: of its place in the page.
-        choice: what views are chosen by, where there is more than one.
+        id: anchor in the page.
+        choice: label of the switch between views, where there are several.
     """
 
     id: str
@@ -97,9 +97,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Shapes over every curve along a factor, their horizontal places being levels, and the words that explain them.
+    """Shapes over every curve along a factor, with their caption; horizontal positions are levels.
 
-    The axis of that factor goes by ratios, and has the levels that were measured.
+    The axis of that factor is logarithmic, with the measured levels.
     """
 
     factor: str

@@ -147,10 +147,10 @@ class Trust(Model):
 
     @field_validator("sentence")
     @classmethod
-    def _said_once(cls, sentence: str) -> str:
+    def _drop_verdict(cls, sentence: str) -> str:
         """Earlier versions began the sentence with the verdict, which now stands before it."""
-        told = sentence.removeprefix(next((head for head in _VERDICTS if sentence.startswith(head)), ""))
-        return f"{told[:1].upper()}{told[1:]}"
+        text = sentence.removeprefix(next((head for head in _VERDICTS if sentence.startswith(head)), ""))
+        return f"{text[:1].upper()}{text[1:]}"
 
 
 class PointResponse(Model):
@@ -274,11 +274,11 @@ class RunLog(Model):
     )
 
     @model_validator(mode="after")
-    def _even(self) -> "RunLog":
+    def _check_lengths(self) -> "RunLog":
         columns = (getattr(self, name) for name in type(self).model_fields if name != "configurations")
         if any(len(column) != len(self.run) for column in columns):
             raise ValueError("columns of a list of runs differ in length")
-        if any(not 0 <= place < len(self.configurations) for place in self.configuration):
+        if any(not 0 <= index < len(self.configurations) for index in self.configuration):
             raise ValueError("a run of a configuration that is not in the list")
         return self
 
@@ -341,7 +341,7 @@ class Findings(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_earlier_protocol(cls, raw: Any) -> Any:
+    def _read_earlier_protocol(cls, raw: Any) -> Any:
         """Rename what protocols 1 and 2 called otherwise; give the questions of protocol 1 their parts."""
         if not isinstance(raw, dict) or raw.get("protocol") not in (1, 2):
             return raw
@@ -376,7 +376,7 @@ class Findings(Model):
 _PROTOCOL_1 = {
     "effective-cpus": ("effective_cpus", "groups"),
     "cliff": ("cliffs", ""),
-    "break-even": ("break_even", ""),
+    "break-even": ("break_check_lengths", ""),
     "surface": ("surfaces", "surfaces"),
 }
 

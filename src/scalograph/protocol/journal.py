@@ -15,11 +15,11 @@ from typing import Annotated, Any, BinaryIO, Literal, TypedDict
 import msgspec
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.events import UNREADABLE, checked
+from scalograph.protocol.events import UNREADABLE, convert_document
 from scalograph.protocol.old_names import rename_in_event, rename_in_line
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import LAST, RecordPart
-from scalograph.protocol.written_file import is_at, lock, opened_to_append
+from scalograph.protocol.written_file import is_at, lock, open_to_append
 
 # What this release writes; it reads protocol 1 too, which called a configuration a treatment.
 LATEST = 2
@@ -53,9 +53,9 @@ class Journal:
         if file.suffix == ".gz":
             raise HostError(str(file), "a packed journal", "a plain one to append to", "unpack it with gunzip first")
         try:
-            self._stream = opened_to_append(file)
+            self._stream = open_to_append(file)
         except OSError as error:
-            raise _refused(file, error) from error
+            raise _make_host_error(file, error) from error
         self._mended = False
         # Some file systems of other machines number a file anew each time.
         self._is_known = is_at(self._stream, file)
@@ -87,7 +87,7 @@ class Journal:
             if sync:
                 os.fsync(self._stream.fileno())
         except OSError as error:
-            raise _refused(self.file, error) from error
+            raise _make_host_error(self.file, error) from error
         self._refuse_elsewhere()
 
     def _refuse_elsewhere(self) -> None:
@@ -95,17 +95,17 @@ class Journal:
         if not self._is_known or is_at(self._stream, self.file) is not False:
             return
         if os.fstat(self._stream.fileno()).st_nlink == 0:
-            found, fix = "was removed while the study ran", "start it anew"
+            observed, fix = "was removed while the study ran", "start it anew"
         else:
-            found, fix = "was moved while the study ran", "move it back, and go on with --resume"
-        raise HostError(str(self.file), found, "results that stay in their place", fix)
+            observed, fix = "was moved while the study ran", "move it back, and go on with --resume"
+        raise HostError(str(self.file), observed, "results that stay in their place", fix)
 
     def close(self) -> None:
         """Close the file; nothing is pending."""
         try:
             self._stream.close()
         except OSError as error:  # a full disk speaks again when the buffer is given up
-            raise _refused(self.file, error) from error
+            raise _make_host_error(self.file, error) from error
 
     def _lock(self) -> None:
         """The lock of the machine is a user's; two users may still share a folder of results."""
@@ -129,7 +129,7 @@ class Journal:
             n_bytes = _cut_torn_line(self._stream)
             is_new = self._stream.seek(0, os.SEEK_END) == 0
         except OSError as error:
-            raise _refused(self.file, error) from error
+            raise _make_host_error(self.file, error) from error
         if n_bytes and not is_new:
             self.append("note", text=f"a torn last line of {n_bytes} bytes was cut off")
 
@@ -228,19 +228,19 @@ def read(file: Path, torn: list[str] | None = None, whole: bool = True) -> Itera
     Raises:
         ProtocolError: the journal is unreadable; names the line.
     """
-    with _opened(file) as stream:
+    with _open_journal(file) as stream:
         yield from _events(stream, file.name, torn, _WHOLE if whole else _BRIEF)
 
 
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
-    with _opened(file) as stream:
+    with _open_journal(file) as stream:
         lines = enumerate(iter(partial(stream.readline, MAX_LINE_BYTES + 1), b""), 1)
         return {n: _event(line, file.name, n, _WHOLE) for n, line in lines if n in numbers}
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
+def _open_journal(file: Path) -> Iterator[BinaryIO]:
     """Open a journal; whatever ends its reading, the disk or a damaged gzip, is a broken journal."""
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb", _BUFFER) as stream:
@@ -294,12 +294,12 @@ def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str,
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')
     if number == 1 and (event["event"] != "study" or event.get("protocol") not in (1, LATEST)):
-        found = f'event "{event["event"]}", protocol {event.get("protocol")}'
+        observed = f'event "{event["event"]}", protocol {event.get("protocol")}'
         expected = f"a `study` event of protocol 1 or {LATEST}"
-        raise ProtocolError(where, found, expected, "analyze it with the release that wrote it")
+        raise ProtocolError(where, observed, expected, "analyze it with the release that wrote it")
     rename_in_event(event)
     if event["event"] == "run":
-        return dict(checked(event, RunEvent, f"{where}: a broken `run` event"))
+        return dict(convert_document(event, RunEvent, f"{where}: a broken `run` event"))
     return event
 
 
@@ -329,7 +329,7 @@ def _cut_torn_line(stream: BinaryIO) -> int:
     return size - whole
 
 
-def _refused(file: Path, error: OSError) -> HostError:
+def _make_host_error(file: Path, error: OSError) -> HostError:
     expected, fix = "a plain file", "remove it, or choose another -o"
     if error.errno not in (errno.ELOOP, errno.EINVAL):
         expected, fix = "a writable disk with room", "free some and resume"
@@ -337,7 +337,7 @@ def _refused(file: Path, error: OSError) -> HostError:
 
 
 @contextmanager
-def understood(event: Mapping[str, Any], number: int) -> Iterator[None]:
+def wrap_event_errors(event: Mapping[str, Any], number: int) -> Iterator[None]:
     """Reading the fields of an event: one that lacks them, or holds something else, is a broken journal.
 
     Raises:
@@ -346,8 +346,8 @@ def understood(event: Mapping[str, Any], number: int) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found = f"a broken `{event.get('event')}` event: {type(error).__name__} {error}"
-        raise ProtocolError(f"journal: event {number}", found, "protocol/journal.md", "take a whole copy") from error
+        observed = f"a broken `{event.get('event')}` event: {type(error).__name__} {error}"
+        raise ProtocolError(f"journal: event {number}", observed, "protocol/journal.md", "take a whole copy") from error
 
 
 def first_event(file: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What a machine scales to, as values: measured, kept, and held against a program's curve."""
+"""The scaling ceiling of a machine, as values: measured, saved, and compared with a program's curve."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 from scalograph.analysis.speedup_points import SpeedupPoint, speedup
 from scalograph.protocol.facts import Value
 
-# What the machine has to give; more than that no program gets from it.
+# Resources of the machine: they bound what any program can reach.
 RESOURCES = ("arithmetic", "memory", "fork", "faults")
-# How programs get in their own way: no machine asks for it.
+# Contention that programs cause themselves.
 PATTERNS = ("lock", "faults-shared")
 WORDS: Mapping[str, str] = {
     "arithmetic": "arithmetic",
@@ -21,14 +21,14 @@ WORDS: Mapping[str, str] = {
     "faults-shared": "page faults in one address space",
 }
 CONFIDENCE = 0.95
-# Fewer runs that count make a ceiling that nothing can be held against.
+# Included runs below which a ceiling is not compared with anything.
 MIN_RUNS = 3
 
 
 class Timed(Value):
-    """The runs of one kind of work on so many CPUs, one worker on each.
+    """Runs of one kind of work on `n_cpus` CPUs, one worker on each.
 
-    `scores` are seconds, `blocks` the block of each: all that succeeded where fewer than two were not disturbed.
+    `scores` are seconds, `blocks` the block of each; where fewer than two runs are clean, all that succeeded.
     """
 
     n_cpus: int = Field(ge=1, le=1 << 20)
@@ -39,33 +39,33 @@ class Timed(Value):
     falls_back: bool = Field(default=False, description="rests on disturbed runs")
 
     @model_validator(mode="after")
-    def _one_block_each(self) -> "Timed":
+    def _check_blocks(self) -> "Timed":
         if len(self.scores) != len(self.blocks):
             raise ValueError(f"blocks: found {len(self.blocks)}, expected one for each of {len(self.scores)} scores")
         return self
 
 
 class Ceiling(Value):
-    """Kind of work -> its runs, fewest CPUs first."""
+    """Runs by kind of work, fewest CPUs first."""
 
     at: str = Field(default="", max_length=64, description="UTC, RFC 3339")
     kinds: dict[str, tuple[Timed, ...]] = Field(max_length=64)
     warnings: tuple[str, ...] = ()
 
     def speedups(self, kind: str, baseline: int = 1) -> dict[int, SpeedupPoint]:
-        """CPUs -> speedup of the same total over that on `baseline` CPUs; empty where one of them was not run."""
+        """Return CPUs -> speedup over `baseline` CPUs; empty where the baseline was not run."""
         return dict(_speedups(self.kinds.get(kind, ()), baseline))
 
     @property
     def is_sound(self) -> bool:
-        """Whether it is worth keeping: enough runs of each count, none of them disturbed."""
+        """Tell whether it is worth saving: enough runs of each count, none disturbed."""
         parts = [part for kind in self.kinds.values() for part in kind]
         return bool(parts) and all(len(part.scores) >= MIN_RUNS and not part.falls_back for part in parts)
 
 
 @lru_cache(maxsize=256)
 def _speedups(parts: tuple[Timed, ...], baseline: int) -> Mapping[int, SpeedupPoint]:
-    """Asked for by every curve of a study, and its bands are simulated each time."""
+    # Cached: every curve of a study asks for them, and their bands are simulated.
     timed = {part.n_cpus: part for part in parts if part.scores}
     if baseline not in timed:
         return {}

@@ -1,4 +1,4 @@
-"""What is known of a machine's noise, as values: measured by an A/A study, kept, and held against a second look."""
+"""The noise floor of a machine, as values: measured by an A/A study, saved, and rechecked later."""
 
 from typing import Literal
 
@@ -11,9 +11,9 @@ Move = Literal["slower", "faster", "no", "unknown"]
 
 
 class FloorSpread(Value):
-    """Standard deviation of log scores between runs, in percent, with its interval; None where nothing bounds it.
+    """Run-to-run standard deviation of log scores, percent, with its interval; None where a bound is unknown.
 
-    `df` are the degrees of freedom that it is worth: fewer than runs, where a few runs stick out.
+    `df` are effective degrees of freedom: fewer than runs where there are outliers.
     """
 
     sd_log_percent: float = Field(ge=0)
@@ -25,7 +25,7 @@ class FloorSpread(Value):
 
 
 class FloorDifference(Value):
-    """A over B less 1, in percent, with its interval; `n` counts pairs."""
+    """Difference A/B - 1, percent, with its interval; `n` counts pairs."""
 
     percent: float | None
     low: float | None
@@ -35,15 +35,15 @@ class FloorDifference(Value):
 
     @property
     def is_false(self) -> bool:
-        """Whether the interval says that A and B differ. They do not."""
+        """Tell whether the interval excludes 0, although A and B are the same program."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 class Reference(Value):
-    """What a few runs on end show, taken from a long series: the like that a second look is held against.
+    """Statistics of short stretches of consecutive runs in a long series, the reference of a recheck.
 
-    Runs within a minute drift, so runs on end differ less than all of them; and the medians of such stretches differ
-    by more than runs on end explain.
+    Machines drift: consecutive runs differ less than all runs do, and medians of stretches differ by more than
+    consecutive runs explain.
     """
 
     runs: int = Field(ge=2, description="runs in each stretch")
@@ -54,7 +54,7 @@ class Reference(Value):
 
 
 class FloorPart(Value):
-    """The floor on so many CPUs, one busy thread on each."""
+    """Noise floor on `n_cpus` CPUs, one busy thread on each."""
 
     n_cpus: int = Field(ge=1)
     n: int = Field(ge=0, description="runs that count: not disturbed, not failed")
@@ -70,24 +70,24 @@ class FloorPart(Value):
 
     @property
     def n_runs(self) -> int:
-        """All runs that were made."""
+        """Count all runs."""
         return self.n + self.n_disturbed + self.n_failed
 
 
 class Floor(Value):
-    """The noise floor of a machine: one part for each number of CPUs, fewest first."""
+    """Noise floor of a machine by number of CPUs, fewest first."""
 
     parts: tuple[FloorPart, ...] = Field(max_length=64)
     warnings: tuple[str, ...] = ()
 
     @property
-    def one(self) -> FloorPart | None:
-        """On one CPU, which every machine has."""
+    def single_cpu(self) -> FloorPart | None:
+        """Return the part on one CPU."""
         return next((part for part in self.parts if part.n_cpus == 1), None)
 
 
 class Recheck(Value):
-    """A second look at the same work, held against what was kept."""
+    """A later measurement of the same work, compared with the saved floor."""
 
     sd_log_percent: float | None
     df: float | None

@@ -45,18 +45,18 @@ class Model(BaseModel):
 M = TypeVar("M", bound=Model)
 
 
-def imported(place: str) -> Any:
+def load_object(path: str) -> Any:
     """Import what stands at a place.
 
     Args:
-        place: "module:name", as our own tables write it; never what a user wrote.
+        path: "module:name", as our own tables write it; never what a user wrote.
 
     Raises:
         ModuleNotFoundError: there is no such module.
         AttributeError: it has no such name.
 
-    >>> imported("math:floor")(2.5)
+    >>> load_object("math:floor")(2.5)
     2
     """
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return getattr(import_module(module), name)

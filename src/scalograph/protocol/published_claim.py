@@ -15,7 +15,7 @@ DECISIONS: tuple[Decision, ...] = (
 )  # fmt: skip
 
 
-class OfferedFigure(NamedTuple):
+class OfferedValue(NamedTuple):
     """A figure that a question offers to claims.
 
     Attributes:
@@ -31,7 +31,7 @@ class OfferedFigure(NamedTuple):
     of_groups: tuple[str, ...] = ()
 
 
-class ClaimFigure(Model):
+class ClaimValue(Model):
     """One figure that decides a claim: the published number beside the measured one."""
 
     label: Text = Field(description="what it is of, such as `512 threads`; empty where there is one figure only")
@@ -55,7 +55,7 @@ class DecidedClaim(Model):
     said: Text = Field(default="", description="what the paper has where it is no number")
     low: float | None = Field(default=None, description="least figure that bears it out; null: any")
     high: float | None = Field(default=None, description="largest figure that bears it out; null: any")
-    figures: list[ClaimFigure] = Field(default=[], max_length=4096)
+    figures: list[ClaimValue] = Field(default=[], max_length=4096)
     decision: Decision
     why: Text = Field(default="", description="why it cannot be seen, compared or resolved; empty where it is decided")
     doubt: Text = Field(default="", description="why the decision is to be read with care; empty: nothing")

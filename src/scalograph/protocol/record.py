@@ -70,7 +70,7 @@ class InForce(RecordPart, frozen=True):
     nice: int
 
 
-class Changed(RecordPart, frozen=True, omit_defaults=True):
+class PlacementChange(RecordPart, frozen=True, omit_defaults=True):
     """What of `in_force` was otherwise when a copy had ended; None: the same."""
 
     cpus: PerCpu | None = None
@@ -94,18 +94,18 @@ class CopyEvent(RecordPart, frozen=True):
     user_ns: Count | None = None
     system_ns: Count | None = None
     in_force: InForce | None = None
-    changed: Changed | None = None
+    changed: PlacementChange | None = None
     stdout: str | None = None
     stdout_truncated: bool = False
     stderr_tail: str = ""
 
     @property
-    def at_end(self) -> InForce | None:
+    def placement_at_end(self) -> InForce | None:
         """What was in force when it had ended; None where that is not known."""
         if self.in_force is None or self.changed is None:
             return None
-        found = {name: value for name, value in asdict(self.changed).items() if value is not None}
-        return replace(self.in_force, **found)
+        changes = {name: value for name, value in asdict(self.changed).items() if value is not None}
+        return replace(self.in_force, **changes)
 
 
 class Iterations(RecordPart, frozen=True):
@@ -162,7 +162,7 @@ class Timeline(RecordPart, frozen=True, kw_only=True):
             raise ValueError("as many bins in each row of busy_ns and in waiting_ns")
 
 
-class Neighbor(RecordPart, frozen=True, kw_only=True):
+class InterferingProcess(RecordPart, frozen=True, kw_only=True):
     """A process that had a CPU for which a preempted task of the run waited."""
 
     pid: int | None = None
@@ -192,7 +192,7 @@ class RunFigures(RecordPart, frozen=True):
     wait_ns: Count | None = None
     neighbor_ns: Count | None = None
     neighbor_per_cpu_ns: PerCpu | None = None
-    neighbors: Annotated[list[Neighbor], Meta(max_length=9)] | None = None
+    neighbors: Annotated[list[InterferingProcess], Meta(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
@@ -249,7 +249,7 @@ class ErrorEvent(RecordPart, frozen=True):
     expected: Text
     fix: Text
 
-    def as_error(self) -> ProtocolError:
+    def make_error(self) -> ProtocolError:
         """The same four texts, to be raised."""
         return ProtocolError(f"probe: {self.where}", self.found, self.expected, self.fix)
 
@@ -315,7 +315,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
         if sum([len(numbers) for part in self.values for numbers in part.values.values()]) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
 
-    def of_drivers(self) -> list[CopyEvent]:
+    def driver_copies(self) -> list[CopyEvent]:
         """The copies that are none of a service: all, in a run without services."""
         if not self.processes:
             return self.copies
@@ -331,23 +331,23 @@ class Record(RecordPart, frozen=True, kw_only=True):
         lines = [line.strip() for copy in copies for line in copy.stderr_tail.splitlines()]
         return next((line[:most] for line in reversed(lines) if line), "")
 
-    def with_figures(self, **figures: Any) -> Self:
+    def replace_values(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
         return replace(self, run=replace(self.run, **figures))
 
-    def with_settings(self, settings: list[MachineSetting]) -> Self:
+    def replace_settings(self, settings: list[MachineSetting]) -> Self:
         """The same record with the settings of the machine that the run changed."""
         return replace(self, settings=settings)
 
-    def with_counters(self, counters: dict[str, int] | None) -> Self:
+    def replace_counters(self, counters: dict[str, int] | None) -> Self:
         """The same record with what the kernel counted meanwhile."""
         return replace(self, counters=counters)
 
-    def failed(self, reason: str) -> Self:
+    def mark_failed(self, reason: str) -> Self:
         """The same record, of a run that has failed."""
-        return self.with_figures(status="failed", reason=reason[:MAX_TEXT])
+        return self.replace_values(status="failed", reason=reason[:MAX_TEXT])
 
-    def without_tails(self) -> Self:
+    def drop_stderr(self) -> Self:
         """The same record without what the copies wrote to stderr."""
         return replace(self, copies=[replace(copy, stderr_tail="") for copy in self.copies])
 
@@ -364,7 +364,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
         return max(parts, key=lambda words: len(msgspec.json.encode(parts[words])))
 
 
-def unmeasured(reason: str, header: Header | None = None) -> Record:
+def make_failed_record(reason: str, header: Header | None = None) -> Record:
     """The record of a run of which no probe told anything, or its `header` only."""
     unknown = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
     return Record(header=header or unknown, run=RunFigures(status="failed", reason=reason[:MAX_TEXT]))

@@ -79,7 +79,7 @@ class Reproduction(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_protocol_1(cls, raw: Any) -> Any:
+    def _read_protocol_1(cls, raw: Any) -> Any:
         return rename_in_document(raw) if isinstance(raw, dict) and raw.get("protocol") == 1 else raw
 
     def counts(self) -> Counter[Outcome]:
@@ -87,10 +87,10 @@ class Reproduction(Model):
         return Counter(outcome for study in self.studies for outcome in study.outcomes.values())
 
 
-def worst(outcomes: list[Outcome]) -> Outcome:
+def worst_outcome(outcomes: list[Outcome]) -> Outcome:
     """What a claim came to of which several parts were decided.
 
-    >>> worst(["holds", "does not hold"]), worst(["holds", "holds"]), worst([])
+    >>> worst_outcome(["holds", "does not hold"]), worst_outcome(["holds", "holds"]), worst_outcome([])
     ('does not hold', 'holds', 'not yet')
     """
     return min(outcomes, key=OUTCOMES.index, default="not yet")

@@ -21,19 +21,19 @@ Counts = Mapping[int, int]
 
 def steady_counts(events: Iterable[HistogramEvent]) -> Counts:
     """Add up the answers of the steady phase, of all copies and operations; empty where none is told."""
-    found: Counter[int] = Counter()
+    total: Counter[int] = Counter()
     for event in events:
         if event.phase == STEADY:
-            found.update(dict(zip(event.index, event.count, strict=True)))
-    return dict(found)
+            total.update(dict(zip(event.index, event.count, strict=True)))
+    return dict(total)
 
 
-def added(parts: Iterable[Counts]) -> Counts:
+def sum_counts(parts: Iterable[Counts]) -> Counts:
     """Add up the counts of several runs."""
-    found: Counter[int] = Counter()
+    total: Counter[int] = Counter()
     for counts in parts:
-        found.update(counts)
-    return dict(found)
+        total.update(counts)
+    return dict(total)
 
 
 def quantile(counts: Counts, share: float) -> float | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol.journal import MAX_LINE_BYTES
-from scalograph.protocol.written_file import replaced
+from scalograph.protocol.written_file import replace_file
 
 ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
@@ -92,9 +92,9 @@ def refuse_taken(results: Results, goes_on: Sequence[str] = ()) -> None:
         again = shlex.join(["scalograph", *words, "--resume", "-o", str(results.folder)])
         fix = f"choose another -o, or go on with: {again}"
         raise StudyError.one(str(results.journal), "exists", "a folder without a journal", fix)
-    for one in (results.findings, results.report):
-        if is_owned(one):
-            raise owned(one)
+    for file in (results.findings, results.report):
+        if is_owned(file):
+            raise foreign_file_error(file)
 
 
 def is_begun(journal: Path) -> bool:
@@ -110,14 +110,14 @@ def is_owned(file: Path) -> bool:
     return file.exists() and not file.is_symlink()
 
 
-def owned(file: Path) -> StudyError:
+def foreign_file_error(file: Path) -> StudyError:
     """What is said where a new file would replace one that is not ours."""
     return StudyError.one(
         str(file.parent), f"holds a {file.name} of its own", "a folder without one", "choose another -o"
     )
 
 
-def latest(name: str, folder: Path | None = None) -> Results:
+def locate_latest(name: str, folder: Path | None = None) -> Results:
     """The results to resume or read: the given folder, or the latest of a study.
 
     Raises:
@@ -134,7 +134,7 @@ def latest(name: str, folder: Path | None = None) -> Results:
     return results
 
 
-def at(path: Path) -> Results:
+def locate_results(path: Path) -> Results:
     """The results that a path means: a folder, or a journal in one.
 
     Raises:
@@ -152,24 +152,26 @@ def at(path: Path) -> Results:
     return Results(path if stat.S_ISDIR(mode) else path.parent)
 
 
-def journal_of(path: Path) -> Path:
+def locate_journal(path: Path) -> Path:
     """The journal that a path means.
 
     Raises:
         ProtocolError: there is none, or the file is none by its name.
     """
-    found = at(path)
-    if path == found.folder:
-        at(found.journal)
-        return found.journal
+    results = locate_results(path)
+    if path == results.folder:
+        locate_results(results.journal)
+        return results.journal
     if path.suffix not in _ENDINGS:
-        folder = shlex.quote(str(found.folder)) if found.journal.exists() else "the folder that a study was run into"
+        folder = (
+            shlex.quote(str(results.folder)) if results.journal.exists() else "the folder that a study was run into"
+        )
         raise _no_results(path, "no journal", f"give {folder}")
     return path
 
 
-def _no_results(path: Path, found: str, fix: str = "run the study first") -> ProtocolError:
-    return ProtocolError(str(path), found, "a results folder or a journal (.jsonl, .jsonl.gz)", fix)
+def _no_results(path: Path, observed: str, fix: str = "run the study first") -> ProtocolError:
+    return ProtocolError(str(path), observed, "a results folder or a journal (.jsonl, .jsonl.gz)", fix)
 
 
 def is_writable(folder: Path) -> bool:
@@ -193,7 +195,7 @@ def write_bytes(file: Path, content: bytes) -> None:
         HostError: the disk refuses; the old file is untouched.
     """
     try:
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write(content)
     except OSError as error:
         raise HostError(

@@ -39,8 +39,8 @@ def read_findings(file: Path) -> Findings:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        found = f"broken findings: {where}: {first['msg']}" if where else f"broken findings: {first['msg']}"
-        raise ProtocolError(str(file), found, "protocol/findings.md", again) from error
+        observed = f"broken findings: {where}: {first['msg']}" if where else f"broken findings: {first['msg']}"
+        raise ProtocolError(str(file), observed, "protocol/findings.md", again) from error
 
 
 NAME, PAGE = "reproduction.json", "reproduce.html"
@@ -48,16 +48,16 @@ AGAIN = "make it anew: scalograph reproduce --resume"
 REPRODUCTION_FILE_MAX_BYTES = 64 << 20
 
 
-def write_reproduction(made: Reproduction, folder: Path) -> None:
+def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Replace the file as a whole.
 
     Raises:
         HostError: the disk refuses; the old file is untouched.
     """
-    write_text(folder / NAME, made.model_dump_json(indent=1) + "\n")
+    write_text(folder / NAME, reproduction.model_dump_json(indent=1) + "\n")
 
 
-def is_there(folder: Path) -> bool:
+def has_reproduction(folder: Path) -> bool:
     """Tell whether a folder holds one."""
     return (folder / NAME).is_file()
 

@@ -37,7 +37,7 @@ _PLAIN = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")
 
 
 @contextmanager
-def replaced(file: Path) -> Iterator[BinaryIO]:
+def replace_file(file: Path) -> Iterator[BinaryIO]:
     """Yield a new file that takes the name at the end: a reader sees the old one or the new one.
 
     What a killed writer left beside it is removed.
@@ -74,12 +74,12 @@ def _sweep_parts(file: Path) -> None:
     name = re.compile(re.escape(f".{file.name}.") + "[0-9a-f]{16}")
     with suppress(OSError):
         for part in [entry for entry in file.parent.iterdir() if name.fullmatch(entry.name)]:
-            with suppress(OSError), opened_to_append(part) as stream:
+            with suppress(OSError), open_to_append(part) as stream:
                 lock(stream, wait=False)
                 part.unlink()
 
 
-def opened_to_append(file: Path) -> BinaryIO:
+def open_to_append(file: Path) -> BinaryIO:
     """Open a plain file for reading and appending; it is made where there is none.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim
 from scalograph.report.picture_marks import PictureAxis, element, paint
 from scalograph.text.cell_numbers import cell_number
 from scalograph.text.escape import escape_controls
@@ -33,7 +33,7 @@ PUBLISHED, HERE = 106, 98  # from the right: where the published numbers end and
 GAP, APART, MARK, RIM = 9, 5, 8, 2.6
 LOG_FROM, SPARE, TICKS = 3.0, 0.06, 4
 
-Rows = Sequence[tuple[ClaimFigure, int]]  # figures, and how high the middle of each row stands
+Rows = Sequence[tuple[ClaimValue, int]]  # figures, and how high the middle of each row stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def claim_picture(claim: DecidedClaim) -> str:
     return element("svg", "".join(parts), viewBox=box, font_size=SIZE, aria_hidden="true", focusable="false")
 
 
-def _has_value(figure: ClaimFigure) -> bool:
+def _has_value(figure: ClaimValue) -> bool:
     return figure.here is not None and figure.here.value is not None
 
 
@@ -160,7 +160,7 @@ def _columns(axis: ClaimAxis, rows: Rows, is_decided: bool) -> Iterator[str]:
         yield _texts([(WIDTH, y + 4, SIGNS[figure.decision]) for figure, y in rows], "end", "ink")
 
 
-def _measured_text(figure: ClaimFigure, scale: Scale) -> str:
+def _measured_text(figure: ClaimValue, scale: Scale) -> str:
     number = figure.none if figure.none and not _has_value(figure) else cell_number(figure.here, scale, tight=True)
     return f"{shorten_middle(number, LETTERS)}{' !' if figure.doubt else ''}"
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from scalograph import __version__
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.compared_results import ConfigurationRatio, ResultComparison, curves, ordered
+from scalograph.protocol.compared_results import ConfigurationRatio, ResultComparison, sort_configurations, split_curves
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
@@ -45,13 +45,13 @@ def compared_plots(comparison: ResultComparison) -> list[tuple[str, Plot, Plot]]
 
     At most a dozen curves are drawn.
     """
-    if not (parts := list(curves(comparison))):
+    if not (parts := list(split_curves(comparison))):
         return []
     varied = [name for name in parts[0][0] if len({group[name] for group, _ in parts}) > 1]
     plots = []
     for group, curve in parts[:MOST_CURVES]:
         named = [short_setting(comparison.titles.get(n, n), group[n], comparison.units.get(n, "")) for n in varied]
-        if members := [row for row in ordered(curve) if row.ratio.value]:
+        if members := [row for row in sort_configurations(curve) if row.ratio.value]:
             plots.append((", ".join(named), _both(comparison, members), _ratio(comparison, members)))
     return plots
 

@@ -63,7 +63,7 @@ def fail_if_disk_full(record: Record, state: Path) -> Record:
     if record.run.status != "ok" or not is_full(state):
         return record
     written = mebibytes(disk_usage(state))
-    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
+    return record.mark_failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
 
 
 def is_named(launches: Sequence[Launch]) -> bool:

@@ -234,13 +234,13 @@ def _append_run(journal: EventSink, identity: Mapping[str, Any], record: Record)
 
     From here on only this one counts: a later session will know no other.
     """
-    for kept in (record, short := record.without_tails()):
+    for kept in (record, short := record.drop_stderr()):
         try:
             journal.append("run", **identity, record=kept)
         except EventTooLargeError as error:
             reason = f"its record is too large for the journal ({error}), most of it {short.largest()}"
         else:
             return kept
-    failed = Record(header=record.header, run=record.failed(reason).run)
+    failed = Record(header=record.header, run=record.mark_failed(reason).run)
     journal.append("run", **identity, record=failed)
     return failed

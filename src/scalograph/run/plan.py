@@ -90,7 +90,7 @@ class Plan:
         runs = identity.runs_difference(identity.differences(before, self.first_event("")))
         if runs is None:
             return None
-        with journal.understood(before, 1):
+        with journal.wrap_event_errors(before, 1):
             return runs if self.hash_of(parse_journaled_study(before["study"])) == before["study_hash"] else None
 
     def first_event(self, probe: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.errors import HostError, MissingError, Problem, StudyError
-from scalograph.protocol.written_file import replaced
+from scalograph.protocol.written_file import replace_file
 from scalograph.run.build import own_files
 from scalograph.run.interrupts import run_contained
 from scalograph.study.processes import fill
@@ -119,7 +119,7 @@ def _fill_folder(workload: Workload, values: Mapping[str, Any], target: Path) ->
 
 def _write_lines(file: Path, lines: Sequence[str]) -> None:
     try:
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
     except OSError as error:
         problem = f"cannot be written: {error.strerror}"

@@ -61,7 +61,7 @@ class PrintedResponses:
                 wrong.append(str(error))
         copies = [replace(copy, stdout=None) for copy in record.copies]
         read = replace(record, copies=copies, values=values)
-        return read.failed(wrong[0]) if wrong else read
+        return read.mark_failed(wrong[0]) if wrong else read
 
     def _read_value(self, name: str, text: str) -> float:
         try:
@@ -182,9 +182,9 @@ class Runner:
         spec = self.specification(run)
         with self._host.apply_settings(self._planned, run.configuration) as held:
             record = self._printed.read(self._host.measure(spec), spec.is_driver)
-        record = record.with_figures(quota_cpus=spec.launches[0].quota_cpus)
+        record = record.replace_values(quota_cpus=spec.launches[0].quota_cpus)
         record = self._check_levels(
-            spec, record.with_settings([MachineSetting(**vars(setting)) for setting in held or ()])
+            spec, record.replace_settings([MachineSetting(**vars(setting)) for setting in held or ()])
         )
         return drop_times(self._check_requirements(record), self._planned.design.study)
 
@@ -207,11 +207,11 @@ class Runner:
         if record.guest is None or record.run.status != "ok":
             return record
         judgment = judge(record, requirements(self._planned.design.study))
-        return record.failed(judgment.causes[0].text) if judgment.verdict == "failed" else record
+        return record.mark_failed(judgment.causes[0].text) if judgment.verdict == "failed" else record
 
     def _check_levels(self, spec: Specification, record: Record) -> Record:
         """Fail a run whose levels were not in force: it is no run of its configuration."""
         study, facts = self._planned.design.study, self._planned.facts
         wrong = read_back(study, spec.run.configuration, facts, spec.keep_controlled_copies(record))
         wrong += [*find_wrong_masks(spec.launches, record), *find_wrong_quotas(spec.launches, record)]
-        return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record
+        return record.mark_failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

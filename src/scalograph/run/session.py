@@ -229,7 +229,7 @@ def _read_source(source: Path, target: Path, ours: bool) -> bytes | None:
             return None
         content = read_whole(source, MAX_BYTES)
         if not ours and results.is_owned(target) and not _has_content(target, content):
-            raise results.owned(target)
+            raise results.foreign_file_error(target)
     except OSError as error:
         raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
     return content

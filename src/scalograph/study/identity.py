@@ -11,7 +11,7 @@ from typing import Any
 
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
-from scalograph.protocol.journal import understood
+from scalograph.protocol.journal import wrap_event_errors
 from scalograph.study.check_published import check_claims
 from scalograph.study.check_question import check_question_rules
 from scalograph.study.cross_checks import Mistake, check_references, table
@@ -142,7 +142,7 @@ class Difference:
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
     """Return what differs between the journal's first event and the one this start would write."""
-    with understood(before, 1):
+    with wrap_event_errors(before, 1):
         pairs = [
             *((key, before[key], now[key]) for key in ("seed", "study_hash")),
             ("configurations", _configurations(before), _configurations(now)),
@@ -165,7 +165,7 @@ def runs_difference(differing: Sequence[Difference]) -> Difference | None:
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
     """Return the remedy if one event is of the full study and the other of its quick form."""
-    with understood(before, 1):
+    with wrap_event_errors(before, 1):
         was, is_ = (parse_journaled_study(event["study"]) for event in (before, now))
         for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
             if study_hash(full) != study_hash(quick) == study_hash(quick_form(full)):

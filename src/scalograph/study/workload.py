@@ -137,7 +137,7 @@ class ClassPath:
         """Return the class path for these values, joined by colons.
 
         >>> path = ClassPath((({}, "/build"), ({"server": ["jetty"]}, "/jetty.jar")))
-        >>> path.under({"server": "jdk"}), path.under({"server": "jetty"})
+        >>> path.text_for({"server": "jdk"}), path.text_for({"server": "jetty"})
         ('/build', '/build:/jetty.jar')
         """
         return ":".join(entry for when, entry in self.entries if applies(when, values))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from scalograph.protocol.facts import LATEST, Jvm
-from scalograph.protocol.written_file import replaced
+from scalograph.protocol.written_file import replace_file
 from scalograph.system.platform_facts import run_for_text
 
 TIMEOUT_S = 20
@@ -139,7 +139,7 @@ def _read_cached(file: Path | None) -> dict[str, str]:
 def _write_cached(file: Path, properties: Mapping[str, str]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write(json.dumps(properties).encode())
     except OSError:
         pass  # asked again next time, which costs a tenth of a second

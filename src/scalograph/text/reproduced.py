@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from scalograph.protocol.findings import Findings, TableDoc
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 from scalograph.text.format import estimate, number
 from scalograph.text.quantities import count_noun
 from scalograph.text.scale import Scale, scale_for
@@ -101,7 +101,7 @@ def is_conclusive(claim: DecidedClaim) -> bool:
     return claim.decision in ("holds", "does not hold", "not resolved")
 
 
-def select_values(figures: Sequence[ClaimFigure], most: int) -> list[ClaimFigure]:
+def select_values(figures: Sequence[ClaimValue], most: int) -> list[ClaimValue]:
     """Choose values in their order, those that do not hold before the rest."""
     ranked = sorted(range(len(figures)), key=lambda i: (figures[i].decision == "holds", i))
     return [figures[i] for i in sorted(ranked[:most])]
@@ -130,7 +130,7 @@ def span(low: float | None, high: float | None, scale: Scale) -> str:
     return f"{number(low, scale)} to {number(high, scale)}{unit}"
 
 
-def published_text(figure: ClaimFigure, scale: Scale) -> str:
+def published_text(figure: ClaimValue, scale: Scale) -> str:
     """Format the published number; empty without one.
 
     >>> one = ClaimFigure(label="", published=1.81, published_low=1.8, published_high=1.82, decision="holds")
@@ -152,7 +152,7 @@ def figure_words(claim: DecidedClaim) -> list[str]:
     return [*(_figure(figure, scale, is_conclusive(claim)) for figure in shown), *more]
 
 
-def _figure(figure: ClaimFigure, scale: Scale, is_decided: bool) -> str:
+def _figure(figure: ClaimValue, scale: Scale, is_decided: bool) -> str:
     unit = f" {scale.unit}" if scale.unit else ""
     published = published_text(figure, scale)
     parts = [f"published {published}{unit}"] if published else []

@@ -168,9 +168,9 @@ def test_a_launch_says_its_quota_and_exclusive_cpus_go_without() -> None:
 
 
 def test_what_the_study_set_disturbs_nothing() -> None:
-    found = record().with_figures(throttled_ns=500_000_000)
+    found = record().replace_values(throttled_ns=500_000_000)
     assert [cause.cause for cause in judge(found).causes] == ["quota"]
-    assert judge(found.with_figures(quota_cpus=0.5)).causes == []
+    assert judge(found.replace_values(quota_cpus=0.5)).causes == []
 
 
 granted = pytest.mark.skipif(find_quota_refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")

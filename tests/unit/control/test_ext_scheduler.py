@@ -11,7 +11,7 @@ from scalograph.control.host_facts import read_host_facts
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import MachineSetting, unmeasured
+from scalograph.protocol.record import MachineSetting, make_failed_record
 
 FREE = HostFacts(cpus=())
 # A kernel that sees its program end takes its own scheduler again.
@@ -56,7 +56,7 @@ def test_one_that_the_kernel_throws_out_fails_the_run(home: Path) -> None:
     with SchedulerControl().apply_settings("scx_simple", FREE) as held:
         (home / "state").write_text("disabled\n")
     assert held is not None
-    record = unmeasured("").with_settings([MachineSetting(**vars(held))])
+    record = make_failed_record("").replace_settings([MachineSetting(**vars(held))])
     assert SchedulerControl().read_back("scx_simple", FREE, record) == [
         "scheduler: asked for scx_simple, at the end it was default"
     ]

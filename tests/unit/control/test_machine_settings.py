@@ -20,7 +20,7 @@ from scalograph.control.machine_control import MACHINE_SETTINGS, MachineControl
 from scalograph.control.store import CHANGES, Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.protocol.record import MachineSetting, unmeasured
+from scalograph.protocol.record import MachineSetting, make_failed_record
 from scalograph.study.load import parse
 
 from .paper_kernel import content, kernel_writes, planted, store
@@ -178,7 +178,7 @@ def test_false_leaves_a_setting_as_it_is(machine: Path) -> None:
     found = made("sysctl:vm.swappiness")
     with found.apply_settings(False, FACTS) as held:
         assert held is None
-    assert found.read_back(False, FACTS, unmeasured("")) == []
+    assert found.read_back(False, FACTS, make_failed_record("")) == []
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_host_that_may_not_write_refuses_all_but_false(tmp_path: Path, monkeyp
 )
 def test_a_run_says_what_was_in_force_instead(at_end: str, in_force: str, said: list[str]) -> None:
     setting = MachineSetting("vm.swappiness", "60", "10", in_force, at_end, "60")
-    record = unmeasured("").with_settings([setting, MachineSetting("thp", "a", "b", "c", "d", "e")])
+    record = make_failed_record("").replace_settings([setting, MachineSetting("thp", "a", "b", "c", "d", "e")])
     assert made("sysctl:vm.swappiness").read_back(10, FACTS, record) == said
 
 

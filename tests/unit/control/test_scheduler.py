@@ -23,7 +23,7 @@ from scalograph.control.scheduler import (
     why_no_ext,
 )
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Changed, Record
+from scalograph.protocol.record import PlacementChange, Record
 
 from ..records import placed
 
@@ -113,7 +113,8 @@ def test_nice_is_read_back_and_zero_is_a_level() -> None:
 
 def test_a_level_that_did_not_stay_in_force_is_told() -> None:
     found = record(policy="batch", nice=3)
-    kept, left = (replace(found.copies[0], changed=changed) for changed in (Changed(), Changed(policy="other", nice=5)))
+    changes = PlacementChange(), PlacementChange(policy="other", nice=5)
+    kept, left = (replace(found.copies[0], changed=changed) for changed in changes)
     for copy, of_nice, of_policy in (
         (kept, [], []),
         (left, ["nice: asked for 3, in force was 5"], ["policy: asked for batch, in force was other:0"]),

@@ -11,7 +11,7 @@ from scalograph.cli.main import _code
 from scalograph.exchange.complexity_claim import complexities, complexity_claim, complexity_tables
 from scalograph.exchange.csv_points import Points
 from scalograph.exchange.law_registry import LAWS
-from scalograph.protocol.plain import imported
+from scalograph.protocol.plain import load_object
 
 SIZES = np.repeat([16.0, 64, 256, 1024, 4096, 16384], 3)
 
@@ -84,4 +84,4 @@ def test_the_command_reads_times(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("law", LAWS)
 def test_every_row_resolves(law: str) -> None:
     row = LAWS[law]
-    assert all(callable(imported(place)) for place in (row.document, row.claim, row.tables))
+    assert all(callable(load_object(place)) for place in (row.document, row.claim, row.tables))

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 from pydantic import ValidationError
 
-from scalograph.cli.command_line_study.declaration import CommandStudy
-from scalograph.cli.command_line_study.declaration import study_text
+from scalograph.cli.command_line_study.declaration import CommandStudy, study_text
 from scalograph.cli.command_line_study.option_texts import read_response
 from scalograph.exchange.benchmark_values import printed_score
 from scalograph.exchange.readers.registry import read

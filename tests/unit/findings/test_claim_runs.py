@@ -4,13 +4,13 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.published.claim_texts import run_factor, runs_needed_text
-from scalograph.protocol.published_claim import ClaimFigure, Decision
+from scalograph.protocol.published_claim import ClaimValue, Decision
 
 OPEN: Decision = "not resolved"
 
 
-def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimFigure:
-    return ClaimFigure(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
+def figure(value: float, low: float | None, high: float | None, decision: Decision = OPEN) -> ClaimValue:
+    return ClaimValue(label="", here=Estimate(value, low, high, 0.95, 5, "t"), decision=decision)
 
 
 @pytest.mark.parametrize(

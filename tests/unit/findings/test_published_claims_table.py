@@ -4,13 +4,13 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.published.published_curves import claims_table
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision
 
 HERE = Estimate(1.9, 1.8, 2.0, n=5)
 
 
 def claim(*labels: str, decision: Decision = "holds", **changed: object) -> DecidedClaim:
-    figures = [ClaimFigure(label=label, published=1.8, here=HERE, decision="holds") for label in labels]
+    figures = [ClaimValue(label=label, published=1.8, here=HERE, decision="holds") for label in labels]
     fields: dict[str, Any] = {"id": "S0-2", "sentence": "Twice as fast.", "place": "table 15", "quantity": "wall time"}
     return DecidedClaim.model_validate(fields | {"figures": figures, "decision": decision, "low": 1.6} | changed)
 
@@ -35,20 +35,20 @@ def test_one_figure_is_told_in_the_row_of_its_claim() -> None:
 
 
 def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
-    figure = ClaimFigure(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
+    figure = ClaimValue(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
     (only,) = rows(claim(unit="s", figures=[figure], low=0.01))
     assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
     assert only["here"].value == 30.0 and only["here"].high == 40.0
 
 
 def test_what_was_shown_to_be_none_and_what_is_doubtful_is_said() -> None:
-    none = ClaimFigure(label="", published=220, none="no cliff", decision="does not hold")
+    none = ClaimValue(label="", published=220, none="no cliff", decision="does not hold")
     (only,) = rows(claim(figures=[none], doubt="rests on disturbed runs"))
     assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
 
 
 def test_of_very_many_figures_those_that_fail_are_told() -> None:
-    many = [ClaimFigure(label=f"{n}", decision="holds") for n in range(99)]
+    many = [ClaimValue(label=f"{n}", decision="holds") for n in range(99)]
     many[98] = many[98].model_copy(update={"decision": "does not hold"})
     labels = [row["figure"] for row in rows(claim(figures=many))]
     assert "98" in labels and labels[-1] == "35 more"

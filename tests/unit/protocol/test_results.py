@@ -46,12 +46,12 @@ def test_what_is_missing_is_named_as_it_was_asked_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ProtocolError, match=rf"^{missing}: no such file, expected a results folder or a journal"):
-        results.journal_of(Path(asked))
+        results.locate_journal(Path(asked))
     (tmp_path / "journal.jsonl").touch()
     if asked != ".":  # a mistyped name is never the folder that it would be in
         with pytest.raises(ProtocolError, match=rf"^{missing}: no such file"):
-            results.journal_of(Path(asked))
-    assert results.journal_of(Path()) == results.journal_of(Path("journal.jsonl")) == Path("journal.jsonl")
+            results.locate_journal(Path(asked))
+    assert results.locate_journal(Path()) == results.locate_journal(Path("journal.jsonl")) == Path("journal.jsonl")
 
 
 @pytest.mark.parametrize("name", ["report.html", "findings.json", "study.toml"])
@@ -59,16 +59,17 @@ def test_of_another_file_of_a_result_it_is_told_what_to_give_instead(tmp_path: P
     (tmp_path / name).write_text("<!doctype html>\n")
     told = "no journal, expected a results folder or a journal .*; give"
     with pytest.raises(ProtocolError, match=f"{name}: {told} the folder that a study was run into$"):
-        results.journal_of(tmp_path / name)
+        results.locate_journal(tmp_path / name)
     (tmp_path / "journal.jsonl").touch()
     with pytest.raises(ProtocolError, match=f"{name}: {told} {tmp_path}$"):
-        results.journal_of(tmp_path / name)
+        results.locate_journal(tmp_path / name)
 
 
 def test_a_path_is_a_folder_or_a_plain_file_in_one(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").touch()
     os.mkfifo(tmp_path / "pipe")
-    assert results.at(tmp_path) == results.at(tmp_path / "journal.jsonl") == results.Results(tmp_path)
+    found = [results.locate_results(path) for path in (tmp_path, tmp_path / "journal.jsonl")]
+    assert found == [results.Results(tmp_path)] * 2
     for name, found in (("typo", "no such file"), ("journal.jsonl/x", "no such file"), ("pipe", "no plain file")):
         with pytest.raises(ProtocolError, match=f"{name}: {found}, expected a results folder or a journal"):
-            results.at(tmp_path / name)
+            results.locate_results(tmp_path / name)

@@ -8,7 +8,7 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.protocol.journal import Journal
-from scalograph.protocol.written_file import is_at, opened_to_append, replaced
+from scalograph.protocol.written_file import is_at, open_to_append, replace_file
 
 pytestmark = pytest.mark.guarantee
 
@@ -37,7 +37,7 @@ def test_a_new_file_takes_the_name_of_a_link(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("kept")
     file = tmp_path / "findings.json"
     file.symlink_to("victim")
-    with replaced(file) as stream:
+    with replace_file(file) as stream:
         stream.write(b"new")
     assert not file.is_symlink() and file.read_text() == "new"
     assert (tmp_path / "victim").read_text() == "kept"
@@ -46,7 +46,7 @@ def test_a_new_file_takes_the_name_of_a_link(tmp_path: Path) -> None:
 def test_a_writer_who_fails_leaves_what_was_there(tmp_path: Path) -> None:
     file = tmp_path / "findings.json"
     file.write_text("old")
-    with pytest.raises(KeyboardInterrupt), replaced(file) as stream:
+    with pytest.raises(KeyboardInterrupt), replace_file(file) as stream:
         stream.write(b"half")
         raise KeyboardInterrupt
     assert file.read_text() == "old" and [*tmp_path.iterdir()] == [file]
@@ -57,9 +57,9 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
     dead, other = tmp_path / f".findings.json.{'0' * 16}", tmp_path / f".report.html.{'0' * 16}"
     dead.touch()
     other.touch()
-    with replaced(file) as first:
+    with replace_file(file) as first:
         first.write(b"first")
-        with replaced(file) as second:
+        with replace_file(file) as second:
             second.write(b"second")
         assert file.read_text() == "second" and not dead.exists()
     assert file.read_text() == "first" and {*tmp_path.iterdir()} == {file, other}
@@ -68,7 +68,7 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
 def test_an_open_file_knows_its_place(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "file"
     file.parent.mkdir()
-    with opened_to_append(file) as stream:
+    with open_to_append(file) as stream:
         assert is_at(stream, file)
         file.parent.rename(tmp_path / "moved")
         assert is_at(stream, file) is False and is_at(stream, tmp_path / "moved" / "file")

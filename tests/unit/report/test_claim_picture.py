@@ -5,7 +5,7 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, Decision
+from scalograph.protocol.published_claim import DECISIONS, ClaimValue, DecidedClaim, Decision
 from scalograph.report.claim_rows import HEAD, PUBLISHED, ROW, WIDTH, claim_picture, claim_rows
 from scalograph.report.html import page
 from scalograph.text.reproduced import MOST_TOLD
@@ -16,7 +16,7 @@ THREE = [("2 threads", 1.81, 1.9), ("8 threads", 1.6, 1.85), ("128 threads", 1.8
 def claim(decision: Decision = "holds", **changed: object) -> DecidedClaim:
     """Three figures, two of them inside the range."""
     figures = [
-        ClaimFigure(
+        ClaimValue(
             label=label, published=told, published_low=told * 0.99, published_high=told * 1.01,
             here=Estimate(here, here - 0.05, here + 0.05, n=5), decision="holds" if here > 1.6 else "does not hold",
         )
@@ -62,15 +62,15 @@ def test_numbers_and_decisions_are_written_beside_the_marks() -> None:
 
 
 def test_the_axis_is_logarithmic_from_a_factor_of_three_on() -> None:
-    wide = [ClaimFigure(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
+    wide = [ClaimValue(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
     a, b, c = places(claim(low=None, high=None, figures=wide), "paper")
     assert abs((b - a) - (c - b)) < 0.2
 
 
 def test_wide_intervals_and_zeros_stay_inside_the_frame() -> None:
     odd = [
-        ClaimFigure(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
-        ClaimFigure(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
+        ClaimValue(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
+        ClaimValue(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
     ]
     for low, high in ((0.0, None), (None, 0.0), (None, None)):
         drawn = claim_picture(claim(low=low, high=high, figures=odd))
@@ -79,7 +79,7 @@ def test_wide_intervals_and_zeros_stay_inside_the_frame() -> None:
 
 
 def test_many_figures_are_cut_and_those_that_fail_stay() -> None:
-    many = [ClaimFigure(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
+    many = [ClaimValue(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
     many[38] = many[38].model_copy(update={"decision": "does not hold"})
     found = texts(claim(figures=many))
     assert "38 tasks" in found and f"{MOST_TOLD} of 40 figures" in found
@@ -88,7 +88,7 @@ def test_many_figures_are_cut_and_those_that_fail_stay() -> None:
 
 def test_a_claim_without_any_number_has_no_picture() -> None:
     assert claim_picture(claim(figures=[])) == ""
-    assert claim_picture(claim(figures=[ClaimFigure(label="a", decision="not measured")])) == ""
+    assert claim_picture(claim(figures=[ClaimValue(label="a", decision="not measured")])) == ""
 
 
 def test_each_row_says_its_decision_in_words_and_its_picture_too() -> None:

@@ -57,9 +57,9 @@ def test_a_row_has_its_line_and_the_band_that_holds_it() -> None:
 
 def test_what_is_not_known_reaches_to_the_end_of_the_axis() -> None:
     even = drawn(sample.undecided())
-    assert even.rows[0].band == (sample.log_place(8192), [even.x(even.x.low), even.x(even.x.high)][1])
+    assert even.rows[0].band == (sample.log_place(8192), even.x(even.x.high))
     both = [BreakEvenLine(level=1, kind="undecided"), *sample.even_map().lines[1:]]
-    assert drawn(changed(lines=both)).rows[0].band == tuple([even.x(even.x.low), even.x(even.x.high)])
+    assert drawn(changed(lines=both)).rows[0].band == (even.x(even.x.low), even.x(even.x.high))
 
 
 @pytest.mark.parametrize("kind", ["always", "never", "several"])
@@ -82,7 +82,7 @@ def test_pairs_stand_where_they_were_measured() -> None:
 
 def test_a_level_that_rounding_has_moved_past_the_end_is_inside() -> None:
     even = drawn(changed(pairs=[BreakEvenPair(x=131072, y=8, ratio=0.5, n=1)]))
-    assert even.panels[0].pairs[0].x == [even.x(even.x.low), even.x(even.x.high)][1] == sample.log_place(131072)
+    assert even.panels[0].pairs[0].x == even.x(even.x.high) == sample.log_place(131072)
 
 
 def test_colors_begin_where_one_version_is_faster_by_more_than_counts_as_even() -> None:

@@ -51,7 +51,7 @@ def test_no_time_is_left_of_an_emulated_run() -> None:
 def test_its_verdict_says_so() -> None:
     judgment = judge(drop_times(booted("tcg"), STUDY))
     assert (judgment.verdict, judgment.causes[0].cause) == ("unverified", "functional")
-    failed = judge(drop_times(booted("tcg").failed("no memory"), STUDY))
+    failed = judge(drop_times(booted("tcg").mark_failed("no memory"), STUDY))
     assert (failed.verdict, failed.causes[0].text) == ("failed", "no memory")
 
 

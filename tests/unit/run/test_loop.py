@@ -192,7 +192,7 @@ def test_the_time_of_blocks_is_read_from_the_journal() -> None:
 
 def test_a_clock_that_was_set_forward_takes_no_budget() -> None:
     events = [{"event": "ask", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000")}]
-    set_forward = record().with_figures(clock_step_ns=3600 * 10**9)
+    set_forward = record().replace_values(clock_step_ns=3600 * 10**9)
     again = run_event("b0000-0000", record=set_forward)
     events.append({"event": "run", "at": "2026-01-01T01:00:02.000Z", **again})
     assert seconds_per_block(events) == {0: 2.0}

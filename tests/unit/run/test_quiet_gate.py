@@ -98,7 +98,7 @@ def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None
 
 def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> Record:
     figures = {"wall_outer_ns": wall_ns, "machine_busy_ns": busy_ns, "cpu_ns": 100_000_000, "observer_ns": 1_000_000}
-    return record().with_figures(**figures)
+    return record().replace_values(**figures)
 
 
 @pytest.mark.parametrize(("busy_ns", "looked"), [(110_000_000, False), (130_000_000, True), (None, True)])

@@ -210,7 +210,7 @@ def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, m
         with pytest.raises(StudyError):
             run(planned(tmp_path / "study"), begin(planned(tmp_path / "study"), tmp_path / "results"))
     with pytest.raises(StudyError, match="no journal"):
-        results.latest("small", tmp_path / "results")
+        results.locate_latest("small", tmp_path / "results")
     corrected = planned(tmp_path / "study", levels='"1"')
     assert run(corrected, begin(corrected, tmp_path / "results")).reason == "complete"
     with pytest.raises(StudyError, match=r"journal\.jsonl: exists"):

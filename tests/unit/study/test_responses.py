@@ -55,6 +55,6 @@ def test_drivers_are_told_from_services_and_a_service_that_failed_speaks_for_its
         {"copy": i, "command": command, "stderr_tail": said}
         for i, (command, said) in enumerate([(0, "out of paper\n"), (2, "refused\n")])
     ]
-    record = driven(copies=copies).failed("service web ended while drivers worked (exit code 7)")
-    assert [one.command for one in record.of_drivers()] == [2] and copy.command == 0
-    assert record.last_words(6) == "out of" and record.failed("killed").last_words(99) == "refused"
+    record = driven(copies=copies).mark_failed("service web ended while drivers worked (exit code 7)")
+    assert [one.command for one in record.driver_copies()] == [2] and copy.command == 0
+    assert record.last_words(6) == "out of" and record.mark_failed("killed").last_words(99) == "refused"

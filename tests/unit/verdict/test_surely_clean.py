@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from scalograph.protocol.record import Changed, CopyEvent, Iterations, Record, Values
+from scalograph.protocol.record import CopyEvent, Iterations, PlacementChange, Record, Values
 from scalograph.verdict import judge as judging
 from scalograph.verdict.judge import Requirements, is_surely_clean, judge
 from tests.unit.records import record
@@ -23,7 +23,9 @@ class _Odd:
     rng: random.Random
 
     def run(self) -> Record:
-        run = QUIET.with_figures(**{"wait_ns": 0, **figures(self.rng), **self._some(tree_wall_ns=(None, 0, 2 * WALL))})
+        run = QUIET.replace_values(
+            **{"wait_ns": 0, **figures(self.rng), **self._some(tree_wall_ns=(None, 0, 2 * WALL))}
+        )
         return msgspec.structs.replace(
             run, copies=self._copies(run.copies[0]), iterations=self._iterations(run.iterations[0]),
             values=[Values(0, {self.rng.choice(["rate", "requests"]): [1.0]})] if self._rarely() else [],
@@ -32,7 +34,9 @@ class _Odd:
     def _copies(self, one: CopyEvent) -> list[CopyEvent]:
         used, start, end = (0, WALL, 4 * WALL), (None, 5 * WALL // 100), (None, WALL // 2, 2**60)
         fields = self._some(user_ns=used, system_ns=used, start_ns=start, end_ns=end, in_force=(None,))
-        copy = msgspec.structs.replace(one, **fields, **self._some(changed=(Changed(nice=3), Changed(cpus=[7]))))
+        copy = msgspec.structs.replace(
+            one, **fields, **self._some(changed=(PlacementChange(nice=3), PlacementChange(cpus=[7])))
+        )
         return [copy, msgspec.structs.replace(copy, copy_index=1)] if self._rarely() else [copy]
 
     def _iterations(self, one: Iterations) -> list[Iterations]:
@@ -63,4 +67,4 @@ def test_what_is_surely_clean_is_clean_by_all_rules(monkeypatch: pytest.MonkeyPa
 
 def test_a_quiet_run_is_surely_clean_of_as_many_iterations_as_were_asked_for() -> None:
     assert is_surely_clean(QUIET, 3)
-    assert not is_surely_clean(QUIET, 2) and not is_surely_clean(QUIET.with_figures(steal_ns=1), 3)
+    assert not is_surely_clean(QUIET, 2) and not is_surely_clean(QUIET.replace_values(steal_ns=1), 3)

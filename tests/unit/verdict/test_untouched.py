@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.record import Neighbor
+from scalograph.protocol.record import InterferingProcess
 from scalograph.verdict import judge as judging
 from scalograph.verdict.judge import judge
 from tests.unit.records import record
@@ -26,13 +26,15 @@ def figures(rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.3:
         kinds = [(False, False), (True, False), (False, True)]
         taken = [(rng.choice(AMOUNTS[1:-1]) or 0, *rng.choice(kinds)) for _ in range(2)]
-        found["neighbors"] = [Neighbor(taken_ns=ns, kernel=kernel, observer=probe) for ns, kernel, probe in taken]
+        found["neighbors"] = [
+            InterferingProcess(taken_ns=ns, kernel=kernel, observer=probe) for ns, kernel, probe in taken
+        ]
     return found
 
 
 def test_a_run_that_is_untouched_is_judged_as_by_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, quiet = random.Random(1), record(1.0, 0.9)
-    runs = [quiet.with_figures(**{"wait_ns": 0, **figures(rng)}) for _ in range(4000)]
+    runs = [quiet.replace_values(**{"wait_ns": 0, **figures(rng)}) for _ in range(4000)]
     quickly = [judge(run) for run in runs]
     assert sum(judgment is judging._CLEAN for judgment in quickly) > 400
     monkeypatch.setattr(judging, "is_untouched", lambda run: False)

@@ -124,7 +124,7 @@ def _profile(reproduction: ReproductionRun, declared: Declared, folder: Path, wh
     try:
         say(f"{label}: {declared.study.name}: its profile")
         consent = reproduction.consent.restrict_to(declared.study)
-        keep_profile(results.at(folder), declared.file, where, LEAST_S, consent=consent)
+        keep_profile(results.locate_results(folder), declared.file, where, LEAST_S, consent=consent)
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 

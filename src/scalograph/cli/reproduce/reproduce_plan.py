@@ -36,7 +36,7 @@ def is_busy(folder: Path) -> bool:
 def disturbed_share(folder: Path) -> float:
     """Return the share of disturbed or failed runs, 0 to 1; 1 where results cannot be read."""
     try:
-        runs = saved_documents.read_findings(results.at(folder).findings).runs
+        runs = saved_documents.read_findings(results.locate_results(folder).findings).runs
     except ProtocolError:
         return 1.0
     bad = sum(runs.verdicts.get(name, 0) for name in ("disturbed", "invalid")) + runs.n_failed
@@ -96,7 +96,7 @@ MOST_RUNS = 10_000
 def inconclusive_claims(folder: Path) -> list[str]:
     """Return ids of a finished part's inconclusive claims; none where results cannot be read."""
     try:
-        return _open(saved_documents.read_findings(results.at(folder).findings))
+        return _open(saved_documents.read_findings(results.locate_results(folder).findings))
     except ProtocolError:
         return []
 
@@ -116,7 +116,7 @@ def restore_extension(folder: Path, declared: Declared) -> Declared:
     if not _is_in_blocks(declared):
         return declared
     for number, event in enumerate(journal.read(folder / "journal.jsonl"), 1):
-        with journal.understood(event, number):
+        with journal.wrap_event_errors(event, number):
             if event["event"] in ("study", "resume") and "study" in event:
                 study = parse_journaled_study(event["study"])
     begun = study.protocol
@@ -188,7 +188,7 @@ def _is_left(reproduction: ReproductionRun, name: str, busy_again: bool, more_s:
     """Update the state of a part, and return whether it is to be run."""
     folder = reproduction.folder / name
     settle(folder)
-    if folder.exists() and results.is_begun(results.at(folder).journal):
+    if folder.exists() and results.is_begun(results.locate_results(folder).journal):
         reproduction.update_part(name, state="begun")
     if not is_finished(folder, reproduction.catalogue.declared[name]):
         return True

@@ -10,8 +10,8 @@ from scalograph.protocol.compared_results import (
     ResultComparison,
     ResultComparisons,
     ShownAs,
-    curves,
-    ordered,
+    sort_configurations,
+    split_curves,
 )
 from scalograph.protocol.findings import Cell, Claim, Column, Matrix, MatrixCell, MatrixRow, TableDoc, Trust
 from scalograph.protocol.plain import Level
@@ -49,7 +49,7 @@ def spans(result: ResultComparison, only: Sequence[ShownAs] = ()) -> list[Result
     """
     groups: list[ResultSpan] = []
     is_next = False
-    for row in ordered(result):
+    for row in sort_configurations(result):
         if not row.ratio.value or (only and row.shown not in only):
             is_next = False
             continue
@@ -165,7 +165,7 @@ def _missing_sentence(result: ResultComparison) -> str:
 def _printed_sentence(result: ResultComparison) -> str:
     """Report values without intervals; empty where there are intervals, many curves, or flagged configurations."""
     lost = any(row.ratio.low is not None or row.doubt for row in result.configurations)
-    if lost or len(list(curves(result))) > 1:
+    if lost or len(list(split_curves(result))) > 1:
         return ""
     texts, every = [], spans(result)[:MOST_SPANS]
     for who, whose, is_more in ((result.reference, result.other, False), (result.other, result.reference, True)):
@@ -200,7 +200,7 @@ def _difference_sentence(result: ResultComparison) -> str:
         return f"{head}it {verb(result)} {_change_phrase(result, result.shift)}; {shape}."
     if not deciding:
         return f"{head}{_mean_phrase(result)}; no single configuration shows it."
-    parts = list(curves(result))
+    parts = list(split_curves(result))
     word: ShownAs = "slower" if result.answer == "slower" else "faster"
     groups = spans(result, (word,)) if len(parts) == 1 else []
     if groups and len(groups) <= MOST_SPANS:
@@ -243,7 +243,7 @@ def _law_sentence(result: ResultComparison) -> str:
     """Report the changed coefficients of a single curve's scaling law, or why none were compared."""
     if result.laws_left_out:
         return "Scaling laws are compared only of the primary response over whole curves."
-    if len(list(curves(result))) > 1 or not result.laws:
+    if len(list(split_curves(result))) > 1 or not result.laws:
         return ""
     ends = ((law.coefficient, estimate(law.reference), estimate(law.other)) for law in result.laws)
     changes = (f"{name} {before} \N{RIGHTWARDS ARROW} {after}" for name, before, after in ends)
@@ -283,7 +283,7 @@ def _matrix(comparisons: ResultComparisons) -> Matrix | None:
     if not any(result.configurations for result in comparisons.results):
         return None
     first = comparisons.results[0]
-    rows_of_all = (row for result in comparisons.results for row in ordered(result))
+    rows_of_all = (row for result in comparisons.results for row in sort_configurations(result))
     levels = list(dict.fromkeys(row.levels.get(first.along, "") for row in rows_of_all))
     last = len(levels) - 1
     columns = levels
@@ -302,7 +302,7 @@ def _matrix(comparisons: ResultComparisons) -> Matrix | None:
 def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iterator[tuple[float, MatrixRow]]:
     """Yield each row with the largest difference it shows."""
     for result in results:
-        if not (parts := list(curves(result))):
+        if not (parts := list(split_curves(result))):
             continue
         varied = [n for n in parts[0][0] if len({group[n] for group, _ in parts}) > 1]
         first = dict(zip(varied, shorten_titles(result.titles.get(n, n) for n in varied), strict=True))
@@ -373,7 +373,7 @@ def _table(result: ResultComparison, name: str) -> TableDoc:
     columns += [Column(name="ratio", kind="estimate"), Column(name="is", kind="text")]
     rows: list[list[Cell]] = [
         [*(row.levels[n] for n in factors), row.reference, row.other, row.ratio, row.doubt or row.shown]
-        for row in ordered(result)
+        for row in sort_configurations(result)
     ]
     title = f"{noun(result)}: {result.other} beside {result.reference}"
     return TableDoc(id=name, title=title, note=_TABLES_NOTE, columns=columns, rows=rows)

@@ -11,7 +11,7 @@ from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.study_verdict import count_disturbed, worst_cause
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimFigure
+from scalograph.protocol.published_claim import ClaimValue
 from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.quantities import count_noun
@@ -72,7 +72,7 @@ Bounds = tuple[float | None, float | None]
 MAX_FACTOR = 100.0  # beyond that a value lies at the very end of the range: no number is reported
 
 
-def run_factor(values: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
+def run_factor(values: Sequence[ClaimValue], bounds: Bounds) -> float | None:
     """Return how many times as many runs may decide a claim; intervals narrow with the root of the number.
 
     One value outside the range refutes the claim, so the nearest to being wholly outside decides it; if none is
@@ -89,7 +89,7 @@ def run_factor(values: Sequence[ClaimFigure], bounds: Bounds) -> float | None:
     return min(outside) if outside else max(times for times, _ in factors)
 
 
-def runs_needed_text(values: Sequence[ClaimFigure], bounds: Bounds) -> str:
+def runs_needed_text(values: Sequence[ClaimValue], bounds: Bounds) -> str:
     """Say how many times as many runs may decide a claim; empty if that is unknown."""
     times = run_factor(values, bounds)
     if times is None:
@@ -100,7 +100,7 @@ def runs_needed_text(values: Sequence[ClaimFigure], bounds: Bounds) -> str:
     return f"about {'twice' if n <= 2 else f'{n} times'} as many runs may decide it"
 
 
-def _value_run_factor(value: ClaimFigure, bounds: Bounds) -> tuple[float, bool] | None:
+def _value_run_factor(value: ClaimValue, bounds: Bounds) -> tuple[float, bool] | None:
     """Return the factor for one value, and whether it is inside the range."""
     here = value.here
     if here is None or here.value is None or here.low is None or here.high is None:
@@ -139,7 +139,7 @@ def why_not_measured(missing: Sequence[str]) -> str:
 
 
 def why_inconclusive(
-    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
+    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
 ) -> str:
     """Say why a claim is inconclusive, and how many times as many runs may decide it."""
     both = [pair for pair in zip(values, decided, strict=True) if pair[1].decision == "not resolved"]

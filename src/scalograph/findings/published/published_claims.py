@@ -39,7 +39,7 @@ from scalograph.findings.row import Row
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, Decision, OfferedValue
 from scalograph.questions.registry import is_search
 from scalograph.study.published_claim import CONTRAST, PublishedClaim
 from scalograph.text.quantities import count_noun
@@ -61,7 +61,7 @@ class OfferedQuantity(NamedTuple):
     """
 
     words: str
-    figures: Sequence[OfferedFigure] = ()
+    figures: Sequence[OfferedValue] = ()
     silent: str = ""
 
 
@@ -196,7 +196,7 @@ class _ClaimValues:
 
 
 def _decide_whole(
-    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimFigure]
+    table: Table, claim: PublishedClaim, values: Sequence[MeasuredValue], decided: Sequence[ClaimValue]
 ) -> tuple[Decision, str]:
     """Return the decision, and the reason if it is none."""
     decisions = [value.decision for value in decided]
@@ -218,7 +218,7 @@ def _decide_whole(
     return "holds", ""
 
 
-def _claim_doubt(decided: Sequence[ClaimFigure]) -> str:
+def _claim_doubt(decided: Sequence[ClaimValue]) -> str:
     n = sum(bool(figure.doubt) for figure in decided)
     if not n:
         return ""
@@ -228,7 +228,7 @@ def _claim_doubt(decided: Sequence[ClaimFigure]) -> str:
 
 def _decide_value(
     table: Table, claim: PublishedClaim, index: int, measured: MeasuredValue, bounds: Bounds, n_values: int
-) -> ClaimFigure:
+) -> ClaimValue:
     printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
     published = printed[0] if printed else None
     spread = None if published is None else abs(published) * claim.spread
@@ -238,7 +238,7 @@ def _decide_value(
     decision: Decision = "does not hold" if measured.none else _decide_interval(here, shared, bounds)
     if measured.disturbed and decision != "not measured":
         decision = "not resolved"
-    return ClaimFigure(
+    return ClaimValue(
         label=measured.label, published=published,
         published_low=None if published is None or not spread else published - spread,
         published_high=None if published is None or not spread else published + spread,

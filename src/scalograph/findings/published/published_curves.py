@@ -17,7 +17,7 @@ from scalograph.findings.published.published_quantities import (
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, PublishedCurve, PublishedPoint
+from scalograph.protocol.published_claim import ClaimValue, DecidedClaim, PublishedCurve, PublishedPoint
 from scalograph.text.reproduced import claim_scale, is_conclusive, select_values, span
 from scalograph.text.scale import SILENT
 
@@ -118,7 +118,7 @@ def _claim_rows(claim: DecidedClaim) -> Iterator[list[Any]]:
         yield [claim.id, f"{len(claim.figures) - MAX_VALUES} more", None, None, "", "", "", ""]
 
 
-def _value_cells(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]:
+def _value_cells(claim: DecidedClaim, figure: ClaimValue | None = None) -> list[Any]:
     if figure is None:
         return ["", None, None]
     scale = claim_scale(claim)

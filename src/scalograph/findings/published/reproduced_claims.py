@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.findings.published.claim_texts import missing_capability
 from scalograph.protocol.findings import Findings
-from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedStudy, worst
+from scalograph.protocol.reproduction import Outcome, ReproducedClaim, ReproducedStudy, worst_outcome
 from scalograph.study.catalogue import OpenedCatalogue, PublishedStudy, claim_number, claims_of
 from scalograph.study.published_claim import PublishedClaim
 
@@ -50,7 +50,7 @@ def _study(
         outcomes[claim.number].append(claim.outcome)
     return ReproducedStudy(
         id=study.id, name=study.name, title=study.title, year=study.year, line=study.line,
-        outcomes={name: worst(each) for name, each in outcomes.items()},
+        outcomes={name: worst_outcome(each) for name, each in outcomes.items()},
         claims=sorted(claims, key=lambda claim: (order.index(claim.number), claim.id)),
     )  # fmt: skip
 

@@ -130,11 +130,11 @@ def recheck(host: Host, kept: SavedNoise, alpha: float = ALPHA) -> Recheck | Non
         HostError: there is no compiler. Whoever calls it has the machine to itself.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    if kept.floor is None or kept.floor.one is None or kept.floor.one.reference is None:
+    if kept.floor is None or kept.floor.single_cpu is None or kept.floor.single_cpu.reference is None:
         return None
     planned = host.ready(plan_recheck(host.facts()), lambda text: None)
     scores, n_disturbed = score_runs(run_in_memory(planned, Runner(planned, host)))
-    return compare_with_floor(kept.floor.one.reference, kept.at, scores, n_disturbed, alpha)
+    return compare_with_floor(kept.floor.single_cpu.reference, kept.at, scores, n_disturbed, alpha)
 
 
 def plan_recheck(facts: HostFacts) -> Plan:

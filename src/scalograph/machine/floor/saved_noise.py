@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Floor
-from scalograph.protocol.written_file import replaced
+from scalograph.protocol.written_file import replace_file
 
 _MAX_BYTES = 64 << 10
 
@@ -78,7 +78,7 @@ def write_saved(file: Path, saved: BaseModel) -> None:
     """Write what is saved of this machine in place of an earlier file. Raises HostError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(file) as stream:
+        with replace_file(file) as stream:
             stream.write((saved.model_dump_json() + "\n").encode())
     except OSError as error:
         fix = "set XDG_STATE_HOME to a folder that can be written"

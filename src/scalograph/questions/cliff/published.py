@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.cliff.document import Cliffs
 
 QUANTITIES = {
@@ -17,14 +17,14 @@ LOCATION, JUMP = "place of a cliff, 99 % of its posterior", "time above over tim
 COUNT = "cliffs that the search has found"
 
 
-def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the first cliff, its size, and the number of cliffs, by name.
 
     An empty list: the search is decided, and there is no such value. A missing name: nothing is known of it.
     """
     # The end is open where a further cliff may be.
     n, moves = float(max(len(document.cliffs), document.wanders is not None)), float(document.wanders is not None)
-    count = [OfferedFigure(Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT))]
+    count = [OfferedValue(Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT))]
     if document.wanders:
         low, high = document.wanders
         jump = Estimate(document.jump, n=document.n, method=JUMP)
@@ -39,7 +39,7 @@ def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedFigure]]:
     else:
         warning = ("the search ended before it was sure",)
         likely = Estimate(document.likely, n=document.n, method=LOCATION, warnings=warning)
-        return {"cliff": [OfferedFigure(likely)], "cliffs": count}
-    wanders = OfferedFigure(Estimate(moves, moves, moves, method="runs on both sides of the jump"))
-    offers = {"cliff": [OfferedFigure(location)], "cliff_factor": [OfferedFigure(jump)]}
+        return {"cliff": [OfferedValue(likely)], "cliffs": count}
+    wanders = OfferedValue(Estimate(moves, moves, moves, method="runs on both sides of the jump"))
+    offers = {"cliff": [OfferedValue(location)], "cliff_factor": [OfferedValue(jump)]}
     return {**offers, "cliffs": count, "cliff_moves": [wanders]}

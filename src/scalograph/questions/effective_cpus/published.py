@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.effective_cpus.document import CREDIBLE, EffectiveCpus, EffectiveGroups
 
 QUANTITIES = {
@@ -15,13 +15,13 @@ SEARCHED = "found level by level, without a model"
 POSTERIOR = "posterior over programs, central credible range"
 
 
-def quantities(document: EffectiveGroups) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: EffectiveGroups) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the values of each group of the factors that are not searched, by name; none where not known."""
     answers = [(group, _effective(group, float(group.k_eff))) for group in document.groups if group.k_eff is not None]
     shares = [(group, _serial(group, *group.serial)) for group in document.groups if group.serial]
     used = [(group, group.used) for group in document.groups if group.used is not None]
     offers = {"effective_cpus": answers, "serial_share": shares, "cpus_used": used}
-    return {name: [OfferedFigure(e, group.group) for group, e in each] for name, each in offers.items() if each}
+    return {name: [OfferedValue(e, group.group) for group, e in each] for name, each in offers.items() if each}
 
 
 def _effective(group: EffectiveCpus, value: float) -> Estimate:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.parallel_build.document import Builds
 
 QUANTITIES = {
@@ -14,15 +14,15 @@ QUANTITIES = {
 WARM = "the first builds waited for no page: the page cache already held the tree and the compiler"
 
 
-def quantities(document: Builds) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: Builds) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer one load for each configuration with phases and more jobs than CPUs, and the faults of the study."""
     crowded = [load for load in document.loads if load.jobs > load.n_cpus and load.phases]
     counts = [load.n_major_faults for load in document.first if load.n_major_faults is not None]
     total = float(sum(counts))
-    faults = OfferedFigure(Estimate(value=total, low=total, high=total), unseen="" if total else WARM)
+    faults = OfferedValue(Estimate(value=total, low=total, high=total), unseen="" if total else WARM)
     offers = {
-        "load_over_jobs": [OfferedFigure(load.most_over_jobs, load.configuration) for load in crowded],
-        "load_last_over_first_third": [OfferedFigure(load.last_over_first, load.configuration) for load in crowded],
+        "load_over_jobs": [OfferedValue(load.most_over_jobs, load.configuration) for load in crowded],
+        "load_last_over_first_third": [OfferedValue(load.last_over_first, load.configuration) for load in crowded],
         "major_faults_of_first_builds": [faults] if counts else [],
     }
     return {name: figures for name, figures in offers.items() if figures}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.scaling.document import Swept
 
 QUANTITIES = {
@@ -11,12 +11,12 @@ QUANTITIES = {
 }
 
 
-def quantities(document: Swept) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: Swept) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the best level of each curve, and one value for each level with two neighbors.
 
     By name; the interval of `best_level` spans the levels that cannot be told apart from the best.
     """
-    best = [OfferedFigure(curve.best, curve.group) for curve in document.curves if curve.best is not None]
+    best = [OfferedValue(curve.best, curve.group) for curve in document.curves if curve.best is not None]
     bumps = [(curve, bump) for curve in document.curves for bump in curve.bumps]
-    slower = [OfferedFigure(bump.slower, {**curve.group, curve.factor: bump.level}) for curve, bump in bumps]
+    slower = [OfferedValue(bump.slower, {**curve.group, curve.factor: bump.level}) for curve, bump in bumps]
     return {name: values for name, values in (("best_level", best), ("slower_than_both", slower)) if values}

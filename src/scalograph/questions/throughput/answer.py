@@ -15,7 +15,7 @@ from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
-from scalograph.protocol.response_times import added, quantile
+from scalograph.protocol.response_times import quantile, sum_counts
 from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import (
     MOST_GROUPS,
@@ -73,7 +73,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
 
 
 def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
-    counts = added(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
+    counts = sum_counts(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
     shares = {name: quantile(counts, share) for name, share in TOGETHER.items()}
     return {name: value for name, value in shares.items() if value is not None}
 

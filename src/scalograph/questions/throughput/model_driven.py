@@ -178,7 +178,7 @@ def _span(record: Record) -> tuple[int, int] | None:
 
 
 def _first_wrong(record: Record) -> str:
-    lines = [line for copy in record.of_drivers() for line in copy.stderr_tail.splitlines()]
+    lines = [line for copy in record.driver_copies() for line in copy.stderr_tail.splitlines()]
     text = next((line.partition(FIRST)[2] for line in reversed(lines) if FIRST in line), "")
     return "".join(c if c.isprintable() else "?" for c in text[:MOST_WORDS])
 

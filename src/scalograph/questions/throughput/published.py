@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 
 QUANTITIES = {
@@ -14,21 +14,21 @@ QUANTITIES = {
 DRIVER = "the driver gave out first"
 
 
-def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the values of each group of the factors other than the load.
 
     By name; the interval of a plateau spans the levels that may be the least. Where a rate still rises, and where
     the driver gave out first, these runs cannot show it.
     """
-    corners = [OfferedFigure(group.over_best, group.group) for group in document.corners]
+    corners = [OfferedValue(group.over_best, group.group) for group in document.corners]
     plateaus = [_plateau(group) for group in document.groups if len(group.points_with_runs) > 1]
-    knees = [OfferedFigure(group.knee, group.group) for group in document.groups if group.knee is not None]
+    knees = [OfferedValue(group.knee, group.group) for group in document.groups if group.knee is not None]
     offers = {"plateau": plateaus, "knee": knees, "corner_over_best": corners}
     return {name: each for name, each in offers.items() if each}
 
 
-def _plateau(group: LoadedGroup) -> OfferedFigure:
+def _plateau(group: LoadedGroup) -> OfferedValue:
     at = group.point(group.at)
     if at is not None and at.driver_limits in ("late", "CPU"):
-        return OfferedFigure(Estimate(warnings=(DRIVER,)), group.group, DRIVER)
-    return OfferedFigure(group.plateau, group.group)
+        return OfferedValue(Estimate(warnings=(DRIVER,)), group.group, DRIVER)
+    return OfferedValue(group.plateau, group.group)

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import title
+from scalograph.findings.names import short_levels, title
 from scalograph.findings.speedup_rule import primary_response
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import limit_sentences, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import causes_failures
-from scalograph.questions.tunables.sentences import setting_name
 from scalograph.text.cell_numbers import NOT_RESOLVED
 from scalograph.text.quantities import change, count_noun, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import join_first
@@ -74,17 +73,16 @@ def _part(table: Table, part: Tunables, factor: FactorEffect) -> str:
     fresh = next((setting for setting in own if setting.alone is not None), None)
     if fresh is not None:
         if _is_gain(fresh.alone):
-            return f"{setting_name(table, fresh)} {_verb(table)} {_difference(table, fresh.alone)}"
-        return f"{setting_name(table, fresh)} seemed better, fresh runs do not confirm it"
+            return f"{short_levels(table, fresh.levels)} {_verb(table)} {_difference(table, fresh.alone)}"
+        return f"{short_levels(table, fresh.levels)} seemed better, fresh runs do not confirm it"
     ordered = sorted((setting for setting in own if setting.gain), key=lambda setting: _value(setting.gain))
     if ordered and ordered[-1].label == "positive":
         best = ordered[-1]
-        return (
-            f"{setting_name(table, best)} seems to {_verb(table)[:-1]} {_difference(table, best.gain)}, not confirmed"
-        )
+        name = short_levels(table, best.levels)
+        return f"{name} seems to {_verb(table)[:-1]} {_difference(table, best.gain)}, not confirmed"
     if not ordered or ordered[0].label != "negative":
         return f"{title(table, factor.factor)}, by how much is not resolved"
-    is_best, name = all(setting.label == "negative" for setting in own), setting_name(table, ordered[0])
+    is_best, name = all(setting.label == "negative" for setting in own), short_levels(table, ordered[0].levels)
     return f"{name} {_verb(table)} {_difference(table, ordered[0].gain)}{', the default is best' * is_best}"
 
 
@@ -119,14 +117,15 @@ def _other_factors(table: Table, part: Tunables) -> Iterator[str]:
 
 def _unknown_phrase(table: Table, settings: Sequence[SettingEffect]) -> str:
     """Name settings of which nothing is known, as an exception."""
-    names = [setting_name(table, setting) for setting in settings if not setting.gain]
+    names = [short_levels(table, setting.levels) for setting in settings if not setting.gain]
     return f", {join_first(names, MOST_NAMED)} aside," if names else ""
 
 
 def _fails(table: Table, part: Tunables) -> Iterator[str]:
     culprits = [setting for setting in part.settings if causes_failures(setting.fails_p, len(part.settings))]
     if culprits:
-        yield f"Runs fail with {join_first([setting_name(table, setting) for setting in culprits], MOST_NAMED)}."
+        names = [short_levels(table, setting.levels) for setting in culprits]
+        yield f"Runs fail with {join_first(names, MOST_NAMED)}."
 
 
 def _difference(table: Table, gain: Estimate | None) -> str:
@@ -177,7 +176,7 @@ def _matrix(table: Table, part: Tunables) -> Matrix:
     rows = []
     for setting in ordered[:MOST_ROWS]:
         cells = [MatrixCell(estimate=x) for x in (setting.gain, setting.alone)[: len(columns)]]
-        rows.append(MatrixRow(label=setting_name(table, setting), cells=cells))
+        rows.append(MatrixRow(label=short_levels(table, setting.levels), cells=cells))
     what = performance(title(table, primary_response(table)), table.study.responses[primary_response(table)].better)
     return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 

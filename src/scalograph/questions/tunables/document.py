@@ -36,6 +36,11 @@ class SettingEffect(Model):
     )
     left_out: bool = Field(default=False, description="whether it got no more runs because they fail")
 
+    @property
+    def levels(self) -> dict[str, Level]:
+        """Return the setting as the level of its factor."""
+        return {self.factor: self.level}
+
 
 class FactorEffect(Model):
     """One factor over its levels; values are percent of the performance."""

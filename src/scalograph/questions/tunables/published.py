@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate, proportion
 from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.study.published_claim import CONTRAST
 from scalograph.text.quantities import inverse
@@ -20,26 +20,26 @@ QUANTITIES = {
 RANK = "places that the factors may have, all together"
 
 
-def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer values of the study, and of each setting by the levels that it alone would have; by name."""
     gains = sorted(_gains(document), key=_value)
     fresh = sorted((setting.alone for setting in document.settings if setting.alone), key=_value)
-    offers: dict[str, list[OfferedFigure]] = {
-        "best_gain": [OfferedFigure((fresh or gains)[-1])] if gains else [],
-        "worst_gain": [OfferedFigure(gains[0])] if gains else [],
+    offers: dict[str, list[OfferedValue]] = {
+        "best_gain": [OfferedValue((fresh or gains)[-1])] if gains else [],
+        "worst_gain": [OfferedValue(gains[0])] if gains else [],
         "worst_other_gain": [], "failed_share": [], "sensitivity_rank": [], CONTRAST: [],
     }  # fmt: skip
     for setting in document.settings:
         others, fails, levels = _gains(document, setting.factor), setting.fails, _levels(document, setting)
-        offers["worst_other_gain"] += [OfferedFigure(min(others, key=_value), levels)] if others else []
+        offers["worst_other_gain"] += [OfferedValue(min(others, key=_value), levels)] if others else []
         if fails is not None:
             share = proportion(setting.n_failed, setting.n_failed, document.n_failed, fails.confidence)
-            offers["failed_share"].append(OfferedFigure(share, levels))
+            offers["failed_share"].append(OfferedValue(share, levels))
         if rank := _rank(document, setting):
-            offers["sensitivity_rank"].append(OfferedFigure(rank, levels))
+            offers["sensitivity_rank"].append(OfferedValue(rank, levels))
     for x in document.contrasts:  # either group over the other
-        offers[CONTRAST] += [OfferedFigure(x.ratio, of_groups=(x.first, x.second))]
-        offers[CONTRAST] += [OfferedFigure(inverse(x.ratio), of_groups=(x.second, x.first))]
+        offers[CONTRAST] += [OfferedValue(x.ratio, of_groups=(x.first, x.second))]
+        offers[CONTRAST] += [OfferedValue(inverse(x.ratio), of_groups=(x.second, x.first))]
     return {name: each for name, each in offers.items() if each}
 
 

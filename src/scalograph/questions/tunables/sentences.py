@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from scalograph.findings.names import short_levels, title
 from scalograph.findings.table import Table
-from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.questions.tunables.document import Tunables
 from scalograph.questions.tunables.model_array import causes_failures
 from scalograph.text.format import estimate
 from scalograph.text.quantities import count_noun, two_digits
@@ -26,7 +26,8 @@ def failure_sentences(table: Table, part: Tunables) -> Iterator[str]:
     """Name the settings that cause failures, for sure."""
     for setting in part.settings:
         if causes_failures(setting.fails_p, len(part.settings)):
-            yield f"With {setting_name(table, setting)} {setting.n_failed} of {count_noun(setting.n, 'run')} failed."
+            name = short_levels(table, setting.levels)
+            yield f"With {name} {setting.n_failed} of {count_noun(setting.n, 'run')} failed."
 
 
 def _contrast_sentences(table: Table, part: Tunables) -> Iterator[str]:
@@ -48,7 +49,7 @@ def _noise_sentences(table: Table, part: Tunables) -> Iterator[str]:
     seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
     _, middle, most = part.best_of_noise
     looks = f"looks {two_digits(seen)} % better" if seen > 0 else "looks no better than the default"
-    who = f"The best of {len(measured)} settings, {setting_name(table, best)},"
+    who = f"The best of {len(measured)} settings, {short_levels(table, best.levels)},"
     by_noise = f"the best would look {two_digits(middle)} % better, at most {two_digits(most)} %"
     yield f"{who} {looks}; if none had an effect, {by_noise}."
 
@@ -58,7 +59,7 @@ def _no_change_sentences(table: Table, part: Tunables) -> Iterator[str]:
     idle = [s for s in part.settings if s.gain and s.label in ("equivalent", "uncertain") and not s.moved]
     if part.watched and idle:
         responses = join_names([title(table, name) for name in (part.response, *part.watched)])
-        names = join_first([setting_name(table, setting) for setting in idle], MOST_NAMED)
+        names = join_first([short_levels(table, setting.levels) for setting in idle], MOST_NAMED)
         yield f"No change of {responses} is seen with {names}."
 
 
@@ -67,8 +68,3 @@ def _count_sentences(part: Tunables) -> Iterator[str]:
         fresh = f", {part.n_fresh} fresh ones test the gains" if part.n_fresh else ""
         runs = f"{count_noun(part.n_runs, 'run')} compare settings ({part.n_default} of the default){fresh}"
         yield f"{runs}; runs of one setting differ by {two_digits(part.noise_percent)} %."
-
-
-def setting_name(table: Table, setting: SettingEffect) -> str:
-    """Name a setting."""
-    return short_levels(table, {setting.factor: setting.level})

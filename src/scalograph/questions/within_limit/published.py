@@ -5,14 +5,14 @@ A claim such as "it carries 600 requests a second within its limits" holds where
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.protocol.published_claim import OfferedValue
 from scalograph.questions.within_limit.document import WithinLimit
 
 QUANTITIES = {"limit_level": "level at which the response is at its limit"}
 OUTSIDE = "it lies outside the levels that were tried"
 
 
-def quantities(document: WithinLimit) -> Mapping[str, Sequence[OfferedFigure]]:
+def quantities(document: WithinLimit) -> Mapping[str, Sequence[OfferedValue]]:
     """Offer the level at which the limit is reached; not testable where it lies outside the range."""
     outside = document.crossing.value is None
-    return {"limit_level": [OfferedFigure(document.crossing, {}, OUTSIDE if outside else "")]}
+    return {"limit_level": [OfferedValue(document.crossing, {}, OUTSIDE if outside else "")]}

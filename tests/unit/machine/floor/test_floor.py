@@ -65,7 +65,7 @@ def test_a_difference_of_a_and_b_is_an_objection() -> None:
     scores = quiet()
     scores[:, 0] *= 1.05
     found = noise_floor(table(list(rows(scores))))
-    assert found.one and found.one.difference and found.one.difference.is_false
+    assert found.single_cpu and found.single_cpu.difference and found.single_cpu.difference.is_false
     (said,) = found.warnings
     assert said.startswith("on 1 CPU A differs from B by") and said.endswith("the method is wrong")
 
@@ -75,8 +75,8 @@ def test_a_drift_cancels_between_a_and_b() -> None:
     scores = quiet() * np.exp(np.linspace(0, 0.06, 50))[:, None]
     found = noise_floor(table(list(rows(scores))))
     assert found.warnings == ()
-    assert found.one and found.one.spread and found.one.reference
-    assert found.one.reference.spread.sd_log_percent < found.one.spread.sd_log_percent
+    assert found.single_cpu and found.single_cpu.spread and found.single_cpu.reference
+    assert found.single_cpu.reference.spread.sd_log_percent < found.single_cpu.spread.sd_log_percent
 
 
 def test_false_objections_are_rare() -> None:
@@ -88,7 +88,8 @@ def test_false_objections_are_rare() -> None:
 def test_a_busy_machine_has_no_floor() -> None:
     every = [changed(row, verdict="disturbed", causes=(NEIGHBOR,)) for row in rows(quiet())]
     found = noise_floor(table(every))
-    assert found.one and (found.one.spread, found.one.difference, found.one.reference) == (None, None, None)
+    alone = found.single_cpu
+    assert alone and (alone.spread, alone.difference, alone.reference) == (None, None, None)
     assert found.warnings == ("on 1 CPU only 0 of 100 runs count: too few for a floor",)
     shown = dict(line[:2] for line in in_words(found))
     assert shown["runs differ by (sd of logs)"] == shown["A over B (99 %)"] == shown["median time"] == "not known"

@@ -61,7 +61,7 @@ class Machine(Simulated):
         status, disturbed = "failed" if n >= self.failing_from else "ok", 0.3 if len(self.made) in self.busy else 0.0
         faults = 100 if n < min(self.jumps, default=0) else 1000
         found = record(wall, wall, cpus=(0, 1), status=status, neighbor_s=disturbed)
-        return found.with_figures(n_minor_faults=faults)
+        return found.replace_values(n_minor_faults=faults)
 
 
 def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:

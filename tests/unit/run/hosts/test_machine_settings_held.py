@@ -10,7 +10,7 @@ from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.run_notes import settings_changes, settings_sentences
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.protocol.record import MachineSetting, Record, unmeasured
+from scalograph.protocol.record import MachineSetting, Record, make_failed_record
 from scalograph.run.hosts.local.local_host import LocalHost
 from scalograph.run.hosts.local.probe import find_probe
 from scalograph.run.plan import Plan, plan
@@ -126,5 +126,5 @@ def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) 
     left.settings = (("vm.swappiness", "60", "77"),)
     assert [*settings_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
     assert [*settings_sentences([])] == []
-    ended = unmeasured("").with_settings([MachineSetting("vm.swappiness", "60", "10", "10", "10", "")])
+    ended = make_failed_record("").replace_settings([MachineSetting("vm.swappiness", "60", "10", "10", "10", "")])
     assert settings_changes(ended) == (), "a guest and its settings end with the run"

@@ -233,7 +233,7 @@ class GuestHost(LocalHost):
             record = measure(self._line(spec, folder), process, record_signal)
             read_back(self._settings, boot)
             if spec.counted:
-                record = record.with_counters(
+                record = record.replace_counters(
                     counter_changes(*(read_counters(boot / when) for when in ("in_force", "at_end")))
                 )
             return replace_part(record, guest=process.guest())

@@ -151,8 +151,9 @@ def _download_listed(options: Sequence[str], level: str, work: Path) -> tuple[st
 def newest_package(level: str, names: Sequence[str]) -> str:
     """Return the newest package of a level among those that are offered.
 
-    >>> newest_package("rt", ["linux-image-6.1.0-9-rt-amd64", "linux-image-6.1.0-10-rt-amd64",
-    "linux-image-6.1.0-11-amd64"]) 'linux-image-6.1.0-10-rt-amd64'
+    >>> names = ["linux-image-6.1.0-9-rt-amd64", "linux-image-6.1.0-10-rt-amd64", "linux-image-6.1.0-11-amd64"]
+    >>> newest_package("rt", names)
+    'linux-image-6.1.0-10-rt-amd64'
 
     Raises HostError: there is none.
     """

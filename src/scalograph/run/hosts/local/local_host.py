@@ -248,7 +248,7 @@ class LocalHost:
                 record = self._run_prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
                 wrong = _clean_up(spec, steps, folder)
-            return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
+            return record if wrong is None or record.run.status != "ok" else record.mark_failed(wrong)
 
     def _run_prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
         try:
@@ -271,7 +271,7 @@ class LocalHost:
     def _run_counted(self, spec: Specification, folder: Path) -> Record:
         before = read_counters() if spec.counted else None
         record = self._run_services(spec, folder)
-        return record.with_counters(counter_changes(before, read_counters())) if spec.counted else record
+        return record.replace_counters(counter_changes(before, read_counters())) if spec.counted else record
 
     def _run_services(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
@@ -319,7 +319,7 @@ def _explain_failure(record: Record, n_ended: int) -> Record:
     if record.run.status != "failed" or n_ended == 0:
         return record
     reason = f"processes that prepare left running had been ended: {n_ended}"
-    return record.failed(f"{record.run.reason}; {reason}" if record.run.reason else reason)
+    return record.mark_failed(f"{record.run.reason}; {reason}" if record.run.reason else reason)
 
 
 def _callers_folder() -> Path:

@@ -32,10 +32,10 @@ def build_planned(planned: Plan, tell: Callable[[str], None]) -> Plan:
         try:
             return replace(planned, program=build_program(planned.program, planned.facts, configurations, tell))
         except MissingError as error:
-            left = exclude_missing(planned.design, partial(_lacks, planned.program, error), error.said)
+            left = exclude_missing(planned.design, partial(_lacks, planned.program, error), error.sentence)
             if left is None:
                 raise _add_earlier(error, earlier) from error
-            earlier.append(error.said)
+            earlier.append(error.sentence)
             planned = replace(planned, design=left)
             planned.runs.runs_per_configuration()  # refuses what cannot be searched
 
@@ -44,7 +44,7 @@ def _add_earlier(error: MissingError, earlier: Sequence[str]) -> MissingError:
     """Return the error on what is missing at last, with what was missing before."""
     (problem,) = error.problems
     text = "\n".join([problem.found, *(f"also missing: {reason}" for reason in earlier)])
-    return MissingError(sorted(error.what), error.said, replace(problem, found=text) if earlier else problem)
+    return MissingError(sorted(error.what), error.sentence, replace(problem, found=text) if earlier else problem)
 
 
 def build_program(

@@ -18,7 +18,7 @@ from msgspec import to_builtins
 
 from scalograph.errors import HostError, ProtocolError, ScalographError
 from scalograph.protocol.events import parse_event, parse_events
-from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, unmeasured
+from scalograph.protocol.record import MAX_LINE_BYTES, Capabilities, ErrorEvent, Header, Record, make_failed_record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local.probe_process import LostError, ProbeAnswer, ProbeProcess
 from scalograph.run.interrupts import handled_signals, normalize_signal, pending_signal
@@ -85,7 +85,7 @@ def measure(
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
     if record.run.status == "interrupted" and not received and not _is_signaled_too():
-        return record.failed(f"its probe was told to end the run, not by us: {record.run.reason}")
+        return record.mark_failed(f"its probe was told to end the run, not by us: {record.run.reason}")
     return record
 
 
@@ -121,12 +121,12 @@ def lost_record(reason: str, first_line: bytes = b"") -> Record:
         header = parse_event(first_line)[1]
     except ProtocolError:
         header = None
-    return unmeasured(reason, header if isinstance(header, Header) else None)
+    return make_failed_record(reason, header if isinstance(header, Header) else None)
 
 
 def interrupted_record() -> Record:
     """Return the record of a run that a signal kept from being started."""
-    return lost_record("").with_figures(status="interrupted", reason="a signal came before it was started")
+    return lost_record("").replace_values(status="interrupted", reason="a signal came before it was started")
 
 
 def read_capabilities(probe: Sequence[str]) -> dict[str, Any]:

@@ -212,7 +212,7 @@ class RebootHost(SshHost):
         if record.boot_id in (None, self._running.boot_id):
             return record
         self._running = Boot("", str(record.boot_id))  # of which kernel is asked before the next run
-        return record.failed("that machine was booted anew, and not by us")
+        return record.mark_failed("that machine was booted anew, and not by us")
 
     def _boot_kernel(self, release: str) -> None:
         """Boot a kernel, and create the folder there anew. The lock there is held until that machine goes down."""

@@ -276,4 +276,4 @@ def _add_service_output(record: Record, last: Record, n: int) -> Record:
     """Return a failed run with the reason and output of its n services, which failed too."""
     services = [copy for copy in last.copies if copy.command < n]
     drivers = [replace_part(copy, copy_index=copy.copy_index + len(services)) for copy in record.copies]
-    return replace_part(record.failed(last.run.reason or ""), copies=[*services, *drivers])
+    return replace_part(record.mark_failed(last.run.reason or ""), copies=[*services, *drivers])
