@@ -1,8 +1,8 @@
 """How do `analyze` and `report` grow with the journal? Runs of 10 iterations, one in four with a timeline.
 
 Long: 1k, 10k, 30k and 100k runs of 100 configurations. Wide: 10 runs each of more and more configurations. The exponent
-is the
-slope of log time (user and system, which neighbors disturb least) over log runs from 10k on, where start-up no longer
+is the slope of log time (user and system, which neighbors disturb least) over log runs from 10k on, where start-up no
+longer
 counts: 1 is linear. Memory beyond the smallest journal's is given for each further run.
 """
 

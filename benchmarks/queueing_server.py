@@ -2,8 +2,8 @@
 
 queueing_server.py PORT SHAPE SERVERS:MS [SERVERS:MS ...]
 
-/pool tells of the first station as of a pool (workloads/load/README.md).
-Each request passes the stations one after the other. A station has so many servers, which take so many milliseconds on
+/pool tells of the first station as of a pool (workloads/load/README.md). Each request passes the stations one after the
+other. A station has so many servers, which take so many milliseconds on
 average: all alike (SHAPE fixed), or negative-exponential (exponential). A lock is a station with one server. Service
 begins when a request came or a server was free, by the clock and not by when this process woke up: it carries no less
 for waking up late. Exponential times come in blocks of twenty whose mean is exact, so that a short run carries what a

@@ -75,8 +75,8 @@ def _test_by_moments(moves: Matrix, total: float) -> tuple[float, float]:
     """Return p and the correlation of many blocks: over all orders the sum over neighbors is nearly normal.
 
     Each configuration sums to 0 over the blocks, so that sums over pairs, triples and quadruples of distinct blocks
-    follow
-    from the squares of all likenesses (the same for configurations as for blocks) and those of blocks with themselves.
+    follow from the squares of all likenesses (the same for configurations as for blocks) and those of blocks with
+    themselves.
     """
     n = moves.shape[1]
     lag = float((moves[:, :-1] * moves[:, 1:]).sum())

@@ -18,8 +18,7 @@ limit_to_one_thread()  # before the first import of numpy
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
 _MORE_OBJECTS = 200_000
 
-# As `Exit.INTERRUPTED` of scalograph.errors,
-# which is not imported yet.
+# As `Exit.INTERRUPTED` of scalograph.errors, which is not imported yet.
 _INTERRUPTED = 130
 
 

@@ -23,9 +23,9 @@ class Launch:
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
     `stdin` is the file that each copy reads, from its beginning; `ok_exits` are exit codes that are no failure.
     `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
-    `kernel` and `boot_options` are of the machine that is booted for the run, if one is.
-    `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online`
-    are the CPUs that the others are taken offline beside.
+    `kernel` and `boot_options` are of the machine that is booted for the run, if one is. `values` fills the workload's
+    templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online` are the CPUs that the others
+    are taken offline beside.
     """
 
     name: str = ""

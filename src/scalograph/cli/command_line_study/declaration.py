@@ -53,8 +53,7 @@ class CommandStudy:
     `subcommand` is
     the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
     one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
-    factors; `plan` is that of the question, `title`
-    its form.
+    factors; `plan` is that of the question, `title` its form.
     """
 
     command: tuple[str, ...]

@@ -1,9 +1,8 @@
 """Is a result faster than the one before it, slower, equivalent, or inconclusive?
 
 Faster and slower need an interval that excludes 1 beside those of all other configurations, and that does not lie
-within
-the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in more than
-half of its runs, nor of figures without intervals.
+within the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in
+more than half of its runs, nor of figures without intervals.
 """
 
 import math

@@ -37,8 +37,7 @@ def stand_in(folder: Path, patch: pytest.MonkeyPatch, there: str = "") -> Path:
         one.mkdir(exist_ok=True)
     (programs / "ssh").write_text(SSH.format(python=sys.executable, relay=RELAY))
     (programs / "ssh").chmod(0o755)
-    # Its lock is not that of the machine that we stand on.
-    # Nor is a JVM started: that takes longer than all else.
+    # Its lock is not that of the machine that we stand on. Nor is a JVM started: that takes longer than all else.
     sed = f's|/run/lock /tmp|{place}|; s|^  "$java" -X|  echo "$java" -X|'
     first = f"TMPDIR={place}; export TMPDIR; command=$(printf '%s' \"$command\" | sed '{sed}')\n"
     (programs / "there").write_text(f"{first}{there}\n")

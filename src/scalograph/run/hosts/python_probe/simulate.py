@@ -5,8 +5,7 @@ For tests of whatever asks for runs. `--simulate MODEL.json`, where the model is
     {"seed": 7, "noise_percent": 2,
      "table": {"./prog -t 1": {"wall_ns": 1000000000},
                "./prog -t 64": {"status": "failed", "exit_code": 1}},
-     "law": {"workers": 2, "t1_ns": 1000000000, "sigma": 0.05, "kappa": 0.001},
-     "iterations": 5, "work": 1000}
+     "law": {"workers": 2, "t1_ns": 1000000000, "sigma": 0.05, "kappa": 0.001}, "iterations": 5, "work": 1000}
 
 `table`: from the first command's argv joined by one blank to `wall_ns`, `cpu_ns` (default: the wall),
 `status` (default `ok`), `exit_code`, `signal`, `reason`. What it does not list follows the `law`:
